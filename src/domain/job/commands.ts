@@ -1,0 +1,23 @@
+import type { Instant } from "../message.ts";
+import type { RecipientCounts } from "../recipients/ledger.ts";
+import type { JobError, JobSettings, RetryScope, Turn } from "./events.ts";
+
+type Command<Type extends string, Data = unknown> = { readonly type: Type; readonly at: Instant } & Data;
+
+/** What a worker says of the attempt it believes to hold. */
+type OfLease = Turn & { readonly worker: string };
+
+export type JobCommand =
+  | Command<"CreateJob", { readonly settings: JobSettings }>
+  /** Said by a worker that was handed the job and made sure that no other one alive is doing it. */
+  | Command<"StartJob", OfLease>
+  | Command<"CompleteJob", OfLease & { readonly counts: RecipientCounts }>
+  | Command<"FailJob", OfLease & { readonly error: JobError; readonly counts: RecipientCounts }>
+  | Command<
+      "ScheduleRetry",
+      OfLease & { readonly error: JobError; readonly counts: RecipientCounts; readonly nextAttemptAt: Instant }
+    >
+  | Command<"CancelJob", { readonly reason: string | null }>
+  | Command<"RetryJob", { readonly scope: RetryScope; readonly reason: string | null }>
+  | Command<"PauseJob", { readonly reason: string | null }>
+  | Command<"ResumeJob", { readonly reason: string | null }>;

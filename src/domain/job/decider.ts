@@ -1,0 +1,187 @@
+import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
+import type { Instant } from "../message.ts";
+import type { JobCommand } from "./commands.ts";
+import type { JobEvent, JobSettings, Turn } from "./events.ts";
+
+type Waiting = "pending" | "scheduled" | "retrying";
+type Ended = "completed" | "failed" | "cancelled";
+
+/** `attempt` is the one that is being made, or that comes next. */
+type Known = Turn & { readonly settings: JobSettings };
+
+export type JobState =
+  | { readonly status: "absent" }
+  | (Known & { readonly status: Waiting | "paused" | Ended })
+  | (Known & { readonly status: "processing"; readonly worker: string });
+
+type Existing = Exclude<JobState, { status: "absent" }>;
+type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
+type JobDecision = Decision<JobEvent, JobRejection>;
+
+export type JobRejection =
+  | { readonly code: "job-not-found" }
+  | { readonly code: "idempotency-key-reused" }
+  | {
+      readonly code: "job-has-ended" | "job-not-failed" | "job-not-paused" | "turn-not-open" | "lease-lost";
+      readonly currentStatus: Existing["status"];
+    };
+
+export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> = {
+  initialState: { status: "absent" },
+  decide: (command, state) => {
+    if (command.type === "CreateJob") return create(command, state);
+    if (state.status === "absent") return rejected({ code: "job-not-found" });
+    switch (command.type) {
+      case "StartJob":
+        return start(command, state);
+      case "CompleteJob":
+        return complete(command, state);
+      case "FailJob":
+        return fail(command, state);
+      case "ScheduleRetry":
+        return scheduleRetry(command, state);
+      case "CancelJob":
+        return cancel(command, state);
+      case "RetryJob":
+        return retry(command, state);
+      case "PauseJob":
+        return pause(command, state);
+      case "ResumeJob":
+        return resume(command, state);
+    }
+  },
+  evolve: (state, event) => {
+    if (event.type === "JobCreated") return created(event.data);
+    if (state.status === "absent") return state;
+    const known: Known = { settings: state.settings, run: state.run, attempt: state.attempt };
+    switch (event.type) {
+      case "JobStarted":
+        return { ...known, ...turnOf(event.data), status: "processing", worker: event.data.worker };
+      case "JobRetryScheduled":
+        return { ...known, ...turnOf(event.data), status: "retrying" };
+      case "JobRetried":
+        return { ...known, ...turnOf(event.data), status: "pending" };
+      case "JobResumed":
+        return { ...known, ...turnOf(event.data), status: event.data.notBefore === null ? "pending" : "scheduled" };
+      case "JobPaused":
+        return { ...known, status: "paused" };
+      case "JobCompleted":
+        return { ...known, status: "completed" };
+      case "JobFailed":
+        return { ...known, status: "failed" };
+      case "JobCancelled":
+        return { ...known, status: "cancelled" };
+    }
+  },
+};
+
+const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
+
+const created = (settings: JobSettings): JobState => ({
+  status: settings.scheduledAt === null ? "pending" : "scheduled",
+  settings,
+  run: 1,
+  attempt: 1,
+});
+
+function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
+  if (state.status === "absent") {
+    return accepted({ type: "JobCreated", at: command.at, data: command.settings });
+  }
+  const isRepeat = state.settings.requestSha256 === command.settings.requestSha256;
+  return isRepeat ? accepted() : rejected({ code: "idempotency-key-reused" });
+}
+
+/**
+ * A job that another worker is processing is taken over: who says StartJob has made sure that the other one is gone,
+ * and where that was a mistake, the older one finds its lease lost before it claims another recipient.
+ */
+function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
+  if (!isSameTurn(command, state) || !(isWaiting(state) || state.status === "processing")) {
+    return rejected({ code: "turn-not-open", currentStatus: state.status });
+  }
+  if (state.status === "processing" && state.worker === command.worker) return accepted();
+  if (isWaiting(state) && hasPassed(state.settings.notAfter, command.at)) {
+    const message = `The job was not to start after ${state.settings.notAfter}.`;
+    return accepted({
+      type: "JobFailed",
+      at: command.at,
+      data: { ...turnOf(command), error: { code: "expired", message }, counts: null },
+    });
+  }
+  return accepted({ type: "JobStarted", at: command.at, data: { ...turnOf(command), worker: command.worker } });
+}
+
+function complete(command: CommandOf<"CompleteJob">, state: Existing): JobDecision {
+  if (state.status === "completed" && isSameTurn(command, state)) return accepted();
+  if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
+  return accepted({ type: "JobCompleted", at: command.at, data: { ...turnOf(command), counts: command.counts } });
+}
+
+function fail(command: CommandOf<"FailJob">, state: Existing): JobDecision {
+  if (state.status === "failed" && isSameTurn(command, state)) return accepted();
+  if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
+  const { error, counts } = command;
+  return accepted({ type: "JobFailed", at: command.at, data: { ...turnOf(command), error, counts } });
+}
+
+/** An attempt that ended without an end of the job: there is a next one, unless this was the last. */
+function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): JobDecision {
+  if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
+  const { at, error, counts, nextAttemptAt, run, attempt } = command;
+  if (attempt >= state.settings.maxAttempts) {
+    return accepted({ type: "JobFailed", at, data: { run, attempt, error, counts } });
+  }
+  const { priority } = state.settings;
+  return accepted({
+    type: "JobRetryScheduled",
+    at,
+    data: { run, attempt: attempt + 1, priority, nextAttemptAt, error },
+  });
+}
+
+function cancel(command: CommandOf<"CancelJob">, state: Existing): JobDecision {
+  if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: state.status });
+  return accepted({ type: "JobCancelled", at: command.at, data: { reason: command.reason } });
+}
+
+function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
+  if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
+  const { scope, reason } = command;
+  const { priority } = state.settings;
+  return accepted({
+    type: "JobRetried",
+    at: command.at,
+    data: { run: state.run + 1, attempt: 1, priority, scope, reason },
+  });
+}
+
+function pause(command: CommandOf<"PauseJob">, state: Existing): JobDecision {
+  if (state.status === "paused") return accepted();
+  if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: state.status });
+  return accepted({ type: "JobPaused", at: command.at, data: { reason: command.reason } });
+}
+
+function resume(command: CommandOf<"ResumeJob">, state: Existing): JobDecision {
+  if (state.status !== "paused") return rejected({ code: "job-not-paused", currentStatus: state.status });
+  const { priority, scheduledAt } = state.settings;
+  const isBeforeItsTime = state.run === 1 && state.attempt === 1 && scheduledAt !== null && scheduledAt > command.at;
+  return accepted({
+    type: "JobResumed",
+    at: command.at,
+    data: { ...turnOf(state), priority, notBefore: isBeforeItsTime ? scheduledAt : null, reason: command.reason },
+  });
+}
+
+const isWaiting = (state: Existing): boolean =>
+  state.status === "pending" || state.status === "scheduled" || state.status === "retrying";
+
+const hasEnded = (state: Existing): boolean =>
+  state.status === "completed" || state.status === "failed" || state.status === "cancelled";
+
+const isSameTurn = (one: Turn, other: Turn): boolean => one.run === other.run && one.attempt === other.attempt;
+
+const holdsLease = (command: Turn & { readonly worker: string }, state: Existing): boolean =>
+  state.status === "processing" && state.worker === command.worker && isSameTurn(command, state);
+
+const hasPassed = (deadline: Instant | null, now: Instant): boolean => deadline !== null && deadline < now;

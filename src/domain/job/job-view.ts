@@ -1,0 +1,138 @@
+import type { Instant } from "../message.ts";
+import type { RecipientEvent } from "../recipients/events.ts";
+import {
+  beginRunInLedger,
+  countRecipients,
+  emptyLedger,
+  type Ledger,
+  type RecipientCounts,
+  recordInLedger,
+} from "../recipients/ledger.ts";
+import type { JobError, JobEvent, JobQueued, JobSettings } from "./events.ts";
+
+export type JobStatus =
+  | "pending"
+  | "scheduled"
+  | "queued"
+  | "processing"
+  | "retrying"
+  | "paused"
+  | "completed"
+  | "failed"
+  | "cancelled";
+
+/** What the log says of one job, as people ask for it: the fold of all its events, whatever their subject. */
+export type JobView = {
+  readonly settings: JobSettings;
+  readonly status: JobStatus;
+  readonly run: number;
+  /** Attempts of this run that began. */
+  readonly attempt: number;
+  readonly createdAt: Instant;
+  /** When the first attempt of the first run began. */
+  readonly startedAt: Instant | null;
+  /** When it ended, however it ended. */
+  readonly completedAt: Instant | null;
+  readonly nextAttemptAt: Instant | null;
+  /** Of the last attempt that went wrong, until one begins. */
+  readonly error: JobError | null;
+  readonly ledger: Ledger;
+};
+
+export type EventOfJob = JobEvent | JobQueued | RecipientEvent;
+
+/** The first event of a job. */
+export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>): JobView {
+  return {
+    settings: event.data,
+    status: event.data.scheduledAt === null ? "pending" : "scheduled",
+    run: 1,
+    attempt: 0,
+    createdAt: event.at,
+    startedAt: null,
+    completedAt: null,
+    nextAttemptAt: null,
+    error: null,
+    ledger: emptyLedger(event.data.total),
+  };
+}
+
+/**
+ * Every event after the first. The ledger is folded in place (see there), the rest is a new value.
+ * Total: an event that the decider would not have allowed leaves the view as it is.
+ */
+export function evolveJobView(view: JobView, event: EventOfJob): JobView {
+  switch (event.type) {
+    case "JobCreated":
+      return view;
+    case "JobQueued":
+      return isWaiting(view) && event.data.run === view.run && event.data.attempt === view.attempt + 1
+        ? { ...view, status: "queued" }
+        : view;
+    case "JobStarted":
+      return {
+        ...view,
+        status: "processing",
+        attempt: event.data.attempt,
+        startedAt: view.startedAt ?? event.at,
+        nextAttemptAt: null,
+        error: null,
+      };
+    case "JobRetryScheduled":
+      return { ...view, status: "retrying", nextAttemptAt: event.data.nextAttemptAt, error: event.data.error };
+    case "JobPaused":
+      return { ...view, status: "paused" };
+    case "JobResumed":
+      return {
+        ...view,
+        status: event.data.notBefore === null ? "pending" : "scheduled",
+        attempt: event.data.attempt - 1,
+        nextAttemptAt: null,
+      };
+    case "JobCompleted":
+      return { ...ended(view, event.at), status: "completed" };
+    case "JobCancelled":
+      return { ...ended(view, event.at), status: "cancelled" };
+    case "JobFailed":
+      return { ...ended(view, event.at), status: "failed", error: event.data.error };
+    case "JobRetried":
+      beginRunInLedger(view.ledger, event);
+      return {
+        ...view,
+        status: "pending",
+        run: event.data.run,
+        attempt: 0,
+        completedAt: null,
+        nextAttemptAt: null,
+        error: null,
+      };
+    case "RecipientsClaimed":
+    case "RecipientSent":
+    case "RecipientDeferred":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+      recordInLedger(view.ledger, event);
+      return view;
+  }
+}
+
+/** The history of one job in the order of the log; null where it does not begin with its creation. */
+export function foldJobView(history: Iterable<EventOfJob>): JobView | null {
+  let view: JobView | null = null;
+  for (const event of history) {
+    if (view === null) {
+      if (event.type !== "JobCreated") return null;
+      view = createJobView(event);
+    } else {
+      view = evolveJobView(view, event);
+    }
+  }
+  return view;
+}
+
+export const progressOf = (view: JobView): RecipientCounts => countRecipients(view.ledger);
+
+const isWaiting = (view: JobView): boolean =>
+  view.status === "pending" || view.status === "scheduled" || view.status === "retrying";
+
+const ended = (view: JobView, at: Instant): JobView => ({ ...view, completedAt: at, nextAttemptAt: null });

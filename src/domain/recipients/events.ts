@@ -1,0 +1,30 @@
+import type { Turn } from "../job/events.ts";
+import type { Message } from "../message.ts";
+
+/** A recipient is named by its index in the content of the job: the log holds no address. */
+type OfRecipient = Turn & { readonly recipient: number };
+
+/** What a mail server answered, or why there was no answer. Addresses in `message` are masked. */
+export type DeliveryError = {
+  /** Stable, kebab-case: `rejected`, `deferred`, `connection-lost`, `attempts-exhausted`. */
+  readonly code: string;
+  readonly message: string;
+  /** The reply code, `550`, and the enhanced status code of RFC 3463, `5.1.1`, where there were any. */
+  readonly replyCode: number | null;
+  readonly statusCode: string | null;
+};
+
+export type RecipientsClaimed = Message<
+  "RecipientsClaimed",
+  Turn & { readonly worker: string; readonly recipients: readonly number[] }
+>;
+
+export type RecipientOutcome =
+  /** The next mail server took responsibility; `response` is its answer, masked. */
+  | Message<"RecipientSent", OfRecipient & { readonly messageId: string; readonly response: string }>
+  | Message<"RecipientDeferred", OfRecipient & { readonly error: DeliveryError }>
+  | Message<"RecipientFailed", OfRecipient & { readonly error: DeliveryError }>
+  /** It may have been sent or not, nobody can know, and the job asked not to try again. */
+  | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>;
+
+export type RecipientEvent = RecipientsClaimed | RecipientOutcome;

@@ -1,0 +1,115 @@
+import type { JobEvent, RetryScope } from "../job/events.ts";
+import type { RecipientEvent } from "./events.ts";
+
+/** They add up to `total`. `pending` also counts recipients whose mail is on its way. */
+export type RecipientCounts = {
+  readonly total: number;
+  readonly sent: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly deferred: number;
+  readonly unknown: number;
+};
+
+/** One byte a recipient, so that a ledger can be kept in a row of a table. The values are stored: never change one. */
+export const cell = {
+  pending: 0,
+  /** Handed to the mail server, or about to be; without a later outcome nobody knows which. */
+  claimed: 1,
+  deferred: 2,
+  sent: 3,
+  failed: 4,
+  unknown: 5,
+  /** Not sent, and not asked for by the retry that began this run. */
+  leftOut: 6,
+} as const;
+
+const isFinal = (value: number | undefined): boolean =>
+  value === cell.sent || value === cell.failed || value === cell.unknown;
+
+/**
+ * What happened to each recipient of one job. It is folded in place, because a mailing makes thousands of events
+ * and every read model folds them again; nobody but the one who folds it may hold on to it meanwhile.
+ */
+export type Ledger = { run: number; readonly cells: Uint8Array };
+
+export const emptyLedger = (total: number): Ledger => ({ run: 1, cells: new Uint8Array(total) });
+
+/**
+ * The one rule that workers, folds and read models share: of a recipient's outcomes within a run the first final one
+ * stands, later ones are history without effect. A mail that left counts as sent whichever run sent it.
+ */
+export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
+  switch (event.type) {
+    case "RecipientsClaimed":
+      for (const recipient of event.data.recipients) settle(ledger, event.data.run, recipient, cell.claimed);
+      return;
+    case "RecipientSent":
+      settle(ledger, ledger.run, event.data.recipient, cell.sent);
+      return;
+    case "RecipientDeferred":
+      settle(ledger, event.data.run, event.data.recipient, cell.deferred);
+      return;
+    case "RecipientFailed":
+      settle(ledger, event.data.run, event.data.recipient, cell.failed);
+      return;
+    case "RecipientUnknown":
+      settle(ledger, event.data.run, event.data.recipient, cell.unknown);
+  }
+}
+
+function settle(ledger: Ledger, run: number, recipient: number, value: number): void {
+  if (run !== ledger.run || recipient >= ledger.cells.length || isFinal(ledger.cells[recipient])) return;
+  ledger.cells[recipient] = value;
+}
+
+/** Begins the next run: what the retry asks for is pending again, what was sent stays sent. */
+export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { type: "JobRetried" }>): void {
+  ledger.run = retried.data.run;
+  ledger.cells.forEach((value, recipient) => {
+    ledger.cells[recipient] = retriedCell(value, retried.data.scope);
+  });
+}
+
+/** A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. */
+function retriedCell(value: number, scope: RetryScope): number {
+  if (value === cell.sent || value === cell.claimed) return value;
+  switch (scope) {
+    case "failed":
+      return value === cell.unknown ? value : cell.pending;
+    case "unsent":
+      return value === cell.unknown || value === cell.failed ? value : cell.pending;
+    case "unknown":
+      if (value === cell.unknown) return cell.pending;
+      return value === cell.failed ? value : cell.leftOut;
+  }
+}
+
+const having =
+  (...values: readonly number[]) =>
+  (ledger: Ledger): number[] =>
+    Array.from(ledger.cells.keys()).filter((recipient) => values.includes(ledger.cells[recipient] ?? -1));
+
+/** Recipients to mail in this attempt, in their order in the content. */
+export const recipientsToMail = having(cell.pending, cell.deferred);
+/** Recipients that were claimed and have no outcome: a crash left them in doubt. */
+export const recipientsInDoubt = having(cell.claimed);
+/** Recipients that a mail server asked to try again later. */
+export const deferredRecipients = having(cell.deferred);
+
+export function countRecipients(ledger: Ledger): RecipientCounts {
+  const tally = new Array<number>(Object.keys(cell).length).fill(0);
+  for (const value of ledger.cells) tally[value] = (tally[value] ?? 0) + 1;
+  const of = (value: number): number => tally[value] ?? 0;
+  return {
+    total: ledger.cells.length,
+    sent: of(cell.sent),
+    failed: of(cell.failed),
+    pending: of(cell.pending) + of(cell.claimed) + of(cell.leftOut),
+    deferred: of(cell.deferred),
+    unknown: of(cell.unknown),
+  };
+}
+
+/** The rule of half: a job whose recipients failed by more than half is a failed job. */
+export const hasTooManyFailures = (counts: RecipientCounts): boolean => counts.failed * 2 > counts.total;

@@ -1,0 +1,110 @@
+import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
+import type { RecipientEvent } from "../domain/recipients/events.ts";
+
+export type JobRef = { readonly tenant: string; readonly jobId: string };
+
+export type WaybillEvent = JobEvent | JobQueued | RecipientEvent;
+
+/** Decisions about a job, its turns on the queue, and what happened to its recipients stand on subjects of their own. */
+export type Channel = "job" | `queue.${Priority}` | "recipients";
+
+/** Who caused an event, by what request, and which event before it. */
+export type Cause = {
+  /** `anonymous`, `key:<id>`, `worker:<id>` or `scheduler`. */
+  readonly actor: string;
+  /** The id of the request that it all began with. */
+  readonly correlationId: string | null;
+  /** The id of the event that this one follows from. */
+  readonly causationId: string | null;
+};
+
+export type NewEvent<Event extends WaybillEvent = WaybillEvent> = Cause & {
+  /** Derived from what caused it, so that the same event appended twice is recognised. */
+  readonly id: string;
+  readonly event: Event;
+};
+
+/** `sequence` is its place in the whole log: unique, growing, with gaps. */
+export type StoredEvent<Event extends WaybillEvent = WaybillEvent> = NewEvent<Event> &
+  JobRef & {
+    readonly sequence: number;
+    readonly channel: Channel;
+  };
+
+/** A message of the log whose type this release does not know: it is passed over, its sequence counts. */
+export type UnknownEvent = JobRef & { readonly sequence: number; readonly unknownType: string };
+
+export type LogEntry = StoredEvent | UnknownEvent;
+
+/** Which log this is and how far it has come. `createdAt` changes when a stream was deleted and made anew. */
+export type LogState = { readonly createdAt: string; readonly lastSequence: number };
+
+/**
+ * The log of everything that happened, the truth of the service. Events are never changed or removed.
+ *
+ * Every method throws LogUnavailable when the log cannot be reached within its deadline.
+ */
+export interface EventLog {
+  /**
+   * Stores a decision about a job if the last event of the job's own subject still is `expectedSequence` (0: none),
+   * else throws VersionConflict. When it returns, the event is stored; its sequence comes back. An answer that was
+   * lost on the way is settled by looking, so a conflict is never reported for one's own event.
+   */
+  append(job: JobRef, event: NewEvent<JobEvent>, expectedSequence: number): Promise<number>;
+
+  /** Stores a fact. The same id again, within two minutes, is stored once. Many may be on their way at a time. */
+  record(job: JobRef, event: NewEvent<JobQueued | RecipientEvent>): Promise<number>;
+
+  /** The decisions about a job, oldest first, as the leader has them: what was appended before is among them. */
+  readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
+
+  /** What happened to the recipients of a job, oldest first, as the leader has it. */
+  readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
+
+  /** Everything about a job in the order of the log. */
+  readHistory(job: JobRef): Promise<readonly StoredEvent[]>;
+
+  /** The sequence of the last decision about a job, 0 if there is none: the cheap way to see whether it changed. */
+  lastDecision(job: JobRef): Promise<number>;
+
+  state(): Promise<LogState>;
+
+  /**
+   * The whole log in order from after a sequence, then what is appended, until the signal aborts. Batches hold what
+   * is there, up to `maxEvents`, and are never empty. An event that cannot be decoded throws UndecodableEvent when
+   * its turn comes, after everything before it was handed out. Lost connections are taken up again.
+   */
+  follow(options: FollowOptions): AsyncIterable<readonly LogEntry[]>;
+}
+
+export type FollowOptions = {
+  readonly afterSequence: number;
+  readonly maxEvents: number;
+  readonly signal: AbortSignal;
+};
+
+/** Somebody else decided about the job first: read again, decide again. */
+export class VersionConflict extends Error {
+  override readonly name = "VersionConflict";
+}
+
+/** Nothing is known to have been stored: the log did not answer. */
+export class LogUnavailable extends Error {
+  override readonly name = "LogUnavailable";
+}
+
+/** The log has reached its size limit; nothing was stored. */
+export class LogFull extends Error {
+  override readonly name = "LogFull";
+}
+
+/** A stored event of a known type whose data breaks its schema: somebody else wrote to the log, or a newer release. */
+export class UndecodableEvent extends Error {
+  override readonly name = "UndecodableEvent";
+  readonly sequence: number;
+
+  constructor(sequence: number, reason: string) {
+    super(`Event ${sequence} of the log cannot be decoded: ${reason}`);
+    this.sequence = sequence;
+  }
+}
