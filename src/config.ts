@@ -86,7 +86,7 @@ export function readConfig(env: Env): Config {
     autoMigrate: read.flag("AUTO_MIGRATE", true),
     logLevel: read.oneOf("LOG_LEVEL", "info", logLevels),
     shutdownTimeoutMs: read.whole("SHUTDOWN_TIMEOUT", 10_000, 100, 600_000),
-    processName: `${hostname()}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
+    processName: `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   if (faults.length > 0) throw new InvalidConfig(faults);
   return config;

@@ -67,6 +67,12 @@ export interface EventLog {
   /** The sequence of the last decision about a job, 0 if there is none: the cheap way to see whether it changed. */
   lastDecision(job: JobRef): Promise<number>;
 
+  /**
+   * Calls back when something is decided about a job, the moment it is stored. A hint that can be lost: whoever must
+   * not miss a decision also asks for the last one.
+   */
+  onDecision(job: JobRef, decided: () => void): () => void;
+
   state(): Promise<LogState>;
 
   /**

@@ -107,6 +107,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         error: null,
       };
     case "RecipientsClaimed":
+    case "RecipientsReleased":
     case "RecipientSent":
     case "RecipientDeferred":
     case "RecipientFailed":

@@ -6,7 +6,7 @@ type OfRecipient = Turn & { readonly recipient: number };
 
 /** What a mail server answered, or why there was no answer. Addresses in `message` are masked. */
 export type DeliveryError = {
-  /** Stable, kebab-case: `rejected`, `deferred`, `connection-lost`, `attempts-exhausted`. */
+  /** Stable, kebab-case: `rejected`, `deferred`, `timed-out`, `outcome-unknown`, `attempts-exhausted`, `unsendable`. */
   readonly code: string;
   readonly message: string;
   /** The reply code, `550`, and the enhanced status code of RFC 3463, `5.1.1`, where there were any. */
@@ -19,6 +19,9 @@ export type RecipientsClaimed = Message<
   Turn & { readonly worker: string; readonly recipients: readonly number[] }
 >;
 
+/** Claims taken back: these were surely not handed to a mail server. */
+export type RecipientsReleased = Message<"RecipientsReleased", Turn & { readonly recipients: readonly number[] }>;
+
 export type RecipientOutcome =
   /** The next mail server took responsibility; `response` is its answer, masked. */
   | Message<"RecipientSent", OfRecipient & { readonly messageId: string; readonly response: string }>
@@ -27,4 +30,4 @@ export type RecipientOutcome =
   /** It may have been sent or not, nobody can know, and the job asked not to try again. */
   | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>;
 
-export type RecipientEvent = RecipientsClaimed | RecipientOutcome;
+export type RecipientEvent = RecipientsClaimed | RecipientsReleased | RecipientOutcome;

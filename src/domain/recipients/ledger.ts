@@ -44,6 +44,9 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
     case "RecipientsClaimed":
       for (const recipient of event.data.recipients) settle(ledger, event.data.run, recipient, cell.claimed);
       return;
+    case "RecipientsReleased":
+      for (const recipient of event.data.recipients) release(ledger, event.data.run, recipient);
+      return;
     case "RecipientSent":
       settle(ledger, ledger.run, event.data.recipient, cell.sent);
       return;
@@ -61,6 +64,11 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
 function settle(ledger: Ledger, run: number, recipient: number, value: number): void {
   if (run !== ledger.run || recipient >= ledger.cells.length || isFinal(ledger.cells[recipient])) return;
   ledger.cells[recipient] = value;
+}
+
+/** Only a claim can be taken back: an outcome that came first stands. */
+function release(ledger: Ledger, run: number, recipient: number): void {
+  if (run === ledger.run && ledger.cells[recipient] === cell.claimed) ledger.cells[recipient] = cell.pending;
 }
 
 /** Begins the next run: what the retry asks for is pending again, what was sent stays sent. */

@@ -1,0 +1,91 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventLog } from "../src/event-log/event-log.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
+
+const maxEvents = 2_000;
+/** A log can end with a gap, and then what it says is its last event never comes. */
+const silenceMs = 2_000;
+
+export type Progress = {
+  readonly projection: string;
+  readonly sequence: number;
+  /** Where the log ended when this was begun. */
+  readonly lastSequence: number;
+  readonly eventsPerSecond: number;
+};
+
+export type CatchUp = {
+  readonly place: ProjectionPlace;
+  readonly log: EventLog;
+  readonly from: Checkpoint;
+  /** Silence before this is no gap but a log that is slow to answer. */
+  readonly atLeast: number;
+  readonly onProgress: (progress: Progress) => void;
+};
+
+/** Projects up to where the log ends at this moment, and answers how far that is. Throws when the signal aborts. */
+export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Checkpoint> {
+  const { place, log, from, atLeast, onProgress } = options;
+  const { createdAt, lastSequence } = await log.state();
+  if (from.sequence > 0 && from.logCreatedAt !== createdAt) throw new Error("The log was made anew in the meantime.");
+  let position: Checkpoint = { ...from, logCreatedAt: createdAt };
+  if (position.sequence >= lastSequence) return position;
+
+  const report = createReport(place.projector.name, lastSequence, onProgress);
+  const silence = watchSilence(async () => {
+    return position.sequence >= atLeast && (await log.state()).lastSequence === lastSequence;
+  });
+  const over = AbortSignal.any([signal, silence.isEnd]);
+  try {
+    for await (const batch of log.follow({ afterSequence: from.sequence, maxEvents, signal: over })) {
+      silence.isBroken();
+      position = await projectBatch(place, position, batch);
+      report(position.sequence, batch.length);
+      if (position.sequence >= lastSequence) break;
+      silence.begins();
+    }
+  } finally {
+    await silence.stop();
+  }
+  signal.throwIfAborted();
+  return position;
+}
+
+/** Tells when nothing has come for so long that there is nothing more, if that is so when asked. */
+function watchSilence(isPlausible: () => Promise<boolean>) {
+  const end = new AbortController();
+  const stopped = new AbortController();
+  let since: number | null = performance.now();
+  const watch = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await pause(silenceMs / 4, undefined, { signal: stopped.signal }).catch(() => {});
+      const isLong = since !== null && performance.now() - since >= silenceMs;
+      if (isLong && (await isPlausible().catch(() => false)) && since !== null) end.abort();
+    }
+  };
+  const watching = watch();
+  return {
+    isEnd: end.signal,
+    begins: (): void => {
+      since = performance.now();
+    },
+    isBroken: (): void => {
+      since = null;
+    },
+    stop: (): Promise<void> => {
+      stopped.abort();
+      return watching;
+    },
+  };
+}
+
+function createReport(projection: string, lastSequence: number, onProgress: CatchUp["onProgress"]) {
+  const startedAt = performance.now();
+  let events = 0;
+  return (sequence: number, more: number): void => {
+    events += more;
+    const eventsPerSecond = Math.round((events * 1000) / (performance.now() - startedAt));
+    onProgress({ projection, sequence, lastSequence, eventsPerSecond });
+  };
+}

@@ -1,0 +1,69 @@
+import type { Knex } from "knex";
+import type { Suffix } from "./projector.ts";
+
+/**
+ * How far a projection has come. It stands among the projection's own tables, so that the rename that swaps the rows
+ * swaps it with them.
+ */
+export type Checkpoint = {
+  /** Of the last event projected; 0 before the first. */
+  readonly sequence: number;
+  /** Tells the log from another one on the same address; null before the first event. */
+  readonly logCreatedAt: string | null;
+  /** Of the projector that made the tables. */
+  readonly version: number;
+};
+
+type CheckpointRow = { readonly sequence: number; readonly log_created_at: string | null; readonly version: number };
+
+export const checkpointTable = (projection: string, suffix: Suffix = ""): string =>
+  `${projection.replaceAll("-", "_")}_checkpoint${suffix}`;
+
+export const checkpointColumns = `
+  id TINYINT NOT NULL,
+  sequence BIGINT NOT NULL,
+  log_created_at VARCHAR(64) NULL,
+  version INT NOT NULL,
+  PRIMARY KEY (id)`;
+
+export async function beginCheckpoint(db: Knex, projection: string, suffix: Suffix, version: number): Promise<void> {
+  const sql = "INSERT INTO ?? (id, sequence, log_created_at, version) VALUES (1, 0, NULL, ?)";
+  await db.raw(sql, [checkpointTable(projection, suffix), version]);
+}
+
+/** Null where the table has no row: whoever made it was interrupted. */
+export async function readCheckpoint(db: Knex, projection: string, suffix: Suffix = ""): Promise<Checkpoint | null> {
+  return select(db, projection, suffix, "");
+}
+
+/** Keeps every other writer of the same tables waiting until the transaction ends. */
+export async function lockCheckpoint(
+  transaction: Knex.Transaction,
+  projection: string,
+  suffix: Suffix,
+): Promise<Checkpoint | null> {
+  return select(transaction, projection, suffix, " FOR UPDATE");
+}
+
+async function select(db: Knex, projection: string, suffix: Suffix, locking: string): Promise<Checkpoint | null> {
+  const sql = `SELECT sequence, log_created_at, version FROM ?? WHERE id = 1${locking}`;
+  const [rows] = (await db.raw(sql, [checkpointTable(projection, suffix)])) as [CheckpointRow[]];
+  const row = rows[0];
+  return row === undefined
+    ? null
+    : { sequence: Number(row.sequence), logCreatedAt: row.log_created_at, version: row.version };
+}
+
+/** The fence behind the lock: false, and nothing changed, where somebody else has moved it from where it was. */
+export async function moveCheckpoint(
+  transaction: Knex.Transaction,
+  projection: string,
+  suffix: Suffix,
+  from: Checkpoint,
+  to: Checkpoint,
+): Promise<boolean> {
+  const sql = "UPDATE ?? SET sequence = ?, log_created_at = ? WHERE id = 1 AND sequence = ? AND version = ?";
+  const bindings = [checkpointTable(projection, suffix), to.sequence, to.logCreatedAt, from.sequence, from.version];
+  const [result] = (await transaction.raw(sql, bindings as Knex.RawBinding[])) as [{ affectedRows: number }];
+  return result.affectedRows === 1;
+}

@@ -1,0 +1,56 @@
+import type { ContentStore, JobContent } from "../src/content/content-store.ts";
+import { decodeContent } from "../src/content/encode-content.ts";
+import { type JobRef, LogUnavailable } from "../src/event-log/event-log.ts";
+import type { ContentReader } from "./projector.ts";
+
+type Kept = { readonly content: JobContent; readonly bytes: number };
+
+/**
+ * Reads the content of jobs and keeps what was asked for last, up to `maxBytes` of what was stored: the outcomes of
+ * a mailing come in many batches, and each asks for the same addresses.
+ */
+export function createContentReader(store: ContentStore, maxBytes = 16_000_000): ContentReader {
+  // A map keeps the order in which its keys were set: the first is the one not asked for the longest.
+  const kept = new Map<string, Kept>();
+  let keptBytes = 0;
+
+  const forget = (key: string): void => {
+    keptBytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
+  };
+
+  const keep = (key: string, entry: Kept): void => {
+    forget(key);
+    kept.set(key, entry);
+    keptBytes += entry.bytes;
+    for (const oldest of kept.keys()) {
+      if (keptBytes <= maxBytes) return;
+      forget(oldest);
+    }
+  };
+
+  return async (job) => {
+    const key = `${job.tenant}/${job.jobId}`;
+    const known = kept.get(key);
+    if (known !== undefined) {
+      keep(key, known);
+      return known.content;
+    }
+    const stored = await store.get(job).catch((cause) => {
+      throw new LogUnavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
+    });
+    if (stored === null) return null;
+    const content = decode(job, stored);
+    keep(key, { content, bytes: stored.byteLength });
+    return content;
+  };
+}
+
+/** Without its cause, whose message would quote what stands in the content. */
+function decode({ jobId }: JobRef, stored: Uint8Array): JobContent {
+  try {
+    return decodeContent(stored);
+  } catch {
+    throw new Error(`The stored content of job ${jobId} cannot be decoded.`);
+  }
+}

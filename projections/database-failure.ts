@@ -1,0 +1,42 @@
+/**
+ * Errors of the server that pass: another transaction was in the way (1020, 1205, 1213), it is going down, full, out of
+ * connections or not to be written to at the moment (1021, 1040, 1053, 1077, 1114, 1203, 1290, 1792, 1836), it ended
+ * the statement or the connection (1158 to 1161, 1317, 1927, 1969, 3024, 4031), or somebody is changing accounts or
+ * tables (1044, 1045, 1049, 1146).
+ */
+const passing: ReadonlySet<number> = new Set([
+  1020, 1021, 1040, 1044, 1045, 1049, 1053, 1077, 1114, 1146, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1290, 1317,
+  1792, 1836, 1927, 1969, 3024, 4031,
+]);
+
+const unreachable: ReadonlySet<string> = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "PROTOCOL_CONNECTION_LOST",
+]);
+
+/** The database is away or in trouble, and the same statement may well succeed later. */
+export function isDatabaseTrouble(failure: unknown): boolean {
+  if (!(failure instanceof Error)) return false;
+  const { fatal, code, errno, name } = failure as Error & { fatal?: unknown; code?: unknown; errno?: unknown };
+  return (
+    // The driver marks what cost it the connection, sometimes without any code.
+    fatal === true ||
+    name === "KnexTimeoutError" ||
+    (typeof code === "string" && unreachable.has(code)) ||
+    (typeof errno === "number" && passing.has(errno))
+  );
+}
+
+/** What went wrong, for people: in the server's words where it said something. */
+export function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const { sqlMessage } = failure as Error & { sqlMessage?: unknown };
+  return typeof sqlMessage === "string" ? sqlMessage : failure.message;
+}

@@ -1,0 +1,111 @@
+import { connect, type Socket } from "node:net";
+import knex, { type Knex } from "knex";
+import type { Connection } from "mysql2";
+
+const connectTimeoutMs = 5_000;
+/** Not shorter than any query of ours takes; a frozen server is found out after so long. */
+const defaultSilenceMs = 10_000;
+
+export type DatabaseOptions = {
+  /** A connection on which nothing came or went for so long is given up. Longer for what rewrites whole tables. */
+  readonly silenceMs?: number;
+};
+
+/** Queries of ours mean the same on every server, whatever its administrator has set. */
+const sessionSettings = [
+  "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+];
+
+/**
+ * A pool of connections to `mysql://user:password@host:port/database`, MariaDB or MySQL. It connects when first asked
+ * and heals by itself. While the server is away queries fail at once, and not when the pool has waited for it: those
+ * who can wait know how long. Call `destroy()` at the end.
+ */
+export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: DatabaseOptions = {}): Knex {
+  const db = knex({
+    client: "mysql2",
+    compileSqlOnError: false,
+    connection: {
+      uri: url,
+      charset: "utf8mb4_unicode_ci",
+      timezone: "Z",
+      supportBigNumbers: true,
+      connectTimeout: connectTimeoutMs,
+      stream: ({ config }: { config: { host: string; port: number } }) => openSocket(config, silenceMs),
+    },
+    // Idle connections go before they count as silent.
+    pool: { min: 0, max: 10, acquireTimeoutMillis: connectTimeoutMs, idleTimeoutMillis: silenceMs / 2, afterCreate },
+    // Whatever goes wrong also reaches whoever asked, and is logged there with what it was for.
+    log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
+  });
+  db.on("query-error", forgetStatement);
+  return db;
+}
+
+/** Errors end up in logs, and a statement that was sent holds subjects, bodies and addresses. */
+function forgetStatement(failure: Error & { sql?: string }): void {
+  delete failure.sql;
+}
+
+/**
+ * The driver waits for ever for a server that is frozen or cut off, and its own time limit leaves the connection in
+ * use. Destroying the socket makes the query fail and the pool forget the connection.
+ */
+function openSocket({ host, port }: { host: string; port: number }, silenceMs: number): Socket {
+  const socket = connect({ host, port, noDelay: true, keepAlive: true });
+  socket.setTimeout(silenceMs, () => socket.destroy(new DatabaseSilent(silenceMs)));
+  return socket;
+}
+
+/** The server did not answer in time; the connection was given up, and whether a statement took effect is unknown. */
+class DatabaseSilent extends Error {
+  override readonly name = "DatabaseSilent";
+
+  constructor(silenceMs: number) {
+    super(`The database said nothing for ${silenceMs} ms.`);
+  }
+}
+
+function afterCreate(connection: Connection, done: (failure: unknown, connection: Connection) => void): void {
+  const [first, ...rest] = sessionSettings.map((sql) => () => ask(connection, sql));
+  rest
+    .reduce(async (before, next) => before.then(next), (first as () => Promise<unknown>)())
+    .then(
+      () => done(null, connection),
+      (failure) => done(failure, connection),
+    );
+}
+
+/** A connection outside the pool, for what belongs to a connection, as locks do. Ends with `destroy()`. */
+export const openConnection = (db: Knex): Promise<Connection> => db.client.acquireRawConnection();
+
+/** One statement on a connection of one's own. */
+export function ask<Row>(connection: Connection, sql: string, bindings: readonly unknown[] = []): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    connection.query(sql, [...bindings], (failure, rows) => (failure ? reject(failure) : resolve(rows as Row[])));
+  });
+}
+
+/**
+ * Commits what the work did, or nothing. Throws what the work threw, which the driver would hide behind its own
+ * complaint where the connection was lost with it.
+ */
+export async function inTransaction<Result>(
+  db: Knex,
+  work: (transaction: Knex.Transaction) => Promise<Result>,
+): Promise<Result> {
+  let failure: { readonly cause: unknown } | null = null;
+  try {
+    return await db.transaction(async (transaction) => {
+      try {
+        return await work(transaction);
+      } catch (cause) {
+        failure = { cause };
+        throw cause;
+      }
+    });
+  } catch (other) {
+    throw (failure as { readonly cause: unknown } | null)?.cause ?? other;
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventLog, LogState } from "../src/event-log/event-log.ts";
+import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
+import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
+
+/** A batch is what a transaction can take in well under a second. */
+const maxEvents = 2_000;
+const checkLogEveryMs = 5_000;
+
+/** The log is not the one that the rows were projected from, or has lost its end: they cannot be trusted any more. */
+export class WrongLog extends Error {
+  override readonly name = "WrongLog";
+}
+
+export type Following = {
+  readonly place: ProjectionPlace;
+  readonly log: EventLog;
+  /** Called after each commit, and at once where there is nothing to project: so far everything is well. */
+  readonly reached: (checkpoint: Checkpoint) => Promise<void>;
+};
+
+/**
+ * Projects the log from the checkpoint on, until the signal aborts; the batch in hand is finished first. Throws
+ * whatever is in the way, WrongLog, UndecodableEvent and UnprojectableEvent where waiting will not help.
+ */
+export async function followLog({ place, log, reached }: Following, signal: AbortSignal): Promise<void> {
+  let position = await startingPoint(place, log, reached);
+  const broken = new AbortController();
+  const over = AbortSignal.any([signal, broken.signal]);
+  const watch = watchLog(log, place.projector.name, () => position, over).catch((failure) => broken.abort(failure));
+  try {
+    for await (const batch of log.follow({ afterSequence: position.sequence, maxEvents, signal: over })) {
+      position = await projectBatch(place, position, batch);
+      await reached(position);
+    }
+  } finally {
+    if (!broken.signal.aborted) broken.abort(null);
+    await watch;
+  }
+  if (broken.signal.reason instanceof WrongLog) throw broken.signal.reason;
+}
+
+async function startingPoint(
+  { db, projector, suffix }: ProjectionPlace,
+  log: EventLog,
+  reached: Following["reached"],
+): Promise<Checkpoint> {
+  const { name, version } = projector;
+  const checkpoint = await readCheckpoint(db, name, suffix);
+  if (checkpoint === null) throw new Error(`The tables of ${name} are not complete.`);
+  if (checkpoint.version !== version) {
+    throw new Error(
+      `The tables of ${name} are of version ${checkpoint.version}, this release needs ${version}: run "waybill rebuild ${name}"`,
+    );
+  }
+  const state = await log.state();
+  checkLog(name, checkpoint, state);
+  const position = { ...checkpoint, logCreatedAt: state.createdAt };
+  if (state.lastSequence === position.sequence) await reached(position);
+  return position;
+}
+
+/** A log that was made anew or put back is found out while it is followed, too: it might never grow again. */
+async function watchLog(log: EventLog, name: string, position: () => Checkpoint, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    await pause(checkLogEveryMs, undefined, { signal: over }).catch(() => {});
+    // Before the log is asked: what is committed meanwhile may be newer than its answer.
+    const checkpoint = position();
+    const state = over.aborted ? null : await log.state().catch(() => null);
+    if (state !== null) checkLog(name, checkpoint, state);
+  }
+}
+
+function checkLog(name: string, { sequence, logCreatedAt }: Checkpoint, state: LogState): void {
+  if (sequence === 0) return;
+  const remedy = `Make sure that it is the right log, then run "waybill rebuild ${name}"`;
+  if (logCreatedAt !== null && logCreatedAt !== state.createdAt) {
+    throw new WrongLog(
+      `${name} was projected from a log created at ${logCreatedAt}; this one was created at ${state.createdAt}. ${remedy}`,
+    );
+  }
+  if (state.lastSequence < sequence) {
+    throw new WrongLog(`${name} has come to event ${sequence}; the log ends with ${state.lastSequence}. ${remedy}`);
+  }
+}

@@ -1,0 +1,51 @@
+import type { JobContent } from "../../src/content/content-store.ts";
+import type { JobLabels } from "../../src/domain/job/job-record.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { ProjectionTarget } from "../projector.ts";
+import { insertRows } from "../write-rows.ts";
+import { jobTables } from "./tables.ts";
+
+type ContentRow = {
+  readonly job_id: string;
+  readonly tenant: string;
+  readonly body: string | null;
+  readonly text: string | null;
+  readonly recipients: string;
+};
+
+/** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
+const readAtOnce = 20;
+
+/** Stores the content of jobs just created; answers what is shown with each. Nothing of those that were erased. */
+export async function storeContents(
+  created: readonly JobRef[],
+  { transaction, suffix, sources }: ProjectionTarget,
+): Promise<ReadonlyMap<string, JobLabels>> {
+  const labels = new Map<string, JobLabels>();
+  for (let first = 0; first < created.length; first += readAtOnce) {
+    const some = created.slice(first, first + readAtOnce);
+    const contents = await Promise.all(some.map(async (job) => ({ job, content: await sources.readContent(job) })));
+    const rows: ContentRow[] = [];
+    for (const { job, content } of contents) {
+      if (content === null) continue;
+      rows.push(toContentRow(job, content));
+      labels.set(job.jobId, toLabels(content));
+    }
+    await insertRows<ContentRow>(transaction, {
+      table: jobTables(suffix).contents,
+      columns: ["job_id", "tenant", "body", "text", "recipients"],
+      rows,
+    });
+  }
+  return labels;
+}
+
+const toLabels = ({ name, subject, metadata }: JobContent): JobLabels => ({ name, subject, metadata });
+
+const toContentRow = ({ jobId, tenant }: JobRef, content: JobContent): ContentRow => ({
+  job_id: jobId,
+  tenant,
+  body: content.html ?? content.text,
+  text: content.text,
+  recipients: JSON.stringify(content.recipients.map(({ email }) => email)),
+});

@@ -1,0 +1,163 @@
+import type { JobError, JobSettings } from "../../src/domain/job/events.ts";
+import type { JobLabels, JobRecord } from "../../src/domain/job/job-record.ts";
+import { type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import type { RecipientCounts } from "../../src/domain/recipients/ledger.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
+
+/** A job while its events are folded: `view` is the fold so far, `lastSequence` the last event that went into it. */
+export type ProjectedJob = JobRef & {
+  readonly labels: JobLabels;
+  readonly view: JobView;
+  readonly lastSequence: number;
+};
+
+export type JobRow = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly type: JobSettings["type"];
+  readonly status: JobView["status"];
+  readonly priority: JobSettings["priority"];
+  readonly name: string | null;
+  readonly subject: string | null;
+  readonly metadata: string;
+  readonly run: number;
+  readonly attempt: number;
+  readonly max_attempts: number;
+  readonly total: number;
+  readonly sent: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly deferred: number;
+  readonly unknown: number;
+  readonly duplicates: number;
+  readonly content_sha256: string;
+  readonly request_sha256: string | null;
+  readonly on_unknown: JobSettings["onUnknown"];
+  readonly retry_delay_ms: number | null;
+  readonly created_at: Date;
+  readonly scheduled_at: Date | null;
+  readonly not_after: Date | null;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly next_attempt_at: Date | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly last_sequence: number;
+};
+
+export type LedgerRow = {
+  readonly job_id: string;
+  readonly tenant: string;
+  readonly run: number;
+  readonly cells: Buffer;
+};
+
+export function toJobRow({ jobId, tenant, labels, view, lastSequence }: ProjectedJob): JobRow {
+  const { settings } = view;
+  return {
+    id: jobId,
+    tenant,
+    type: settings.type,
+    status: view.status,
+    priority: settings.priority,
+    name: labels.name,
+    subject: labels.subject,
+    metadata: JSON.stringify(labels.metadata),
+    run: view.run,
+    attempt: view.attempt,
+    max_attempts: settings.maxAttempts,
+    ...progressOf(view),
+    duplicates: settings.duplicates,
+    content_sha256: settings.contentSha256,
+    request_sha256: settings.requestSha256,
+    on_unknown: settings.onUnknown,
+    retry_delay_ms: settings.retryDelayMs,
+    created_at: toDate(view.createdAt),
+    scheduled_at: toDateOrNull(settings.scheduledAt),
+    not_after: toDateOrNull(settings.notAfter),
+    started_at: toDateOrNull(view.startedAt),
+    completed_at: toDateOrNull(view.completedAt),
+    next_attempt_at: toDateOrNull(view.nextAttemptAt),
+    error_code: view.error?.code ?? null,
+    error_message: view.error?.message ?? null,
+    last_sequence: lastSequence,
+  };
+}
+
+export const toLedgerRow = ({ jobId, tenant, view }: ProjectedJob): LedgerRow => ({
+  job_id: jobId,
+  tenant,
+  run: view.ledger.run,
+  cells: Buffer.from(view.ledger.cells),
+});
+
+/** The job as it was when its rows were written, so that the fold can go on. */
+export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cells">): ProjectedJob => ({
+  jobId: row.id,
+  tenant: row.tenant,
+  labels: labelsOf(row),
+  view: {
+    settings: settingsOf(row),
+    status: row.status,
+    run: row.run,
+    attempt: row.attempt,
+    createdAt: toInstant(row.created_at),
+    startedAt: toInstantOrNull(row.started_at),
+    completedAt: toInstantOrNull(row.completed_at),
+    nextAttemptAt: toInstantOrNull(row.next_attempt_at),
+    error: errorOf(row),
+    // The driver's buffer is a window on the packet; the fold writes into its own.
+    ledger: { run: ledger.run, cells: Uint8Array.from(ledger.cells) },
+  },
+  lastSequence: Number(row.last_sequence),
+});
+
+export const toJobRecord = (row: JobRow): JobRecord => ({
+  id: row.id,
+  type: row.type,
+  status: row.status,
+  priority: row.priority,
+  ...labelsOf(row),
+  progress: countsOf(row),
+  attempt: row.attempt,
+  maxAttempts: row.max_attempts,
+  createdAt: toInstant(row.created_at),
+  scheduledAt: toInstantOrNull(row.scheduled_at),
+  startedAt: toInstantOrNull(row.started_at),
+  completedAt: toInstantOrNull(row.completed_at),
+  nextAttemptAt: toInstantOrNull(row.next_attempt_at),
+  error: errorOf(row),
+});
+
+const settingsOf = (row: JobRow): JobSettings => ({
+  type: row.type,
+  priority: row.priority,
+  total: row.total,
+  duplicates: row.duplicates,
+  contentSha256: row.content_sha256,
+  requestSha256: row.request_sha256,
+  scheduledAt: toInstantOrNull(row.scheduled_at),
+  notAfter: toInstantOrNull(row.not_after),
+  maxAttempts: row.max_attempts,
+  retryDelayMs: row.retry_delay_ms === null ? null : Number(row.retry_delay_ms),
+  onUnknown: row.on_unknown,
+});
+
+const labelsOf = ({ name, subject, metadata }: JobRow): JobLabels => ({
+  name,
+  subject,
+  metadata: JSON.parse(metadata) as JobLabels["metadata"],
+});
+
+const countsOf = ({ total, sent, failed, pending, deferred, unknown }: JobRow): RecipientCounts => ({
+  total,
+  sent,
+  failed,
+  pending,
+  deferred,
+  unknown,
+});
+
+const errorOf = ({ error_code, error_message }: JobRow): JobError | null =>
+  error_code === null || error_message === null ? null : { code: error_code, message: error_message };

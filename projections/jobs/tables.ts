@@ -1,0 +1,77 @@
+import type { Suffix } from "../projector.ts";
+
+export const jobTables = (suffix: Suffix) => ({
+  jobs: `jobs${suffix}`,
+  contents: `jobs_content${suffix}`,
+  ledgers: `jobs_ledgers${suffix}`,
+});
+
+/**
+ * A row of `jobs` holds all that its fold needs to go on, besides the ledger, which is kept apart because it is large
+ * and nobody lists it. Names of keys end in what the list sorts by; `id` comes last so that no two rows tie.
+ */
+const jobs = `
+  id VARCHAR(64) NOT NULL,
+  tenant VARCHAR(64) NOT NULL,
+  type VARCHAR(32) NOT NULL,
+  status VARCHAR(16) NOT NULL,
+  priority VARCHAR(16) NOT NULL,
+  name VARCHAR(1000) COLLATE utf8mb4_unicode_ci NULL,
+  subject VARCHAR(1000) COLLATE utf8mb4_unicode_ci NULL,
+  metadata MEDIUMTEXT NOT NULL,
+  run INT NOT NULL,
+  attempt INT NOT NULL,
+  max_attempts INT NOT NULL,
+  total INT NOT NULL,
+  sent INT NOT NULL,
+  failed INT NOT NULL,
+  pending INT NOT NULL,
+  deferred INT NOT NULL,
+  \`unknown\` INT NOT NULL,
+  duplicates INT NOT NULL,
+  content_sha256 CHAR(64) NOT NULL,
+  request_sha256 CHAR(64) NULL,
+  on_unknown VARCHAR(16) NOT NULL,
+  retry_delay_ms BIGINT NULL,
+  created_at DATETIME(3) NOT NULL,
+  scheduled_at DATETIME(3) NULL,
+  not_after DATETIME(3) NULL,
+  started_at DATETIME(3) NULL,
+  completed_at DATETIME(3) NULL,
+  next_attempt_at DATETIME(3) NULL,
+  error_code VARCHAR(64) NULL,
+  error_message MEDIUMTEXT NULL,
+  last_sequence BIGINT NOT NULL,
+  PRIMARY KEY (id),
+  KEY by_creation (tenant, created_at, id),
+  KEY by_status_and_creation (tenant, status, created_at, id),
+  KEY by_completion (tenant, completed_at, id),
+  KEY by_status_and_completion (tenant, status, completed_at, id)`;
+
+/** What was sent and to whom; no row once it was erased. \`recipients\` is a JSON array of addresses. */
+const contents = `
+  job_id VARCHAR(64) NOT NULL,
+  tenant VARCHAR(64) NOT NULL,
+  body MEDIUMTEXT NULL,
+  text MEDIUMTEXT NULL,
+  recipients MEDIUMTEXT NOT NULL,
+  PRIMARY KEY (job_id)`;
+
+/** The state of each recipient, a byte each, as of \`run\`: see src/domain/recipients/ledger.ts. */
+const ledgers = `
+  job_id VARCHAR(64) NOT NULL,
+  tenant VARCHAR(64) NOT NULL,
+  run INT NOT NULL,
+  cells VARBINARY(1000) NOT NULL,
+  PRIMARY KEY (job_id)`;
+
+/** The columns that reporting tools of earlier systems know, and their names. */
+const emailJobs = `
+  SELECT job.id AS id, job.subject AS subject, content.body AS body, content.recipients AS recipients,
+    job.status AS status, job.total AS totalEmails, job.sent AS sentEmails, job.failed AS failedEmails,
+    job.created_at AS createdAt, job.started_at AS startedAt, job.completed_at AS completedAt,
+    job.error_message AS error
+  FROM jobs AS job LEFT JOIN jobs_content AS content ON content.job_id = job.id`;
+
+export const jobTableDefinitions = { jobs, jobs_content: contents, jobs_ledgers: ledgers };
+export const jobViewDefinitions = { email_jobs: emailJobs };

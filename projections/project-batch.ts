@@ -1,0 +1,83 @@
+import type { Knex } from "knex";
+import type { LogEntry, StoredEvent } from "../src/event-log/event-log.ts";
+import { LogUnavailable } from "../src/event-log/event-log.ts";
+import { type Checkpoint, lockCheckpoint, moveCheckpoint } from "./checkpoint.ts";
+import { inTransaction } from "./database.ts";
+import { describeFailure, isDatabaseTrouble } from "./database-failure.ts";
+import type { Projector, Sources, Suffix } from "./projector.ts";
+
+/** Which projection into which of its sets of tables. */
+export type ProjectionPlace = {
+  readonly db: Knex;
+  readonly projector: Projector;
+  readonly suffix: Suffix;
+  readonly sources: Sources;
+};
+
+/** An event that this projection cannot take, now or ever: somebody has to look. */
+export class UnprojectableEvent extends Error {
+  override readonly name = "UnprojectableEvent";
+  readonly sequence: number;
+
+  constructor(projection: string, sequence: number, cause: unknown) {
+    super(`Event ${sequence} cannot be projected by ${projection}: ${describeFailure(cause)}`, { cause });
+    this.sequence = sequence;
+  }
+}
+
+/** The checkpoint is not where it was left: somebody else projects into these tables, or has made them anew. */
+export class CheckpointMoved extends Error {
+  override readonly name = "CheckpointMoved";
+}
+
+/**
+ * Rows and checkpoint in one transaction: however often an event is delivered, and whatever is killed when, it counts
+ * once. Events of unknown types are passed over. Answers where it has come to.
+ *
+ * Where an event of the batch cannot be projected, those before it are, one by one, and UnprojectableEvent names it.
+ */
+export async function projectBatch(
+  place: ProjectionPlace,
+  from: Checkpoint,
+  batch: readonly LogEntry[],
+): Promise<Checkpoint> {
+  try {
+    return await commit(place, from, batch);
+  } catch (failure) {
+    if (!(failure instanceof UnprojectableEvent) || batch.length === 1) throw failure;
+    let reached = from;
+    for (const entry of batch) reached = await commit(place, reached, [entry]);
+    return reached;
+  }
+}
+
+async function commit(
+  { db, projector, suffix, sources }: ProjectionPlace,
+  from: Checkpoint,
+  batch: readonly LogEntry[],
+): Promise<Checkpoint> {
+  const last = batch.at(-1);
+  if (last === undefined) return from;
+  const to: Checkpoint = { ...from, sequence: last.sequence };
+  await inTransaction(db, async (transaction) => {
+    const stored = await lockCheckpoint(transaction, projector.name, suffix);
+    if (stored?.sequence !== from.sequence || stored.version !== from.version) throw movedFrom(projector, from);
+    const events = batch.filter(isKnown);
+    if (events.length > 0) {
+      await projector.project(events, { transaction, suffix, sources }).catch((failure: unknown) => {
+        if (isPassing(failure)) throw failure;
+        throw new UnprojectableEvent(projector.name, events[0]?.sequence ?? last.sequence, failure);
+      });
+    }
+    if (!(await moveCheckpoint(transaction, projector.name, suffix, from, to))) throw movedFrom(projector, from);
+  });
+  return to;
+}
+
+const movedFrom = (projector: Projector, { sequence }: Checkpoint): CheckpointMoved =>
+  new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${sequence}.`);
+
+/** The database or the content store is away: the same events will do later. */
+const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof LogUnavailable;
+
+const isKnown = (entry: LogEntry): entry is StoredEvent => "event" in entry;

@@ -1,0 +1,43 @@
+import type { Knex } from "knex";
+import { type HeldLock, takeLock } from "./database-lock.ts";
+
+const exclusiveWaitMs = 30_000;
+
+/** Held by whoever writes the live tables. */
+const liveLock = (projection: string): string => `live/${projection}`;
+
+/** Taken by whoever wants the live tables for himself for a moment: the live projection steps back while it is. */
+const exclusiveLock = (projection: string): string => `exclusive/${projection}`;
+
+/** Held from the beginning of a rebuild to its end. */
+export const rebuildLock = (projection: string): string => `rebuild/${projection}`;
+
+/** Waits for its turn to be the one active instance; null once the signal aborts. */
+export async function becomeActive(db: Knex, projection: string, signal: AbortSignal): Promise<HeldLock | null> {
+  const request = { name: liveLock(projection), yieldTo: exclusiveLock(projection) };
+  return takeLock(db, request, Number.POSITIVE_INFINITY, signal);
+}
+
+/**
+ * Does something with the live tables while nobody else writes them. A live projection ends its batch, steps back,
+ * and goes on afterwards from the checkpoint it then finds.
+ */
+export async function exclusively<Result>(
+  db: Knex,
+  projection: string,
+  work: (lock: HeldLock) => Promise<Result>,
+): Promise<Result> {
+  const asking = await takeLock(db, { name: exclusiveLock(projection) }, exclusiveWaitMs);
+  if (asking === null) throw new Error(`Somebody else has been changing the tables of ${projection} for too long.`);
+  try {
+    const live = await takeLock(db, { name: liveLock(projection) }, exclusiveWaitMs);
+    if (live === null) throw new Error(`The live projection ${projection} did not step back.`);
+    try {
+      return await work(live);
+    } finally {
+      live.release();
+    }
+  } finally {
+    asking.release();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Knex } from "knex";
+import type { JobContent } from "../src/content/content-store.ts";
+import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
+
+/** The live tables, those a rebuild fills, and those it put aside, which the next rebuild drops. */
+export type Suffix = "" | "__next" | "__previous";
+
+/** Null where the content was erased. Throws LogUnavailable where it cannot be read now. */
+export type ContentReader = (job: JobRef) => Promise<JobContent | null>;
+
+/** What a projection may ask besides the log. No other read model is among it. */
+export type Sources = { readonly readContent: ContentReader };
+
+export type ProjectionTarget = {
+  readonly transaction: Knex.Transaction;
+  readonly suffix: Suffix;
+  readonly sources: Sources;
+};
+
+/**
+ * One read model: the tables it owns and how events become rows of theirs. When, how often and into which set of
+ * tables it projects is none of its business, so a rebuild and the live projection cannot differ.
+ */
+export type Projector = {
+  readonly name: string;
+  /** Raised by whoever changes what the tables hold: older ones are then not touched until they are rebuilt. */
+  readonly version: number;
+  /** Columns and keys of each table, by its name without a suffix. */
+  readonly tables: Readonly<Record<string, string>>;
+  /** Queries over the live tables, by the name of the view. */
+  readonly views: Readonly<Record<string, string>>;
+
+  /**
+   * The next events of the log, oldest first, each handed over exactly once as far as what is committed goes. It
+   * throws where an event cannot be projected; a database or a content store that is away is no such case.
+   */
+  project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void>;
+};

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Knex } from "knex";
+import type { Announcements } from "../src/event-log/announcements.ts";
+import { type EventLog, UndecodableEvent } from "../src/event-log/event-log.ts";
+import { describeFailure } from "./database-failure.ts";
+import { followLog, WrongLog } from "./follow-log.ts";
+import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
+import { UnprojectableEvent } from "./project-batch.ts";
+import { becomeActive } from "./projection-lock.ts";
+import { becomeLive, readStatus, writeStatus } from "./projection-status.ts";
+import type { Projector, Sources } from "./projector.ts";
+import { ensureTables } from "./table-set.ts";
+
+const firstDelayMs = 100;
+const longestDelayMs = 5_000;
+const askAgainMs = 1_000;
+
+export type ProjectorSetup = {
+  readonly projector: Projector;
+  readonly db: Knex;
+  readonly log: EventLog;
+  readonly sources: Sources;
+  readonly announcements: Announcements;
+  readonly logger: ProjectionLogger;
+};
+
+export type ProjectorRunner = {
+  start(): void;
+  /** Resolves when the batch in hand is committed or given up, and the lock is free for others. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Keeps one read model up to date as long as it runs. Any number of instances may run: one is active, the others
+ * stand by and take over within a second or two. Whatever is away, database or log, is waited for; what waiting
+ * does not help against stops this projection and no other, with an error in the log and in the table `projections`.
+ * A stopped one goes on by itself once somebody got it going again: another release, or a rebuild.
+ *
+ * Both may be called again at any time, without effect where there is nothing to do.
+ */
+export function createProjectorRunner(setup: ProjectorSetup): ProjectorRunner {
+  let running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
+  return {
+    start: () => {
+      if (running !== null) return;
+      const ending = new AbortController();
+      running = { ending, ended: runProjector(setup, ending.signal) };
+    },
+    stop: async () => {
+      const { ending, ended } = running ?? {};
+      ending?.abort();
+      await ended;
+      running = null;
+    },
+  };
+}
+
+/** Until the signal aborts; it never rejects. */
+async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise<void> {
+  const outage = createOutageReport(setup.logger, setup.projector.name);
+  let delayMs = firstDelayMs;
+  const allIsWell = (): void => {
+    outage.isOver();
+    delayMs = firstDelayMs;
+  };
+  while (!signal.aborted) {
+    try {
+      await takePart(setup, allIsWell, signal);
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (isAlarm(failure)) {
+        await stopWith(setup, failure, signal);
+      } else {
+        outage.goesOn(failure);
+        await pause(delayMs, undefined, { signal }).catch(() => {});
+        delayMs = Math.min(delayMs * 2, longestDelayMs);
+      }
+    }
+  }
+}
+
+/** Stands by, then is the active instance for as long as the lock is held. */
+async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: AbortSignal): Promise<void> {
+  const { projector, db, log, sources, announcements } = setup;
+  const lock = await becomeActive(db, projector.name, signal);
+  if (lock === null) return;
+  let isKnownToLive = false;
+  try {
+    await ensureTables(db, projector);
+    const place = { db, projector, suffix: "", sources } as const;
+    const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
+      announcements.announce(projector.name, sequence);
+      allIsWell();
+      if (!isKnownToLive) await becomeLive(db, projector);
+      isKnownToLive = true;
+    };
+    await followLog({ place, log, reached }, AbortSignal.any([signal, lock.over]));
+  } finally {
+    lock.release();
+  }
+}
+
+type Alarm = UndecodableEvent | UnprojectableEvent | WrongLog;
+
+const isAlarm = (failure: unknown): failure is Alarm =>
+  failure instanceof UndecodableEvent || failure instanceof UnprojectableEvent || failure instanceof WrongLog;
+
+/** Says so where it is seen, and waits until somebody has found a way on. */
+async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal): Promise<void> {
+  const { projector, db, logger } = setup;
+  const sequence = alarm instanceof WrongLog ? null : alarm.sequence;
+  const stopped = { status: "stopped", error: alarm.message, stoppedAtSequence: sequence } as const;
+  logger.error({ projection: projector.name, sequence, error: alarm.message }, "The projection has stopped.");
+  let isRecorded = false;
+  while (!signal.aborted) {
+    try {
+      if (!isRecorded) await writeStatus(db, projector, stopped);
+      else if ((await readStatus(db, projector.name))?.status === "live") return;
+      isRecorded = true;
+    } catch (failure) {
+      logger.warn({ projection: projector.name, error: describeFailure(failure) }, "The stop cannot be recorded yet.");
+    }
+    await pause(askAgainMs, undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,82 @@
+import type { Knex } from "knex";
+import { beginCheckpoint, type Checkpoint, checkpointColumns, checkpointTable, readCheckpoint } from "./checkpoint.ts";
+import type { Projector, Suffix } from "./projector.ts";
+
+/** Identifiers and addresses are compared byte by byte; a column that people search says otherwise itself. */
+const tableOptions = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+
+/**
+ * The tables of a projection are made by the projection and by no migration: they can be dropped and filled again from
+ * the log at any time, so there is nothing in them to migrate.
+ *
+ * A set is whole when every table is there and the checkpoint, which is made last, has its row. A set with a hole in
+ * it, because a table was dropped by hand or whoever made it was interrupted, is dropped and begun anew: its
+ * checkpoint would speak of rows that are gone. A set of another version is left as it is. Only for the holder of the
+ * projection's lock.
+ */
+export async function ensureTables(db: Knex, projector: Projector): Promise<void> {
+  switch (await conditionOf(db, projector)) {
+    case "whole":
+    case "other-version":
+      return;
+    case "without-views":
+      return createViews(db, projector);
+    case "broken":
+      await dropTables(db, projector, "");
+      await createTables(db, projector, "");
+      await createViews(db, projector);
+  }
+}
+
+/** What `ensureTables` would find: anybody may ask. */
+export async function conditionOf(
+  db: Knex,
+  projector: Projector,
+): Promise<"whole" | "without-views" | "broken" | "other-version"> {
+  const tables = tableNames(projector, "");
+  const views = Object.keys(projector.views);
+  const found = new Set(await existing(db, [...tables, ...views]));
+  const checkpoint = await liveCheckpoint(db, projector);
+  if (checkpoint === null) return "broken";
+  if (checkpoint.version !== projector.version) return "other-version";
+  if (tables.some((name) => !found.has(name))) return "broken";
+  return views.every((name) => found.has(name)) ? "whole" : "without-views";
+}
+
+/** Null where there is none, not even the table. */
+export async function liveCheckpoint(db: Knex, { name }: Projector): Promise<Checkpoint | null> {
+  return (await existing(db, [checkpointTable(name)])).length === 0 ? null : readCheckpoint(db, name);
+}
+
+export async function createTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
+  for (const [name, columns] of Object.entries(projector.tables)) {
+    await db.raw(`CREATE TABLE ?? (${columns}) ${tableOptions}`, [name + suffix]);
+  }
+  await db.raw(`CREATE TABLE ?? (${checkpointColumns}) ${tableOptions}`, [checkpointTable(projector.name, suffix)]);
+  await beginCheckpoint(db, projector.name, suffix, projector.version);
+}
+
+/** The checkpoint first: whatever is left over after a crash is no whole set. */
+export async function dropTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
+  for (const name of tableNames(projector, suffix)) await db.raw("DROP TABLE IF EXISTS ??", [name]);
+}
+
+export async function createViews(db: Knex, projector: Projector): Promise<void> {
+  for (const [name, query] of Object.entries(projector.views)) {
+    await db.raw(`CREATE OR REPLACE VIEW ?? AS ${query}`, [name]);
+  }
+}
+
+export const tableNames = (projector: Projector, suffix: Suffix): string[] => [
+  checkpointTable(projector.name, suffix),
+  ...Object.keys(projector.tables).map((name) => name + suffix),
+];
+
+/** Which of these tables and views there are. */
+export async function existing(db: Knex, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return [];
+  const sql =
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN (?)";
+  const [rows] = (await db.raw(sql, [names as unknown as Knex.RawBinding])) as [{ name: string }[]];
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,73 @@
+import type { JobCommand } from "../domain/job/commands.ts";
+import { type JobRejection, type JobState, jobDecider } from "../domain/job/decider.ts";
+import type { JobEvent } from "../domain/job/events.ts";
+import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
+
+/** `sequence` is that of the job's last decision, the one just taken or an older one; 0 for a job that never was. */
+export type CommandOutcome =
+  | {
+      readonly outcome: "accepted";
+      readonly events: readonly JobEvent[];
+      readonly state: JobState;
+      readonly sequence: number;
+    }
+  | { readonly outcome: "rejected"; readonly rejection: JobRejection; readonly sequence: number };
+
+/** Where a job's own subject stands: its state, and the sequence that the next decision is guarded with. */
+export type JobVersion = { readonly state: JobState; readonly sequence: number };
+
+type Options = {
+  /** What the caller read a moment ago, to save reading it again. A stale one costs a conflict, nothing else. */
+  readonly from?: JobVersion;
+};
+
+/** A job whose id was made a moment ago. */
+export const newJob: JobVersion = { state: jobDecider.initialState, sequence: 0 };
+
+/** More rivals than this for one job at one moment are a defect, not a race. */
+const maxConflicts = 20;
+
+/** Reads the job, decides, appends; decides again on what is new when somebody else was faster. */
+export async function handleCommand(
+  log: EventLog,
+  job: JobRef,
+  command: JobCommand,
+  cause: Cause,
+  options: Options = {},
+): Promise<CommandOutcome> {
+  let version = options.from ?? (await readJob(log, job));
+  for (let conflicts = 0; ; conflicts += 1) {
+    try {
+      return await decideAndAppend(log, job, command, cause, version);
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict) || conflicts === maxConflicts) throw failure;
+      version = await readJob(log, job);
+    }
+  }
+}
+
+/** The state of a job by its own subject. */
+export const readJob = async (log: EventLog, job: JobRef): Promise<JobVersion> =>
+  foldDecisions(await log.readDecisions(job));
+
+export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobVersion => ({
+  state: decisions.reduce((state, { event }) => jobDecider.evolve(state, event), jobDecider.initialState),
+  sequence: decisions.at(-1)?.sequence ?? 0,
+});
+
+async function decideAndAppend(
+  log: EventLog,
+  job: JobRef,
+  command: JobCommand,
+  cause: Cause,
+  version: JobVersion,
+): Promise<CommandOutcome> {
+  const decision = jobDecider.decide(command, version.state);
+  if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
+  let { state, sequence } = version;
+  for (const event of decision.events) {
+    sequence = await log.append(job, { ...cause, id: `${job.jobId}/${sequence}/${event.type}`, event }, sequence);
+    state = jobDecider.evolve(state, event);
+  }
+  return { outcome: "accepted", events: decision.events, state, sequence };
+}

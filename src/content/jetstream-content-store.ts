@@ -1,0 +1,56 @@
+import { headers } from "nats";
+import { LogFull } from "../event-log/event-log.ts";
+import { asking, type JetStreamConnection, jetStreamErrorCode } from "../event-log/jetstream-connection.ts";
+import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
+import type { ContentStore } from "./content-store.ts";
+
+const noMessageFound = 10037;
+const wrongLastSequence: readonly number[] = [10071, 10164];
+const outOfRoom: readonly number[] = [10077, 10023, 10047];
+const timeoutMs = 1500;
+
+/** What a message carries besides the content: subject and headers. */
+const overheadBytes = 1024;
+
+/** One message a job in the stream CONTENT, which `ensureStreams` has made or checked. */
+export async function createJetStreamContentStore(
+  connection: JetStreamConnection,
+  prefix: string,
+): Promise<ContentStore> {
+  const { nats } = connection;
+  const stream = streamName(prefix, "CONTENT");
+  const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+  const client = manager.jetstream();
+  return {
+    get maxBytes() {
+      return (nats.info?.max_payload ?? 0) - overheadBytes;
+    },
+    put: (job, content) =>
+      asking(connection, async () => {
+        const messageHeaders = headers();
+        messageHeaders.set("Content-Type", "application/json");
+        try {
+          await client.publish(contentSubjectOf(prefix, job), content, {
+            headers: messageHeaders,
+            timeout: timeoutMs,
+            expect: { lastSubjectSequence: 0 },
+          });
+          return true;
+        } catch (failure) {
+          const code = jetStreamErrorCode(failure) ?? 0;
+          if (wrongLastSequence.includes(code)) return false;
+          if (outOfRoom.includes(code)) throw new LogFull("There is no room for the content.", { cause: failure });
+          throw failure;
+        }
+      }),
+    get: (job) =>
+      asking(connection, async () => {
+        try {
+          return (await manager.streams.getMessage(stream, { last_by_subj: contentSubjectOf(prefix, job) })).data;
+        } catch (failure) {
+          if (jetStreamErrorCode(failure) === noMessageFound) return null;
+          throw failure;
+        }
+      }),
+  };
+}

@@ -1,0 +1,30 @@
+/** How long a job waits between its attempts: a list of delays, or base × factor ^ (n - 1); see delayBeforeAttempt. */
+export type RetrySchedule = {
+  readonly baseDelayMs: number;
+  readonly factor: number;
+  /** The share of a delay, 0 to 1, that chance adds or takes, so that jobs that failed together do not return together. */
+  readonly jitter: number;
+  /** The last one stands for all that follow. */
+  readonly delaysMs: readonly number[] | null;
+};
+
+/** However a schedule grows, a job is tried again within a day. */
+const longestDelayMs = 24 * 60 * 60 * 1000;
+
+/** The schedule of a job that asked for its own first delay: it grows from there, and a list of the service is not for it. */
+export const scheduleOfJob = (schedule: RetrySchedule, retryDelayMs: number | null): RetrySchedule =>
+  retryDelayMs === null ? schedule : { ...schedule, baseDelayMs: retryDelayMs, delaysMs: null };
+
+/**
+ * Whole milliseconds between the end of an attempt and the next one, which `attempt` names: 2 has the first delay.
+ * `randomShare` is a random number from 0 to 1; at 0.5 the delay is as the schedule says.
+ */
+export function delayBeforeAttempt(attempt: number, schedule: RetrySchedule, randomShare: number): number {
+  const delay = delayOf(schedule, attempt - 2);
+  const jitter = schedule.jitter * (2 * randomShare - 1);
+  return Math.round(Math.min(delay * (1 + jitter), longestDelayMs));
+}
+
+/** `retries` counts from 0. */
+const delayOf = ({ baseDelayMs, factor, delaysMs }: RetrySchedule, retries: number): number =>
+  delaysMs?.[Math.min(retries, delaysMs.length - 1)] ?? baseDelayMs * factor ** retries;

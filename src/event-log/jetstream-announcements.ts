@@ -1,0 +1,21 @@
+import type { Announcements } from "./announcements.ts";
+import type { JetStreamConnection } from "./jetstream-connection.ts";
+
+/** On plain NATS subjects: whoever listens at the moment hears it, nothing is kept. */
+export function createJetStreamAnnouncements(connection: JetStreamConnection, prefix: string): Announcements {
+  const { nats } = connection;
+  const subjectOf = (projection: string): string => `${prefix === "" ? "" : `${prefix}.`}waybill.read.${projection}`;
+  return {
+    announce: (projection, sequence) => {
+      if (connection.isUp()) nats.publish(subjectOf(projection), String(sequence));
+    },
+    listen: (projection, heard) => {
+      const subscription = nats.subscribe(subjectOf(projection), {
+        callback: (_, message) => heard(Number(message.string())),
+      });
+      return () => {
+        if (!nats.isClosed()) subscription.unsubscribe();
+      };
+    },
+  };
+}

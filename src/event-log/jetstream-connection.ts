@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { type ConnectionOptions, connect, credsAuthenticator, ErrorCode, type NatsConnection, NatsError } from "nats";
+import { LogUnavailable } from "./event-log.ts";
+
+type ConnectSettings = {
+  readonly servers: readonly string[];
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly credsFile: string | null;
+  readonly caFile: string | null;
+};
+
+/** One connection to NATS, and whether it stands: what is asked while it does not is refused at once, not queued. */
+export type JetStreamConnection = {
+  readonly nats: NatsConnection;
+  readonly isUp: () => boolean;
+  /** Calls back each time the connection stands again: requests that were on their way are lost then. */
+  readonly onReconnect: (reconnected: () => void) => () => void;
+  readonly close: () => Promise<void>;
+};
+
+type Notice = (message: string) => void;
+
+/** Waits for the server as long as it takes, also at first; it is never given up later. */
+export async function connectJetStream(
+  settings: ConnectSettings,
+  name: string,
+  notice: Notice,
+): Promise<JetStreamConnection> {
+  const nats = await connect(toOptions(settings, name));
+  const listeners = new Set<() => void>();
+  let isUp = true;
+  const watch = async (): Promise<void> => {
+    for await (const status of nats.status()) {
+      if (status.type === "disconnect") {
+        isUp = false;
+        notice("The connection to NATS is lost; trying again until it stands.");
+      }
+      if (status.type === "reconnect") {
+        isUp = true;
+        notice("The connection to NATS stands again.");
+        for (const reconnected of listeners) reconnected();
+      }
+    }
+  };
+  // The client's status iterator does not end with the connection: nobody may wait for it.
+  watch().catch(() => {});
+  return {
+    nats,
+    isUp: () => isUp && !nats.isClosed(),
+    onReconnect: (reconnected) => {
+      listeners.add(reconnected);
+      return () => listeners.delete(reconnected);
+    },
+    close: async () => {
+      // A drain flushes the acknowledgements that are still in the buffer; without a connection there is no use in it.
+      if (isUp) await nats.drain().catch(() => nats.close());
+      else await nats.close();
+    },
+  };
+}
+
+function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
+  return {
+    servers: [...settings.servers],
+    name,
+    // The client's default gives up after 20 s for good, and finds a dead link after 4 minutes.
+    maxReconnectAttempts: -1,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: 500,
+    reconnectJitter: 500,
+    pingInterval: 10_000,
+    maxPingOut: 2,
+    ...(settings.user === null ? {} : { user: settings.user }),
+    ...(settings.password === null ? {} : { pass: settings.password }),
+    ...(settings.credsFile === null ? {} : { authenticator: credsAuthenticator(readFileSync(settings.credsFile)) }),
+    ...(settings.caFile === null ? {} : { tls: { caFile: settings.caFile } }),
+  };
+}
+
+/** An error of JetStream's own API, by its number; the texts differ between releases. */
+export const jetStreamErrorCode = (failure: unknown): number | null =>
+  failure instanceof NatsError ? (failure.api_error?.err_code ?? null) : null;
+
+const connectionCodes: readonly string[] = [
+  ErrorCode.Timeout,
+  ErrorCode.NoResponders,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.ConnectionDraining,
+  ErrorCode.ConnectionRefused,
+  ErrorCode.Disconnect,
+  "STALE_CONNECTION",
+];
+
+/** Whether a request may or may not have been carried out: its answer did not come. */
+export const isUnanswered = (failure: unknown): boolean =>
+  failure instanceof NatsError &&
+  (connectionCodes.includes(failure.code) || failure.api_error?.code === 503 || failure.code === "503");
+
+/** Runs a request; what is no answer becomes LogUnavailable, and without a connection it is not even tried. */
+export async function asking<Answer>(connection: JetStreamConnection, ask: () => Promise<Answer>): Promise<Answer> {
+  if (!connection.isUp()) throw new LogUnavailable("There is no connection to NATS.");
+  try {
+    return await ask();
+  } catch (failure) {
+    if (isUnanswered(failure)) throw new LogUnavailable("NATS did not answer.", { cause: failure });
+    throw failure;
+  }
+}
+
+export const nanosOf = (ms: number): number => ms * 1_000_000;

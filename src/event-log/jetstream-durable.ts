@@ -1,0 +1,70 @@
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
+import type { Delivery } from "./delivery.ts";
+import type { StoredEvent, WaybillEvent } from "./event-log.ts";
+import { asking, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
+
+const consumerNotFound = 10014;
+
+export type DurableConsumer = {
+  readonly stream: string;
+  readonly name: string;
+  readonly filterSubject: string;
+  /** How long a delivery may go without a sign before it is handed to somebody else. */
+  readonly ackWaitMs: number;
+};
+
+/** Creates the durable consumer, or makes an older one fit; twice is as good as once, also from several processes. */
+export async function ensureDurable(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
+  const config: Partial<ConsumerConfig> = {
+    durable_name: consumer.name,
+    filter_subject: consumer.filterSubject,
+    deliver_policy: DeliverPolicy.All,
+    ack_policy: AckPolicy.Explicit,
+    replay_policy: ReplayPolicy.Instant,
+    ack_wait: nanosOf(consumer.ackWaitMs),
+    max_deliver: -1,
+    // Every worker holds as many as it has free slots, so this is a limit for a whole fleet.
+    max_ack_pending: 20_000,
+  };
+  const manager = await asking(connection, () => connection.nats.jetstreamManager());
+  const found = await asking(connection, () => findConsumer(manager, consumer));
+  if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
+  else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {
+    await asking(connection, () => manager.consumers.update(consumer.stream, consumer.name, { ...found, ...config }));
+  }
+}
+
+async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer): Promise<ConsumerConfig | null> {
+  try {
+    return (await manager.consumers.info(consumer.stream, consumer.name)).config;
+  } catch (failure) {
+    if (jetStreamErrorCode(failure) === consumerNotFound) return null;
+    throw failure;
+  }
+}
+
+/** The subject that asks a consumer for its next messages. */
+export const nextMessages = (stream: string, consumer: string): string =>
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+
+export function toDelivery<Event extends WaybillEvent>(
+  connection: JetStreamConnection,
+  message: Msg,
+  entry: StoredEvent<Event>,
+): Delivery<Event> {
+  let isSettled = false;
+  const say = (word: string): void => {
+    // The client throws on a closed connection; the server then hands the message out again, as after any crash.
+    if (!isSettled && message.reply && !connection.nats.isClosed()) connection.nats.publish(message.reply, word);
+  };
+  const settle = (word: string): void => {
+    say(word);
+    isSettled = true;
+  };
+  return {
+    entry,
+    acknowledge: () => settle("+ACK"),
+    keep: () => say("+WPI"),
+    giveBack: (delayMs) => settle(`-NAK ${JSON.stringify({ delay: nanosOf(delayMs) })}`),
+  };
+}

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Msg } from "nats";
+import type { FollowOptions, LogEntry } from "./event-log.ts";
+import { LogUnavailable, UndecodableEvent } from "./event-log.ts";
+import { asking, isUnanswered, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
+import { nextMessages } from "./jetstream-durable.ts";
+import { placeOf } from "./jetstream-message.ts";
+import { openPull, PullEnded } from "./jetstream-pull.ts";
+
+const retryAfterMs = 500;
+
+/**
+ * Reads the stream in order with consumers that live as long as they are read, without a filter: with a wildcard over
+ * many subjects some servers are 60 times slower. A consumer that dies or skips is replaced by one that begins after
+ * the last message handed out, so every message comes once and in order whatever happens to server and connection.
+ */
+export async function* followLog(
+  connection: JetStreamConnection,
+  stream: string,
+  { afterSequence, maxEvents, signal }: FollowOptions,
+  decode: (message: Msg) => LogEntry,
+): AsyncGenerator<readonly LogEntry[]> {
+  let last = afterSequence;
+  while (!signal.aborted) {
+    try {
+      for await (const messages of readFrom(connection, stream, last, maxEvents, signal)) {
+        const { entries, failure } = decodeUntilFailure(messages, decode);
+        if (entries.length > 0) yield entries;
+        if (failure !== null) throw failure;
+        last = placeOf(messages.at(-1) as Msg).streamSequence;
+      }
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (!isPassing(failure)) throw failure;
+      await pause(retryAfterMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** What goes by itself: the server or the connection is away, or the consumer went with them. */
+const isPassing = (failure: unknown): boolean =>
+  failure instanceof PullEnded ||
+  failure instanceof LogUnavailable ||
+  isUnanswered(failure) ||
+  jetStreamErrorCode(failure) !== null;
+
+async function* readFrom(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  batch: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Msg[]> {
+  const consumer = await createReader(connection, stream, afterSequence);
+  const pull = openPull(connection, nextMessages(stream, consumer), batch);
+  signal.addEventListener("abort", pull.close, { once: true });
+  let delivered = 0;
+  try {
+    while (!signal.aborted) {
+      const messages = await pull.next();
+      delivered += messages.length;
+      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      yield messages;
+    }
+  } finally {
+    signal.removeEventListener("abort", pull.close);
+    pull.close();
+    await deleteReader(connection, stream, consumer);
+  }
+}
+
+async function createReader(connection: JetStreamConnection, stream: string, afterSequence: number): Promise<string> {
+  const request = {
+    stream_name: stream,
+    config: {
+      deliver_policy: "by_start_sequence",
+      opt_start_seq: afterSequence + 1,
+      ack_policy: "none",
+      max_deliver: 1,
+      mem_storage: true,
+      num_replicas: 1,
+      inactive_threshold: nanosOf(60_000),
+    },
+  };
+  const answer = await asking(connection, () =>
+    connection.nats.request(`$JS.API.CONSUMER.CREATE.${stream}`, JSON.stringify(request), { timeout: 2000 }),
+  );
+  const created = answer.json<{ name?: string; error?: { description: string } }>();
+  if (created.name === undefined) {
+    throw new LogUnavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
+  }
+  return created.name;
+}
+
+/** Politeness: the server drops an idle reader by itself a minute later. */
+async function deleteReader(connection: JetStreamConnection, stream: string, consumer: string): Promise<void> {
+  if (!connection.isUp()) return;
+  await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`, "", { timeout: 500 }).catch(() => {});
+}
+
+function decodeUntilFailure(
+  messages: readonly Msg[],
+  decode: (message: Msg) => LogEntry,
+): { readonly entries: readonly LogEntry[]; readonly failure: UndecodableEvent | null } {
+  const entries: LogEntry[] = [];
+  for (const message of messages) {
+    try {
+      entries.push(decode(message));
+    } catch (failure) {
+      if (failure instanceof UndecodableEvent) return { entries, failure };
+      throw failure;
+    }
+  }
+  return { entries, failure: null };
+}

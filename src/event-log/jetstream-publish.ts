@@ -1,0 +1,80 @@
+import { headers, type JetStreamClient } from "nats";
+import { encodeEnvelope, envelopeContentType } from "./envelope.ts";
+import {
+  type JobRef,
+  LogFull,
+  LogUnavailable,
+  type NewEvent,
+  VersionConflict,
+  type WaybillEvent,
+} from "./event-log.ts";
+import { isUnanswered, type JetStreamConnection, jetStreamErrorCode } from "./jetstream-connection.ts";
+import { placeOf } from "./jetstream-message.ts";
+import { readSubject } from "./jetstream-reader.ts";
+import { channelOf, streamName, subjectOf } from "./subjects.ts";
+
+const answerTimeoutMs = 1500;
+/** A publish without an answer is repeated with the same id and the same expectation, so often in all. */
+const maxTries = 3;
+
+const wrongLastSequence: readonly number[] = [10071, 10164];
+const outOfRoom: readonly number[] = [10077, 10023, 10047];
+
+export type Publisher = {
+  /** Guarded by the last sequence of the event's own subject. */
+  append(job: JobRef, event: NewEvent, expectedSequence: number): Promise<number>;
+  /** Deduplicated by id. */
+  record(job: JobRef, event: NewEvent): Promise<number>;
+};
+
+export function createPublisher(connection: JetStreamConnection, client: JetStreamClient, prefix: string): Publisher {
+  const publish = async (job: JobRef, event: NewEvent<WaybillEvent>, expectedSequence: number | null) => {
+    const messageHeaders = headers();
+    messageHeaders.set("Content-Type", envelopeContentType);
+    return await client.publish(subjectOf(prefix, job, channelOf(event.event)), encodeEnvelope(job, event), {
+      msgID: event.id,
+      headers: messageHeaders,
+      timeout: answerTimeoutMs,
+      ...(expectedSequence === null ? {} : { expect: { lastSubjectSequence: expectedSequence } }),
+    });
+  };
+
+  /** Where an event of this id stands on its subject, if it does. */
+  const findStored = async (job: JobRef, event: NewEvent): Promise<number | null> => {
+    const subject = subjectOf(prefix, job, channelOf(event.event));
+    const messages = await readSubject(connection, streamName(prefix, "JOBS"), subject);
+    const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === event.id);
+    return found === undefined ? null : placeOf(found).streamSequence;
+  };
+
+  const store = async (job: JobRef, event: NewEvent, expectedSequence: number | null): Promise<number> => {
+    let unanswered: unknown = null;
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      // The client would keep the message until the connection stands again, long after its sender was told no.
+      if (!connection.isUp()) throw new LogUnavailable("There is no connection to NATS.", { cause: unanswered });
+      try {
+        const { seq, duplicate } = await publish(job, event, expectedSequence);
+        const isForeign = duplicate && expectedSequence !== null && unanswered === null;
+        if (isForeign) throw new VersionConflict(`${event.id} was decided before.`);
+        return seq;
+      } catch (failure) {
+        const code = jetStreamErrorCode(failure) ?? 0;
+        if (outOfRoom.includes(code)) throw new LogFull("The log has reached its size limit.", { cause: failure });
+        if (wrongLastSequence.includes(code)) {
+          // After a lost answer, servers from 2.12 on refuse the repetition: the conflict may be with ourselves.
+          const sequence = unanswered === null ? null : await findStored(job, event);
+          if (sequence !== null) return sequence;
+          throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
+        }
+        if (!isUnanswered(failure)) throw failure;
+        unanswered = failure;
+      }
+    }
+    throw new LogUnavailable("NATS did not answer.", { cause: unanswered });
+  };
+
+  return {
+    append: (job, event, expectedSequence) => store(job, event, expectedSequence),
+    record: (job, event) => store(job, event, null),
+  };
+}

@@ -1,0 +1,104 @@
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from "nats";
+import { asking, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
+import { streamFilter, streamName } from "./subjects.ts";
+
+export type StreamSettings = {
+  readonly prefix: string;
+  readonly replicas: number;
+  /** Size limit of the log; null for none. */
+  readonly maxBytes: number | null;
+};
+
+/** The stream that is there breaks a promise of the service: starting on it would be worse than not starting. */
+export class UnfitStream extends Error {
+  override readonly name = "UnfitStream";
+}
+
+const streamNotFound = 10059;
+
+/** What the log stands on. `deny_*` cannot be taken back, and no direct get: a replica may answer it with the past. */
+const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
+  name: streamName(prefix, "JOBS"),
+  subjects: [streamFilter(prefix, "JOBS")],
+  storage: StorageType.File,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.New,
+  deny_delete: true,
+  deny_purge: true,
+  allow_direct: false,
+  allow_rollup_hdrs: false,
+  duplicate_window: nanosOf(120_000),
+  max_age: 0,
+  max_msgs: -1,
+  max_msgs_per_subject: -1,
+  max_bytes: maxBytes ?? -1,
+  num_replicas: replicas,
+});
+
+/** What is sent and to whom: one message a job, and it may be erased. */
+const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
+  name: streamName(prefix, "CONTENT"),
+  subjects: [streamFilter(prefix, "CONTENT")],
+  storage: StorageType.File,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.New,
+  deny_delete: false,
+  deny_purge: false,
+  allow_direct: false,
+  max_age: 0,
+  max_msgs: -1,
+  max_msgs_per_subject: 1,
+  num_replicas: replicas,
+});
+
+/** Settings that an operator may change from one start to the next; all others are promises. */
+const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
+
+/** Creates the streams, or checks the ones that are there; throws UnfitStream with every setting that is wrong. */
+export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
+  const manager = await asking(connection, () => connection.nats.jetstreamManager());
+  for (const config of [logConfig(settings), contentConfig(settings)]) {
+    await asking(connection, () => ensureStream(manager, config));
+  }
+}
+
+async function ensureStream(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<void> {
+  const found = await findStream(manager, config.name);
+  if (found === null) {
+    await manager.streams.add(config);
+    return;
+  }
+  const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter(
+    (key) => !isSame(found.config[key], config[key]),
+  );
+  const faults = differing
+    .filter((key) => !adjustable.includes(key))
+    .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
+  if (faults.length > 0) {
+    throw new UnfitStream(`The stream ${config.name} cannot hold the log:\n  ${faults.join("\n  ")}`);
+  }
+  if (differing.length > 0) await manager.streams.update(config.name, { ...found.config, ...config });
+}
+
+async function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | null> {
+  try {
+    return await manager.streams.info(name);
+  } catch (failure) {
+    if (jetStreamErrorCode(failure) === streamNotFound) return null;
+    throw failure;
+  }
+}
+
+/** Servers leave out what is false or zero. */
+const isSame = (actual: unknown, expected: unknown): boolean =>
+  JSON.stringify(actual ?? false) === JSON.stringify(expected) || (!actual && !expected);

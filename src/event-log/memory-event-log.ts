@@ -1,0 +1,108 @@
+import type { JobEvent } from "../domain/job/events.ts";
+import type { RecipientEvent } from "../domain/recipients/events.ts";
+import {
+  type EventLog,
+  type FollowOptions,
+  type JobRef,
+  type NewEvent,
+  type StoredEvent,
+  VersionConflict,
+} from "./event-log.ts";
+import { channelOf } from "./subjects.ts";
+
+const nameOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
+
+/** Keeps events as long as the process lives; however much later it is said again, an id is stored once. */
+export function createMemoryEventLog(createdAt = new Date().toISOString()): EventLog {
+  const events: StoredEvent[] = [];
+  const histories = new Map<string, StoredEvent[]>();
+  const sequences = new Map<string, number>();
+  const stored = createBell();
+  const decided = createBell();
+
+  const historyOf = (job: JobRef): readonly StoredEvent[] => histories.get(nameOf(job)) ?? [];
+  const lastDecisionOf = (job: JobRef): number => historyOf(job).findLast(isDecision)?.sequence ?? 0;
+
+  const store = ({ tenant, jobId }: JobRef, event: NewEvent): number => {
+    const sequence = events.length + 1;
+    // A copy, as from the wire: what a caller changes in its own object afterwards is not what was stored.
+    const entry = { ...structuredClone(event), tenant, jobId, sequence, channel: channelOf(event.event) };
+    const name = nameOf(entry);
+    events.push(entry);
+    sequences.set(event.id, sequence);
+    const history = histories.get(name) ?? [];
+    histories.set(name, history);
+    history.push(entry);
+    stored.ring("");
+    if (isDecision(entry)) decided.ring(name);
+    return sequence;
+  };
+
+  return {
+    append: async (job, event, expectedSequence) => {
+      const last = lastDecisionOf(job);
+      if (last !== expectedSequence || sequences.has(event.id)) {
+        throw new VersionConflict(`${event.id} expected ${expectedSequence}; the last decision is ${last}.`);
+      }
+      return store(job, event);
+    },
+    record: async (job, event) => sequences.get(event.id) ?? store(job, event),
+    readDecisions: async (job) => historyOf(job).filter(isDecision),
+    readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
+    readHistory: async (job) => [...historyOf(job)],
+    lastDecision: async (job) => lastDecisionOf(job),
+    onDecision: (job, heard) => decided.listen(nameOf(job), heard),
+    state: async () => ({ createdAt, lastSequence: events.length }),
+    follow: (options) => followEvents(events, stored, options),
+  };
+}
+
+type Bell = ReturnType<typeof createBell>;
+
+/** Whoever listens is told a moment later, like somebody at the other end of a wire. */
+function createBell() {
+  const listeners = new Map<string, Set<() => void>>();
+  return {
+    ring: (name: string): void => {
+      for (const listener of listeners.get(name) ?? []) queueMicrotask(listener);
+    },
+    listen: (name: string, heard: () => void): (() => void) => {
+      const listener = (): void => heard();
+      const listening = listeners.get(name) ?? new Set();
+      listeners.set(name, listening.add(listener));
+      return () => {
+        listening.delete(listener);
+      };
+    },
+  };
+}
+
+async function* followEvents(
+  events: readonly StoredEvent[],
+  stored: Bell,
+  { afterSequence, maxEvents, signal }: FollowOptions,
+): AsyncGenerator<readonly StoredEvent[]> {
+  let position = afterSequence;
+  while (!signal.aborted) {
+    const batch = events.slice(position, position + maxEvents);
+    position += batch.length;
+    if (batch.length > 0) yield batch;
+    else await nextRing(stored, signal);
+  }
+}
+
+function nextRing(bell: Bell, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = (): void => {
+      stopListening();
+      signal.removeEventListener("abort", goOn);
+      resolve();
+    };
+    const stopListening = bell.listen("", goOn);
+    signal.addEventListener("abort", goOn);
+  });
+}
+
+const isDecision = (entry: StoredEvent): entry is StoredEvent<JobEvent> => entry.channel === "job";
+
+const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> => entry.channel === "recipients";

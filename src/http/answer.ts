@@ -1,0 +1,14 @@
+/** What a route answers, before it becomes bytes. `body` is a JSON value, or bytes of another type. */
+export type Answer = {
+  readonly status: number;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+};
+
+export const json = (body: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Answer => ({
+  status,
+  type: "application/json",
+  headers,
+  body,
+});

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Checked, failed, passed, shown } from "../schemas/fault.ts";
+import type { Answer } from "./answer.ts";
+import { ReadModelUnavailable } from "./failure.ts";
+import { refuseForNow } from "./problem.ts";
+import type { ReadPosition } from "./read-models.ts";
+
+const queryTimeoutMs = 5000;
+/** How long a read waits for what it was asked to include. */
+export const catchUpMs = 2000;
+
+/** Asks a read model; where its database is away or silent, throws ReadModelUnavailable. */
+export async function askReadModel<Result>(query: () => Promise<Result>): Promise<Result> {
+  const answered = new AbortController();
+  const late = pause(queryTimeoutMs, undefined, { signal: answered.signal }).then(() => {
+    throw new ReadModelUnavailable(`There was no answer within ${queryTimeoutMs} ms.`);
+  });
+  // Aborted below, when nobody waits for it any more.
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([query(), late]);
+  } catch (failure) {
+    throw isAway(failure) ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure }) : failure;
+  } finally {
+    answered.abort();
+  }
+}
+
+/** Errors of a connection have a code, as SQL errors have; those of class 42 are statements that are wrong. */
+function isAway(failure: unknown): boolean {
+  if (!(failure instanceof Error)) return false;
+  if (failure.name === "DatabaseSilent" || failure.name === "KnexTimeoutError") return true;
+  const { code, sqlState } = failure as { readonly code?: unknown; readonly sqlState?: unknown };
+  return typeof code === "string" && !(typeof sqlState === "string" && sqlState.startsWith("42"));
+}
+
+/** The sequence that an answer has to include, from the header of that name; 0 where there is none. */
+export function readMinSequence(header: string | null): Checked<number> {
+  if (header === null) return passed(0);
+  const sequence = /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
+  if (Number.isSafeInteger(sequence)) return passed(sequence);
+  const message = `Min-Sequence is ${shown(header)}; expected the Event-Sequence of an earlier answer`;
+  return failed([{ pointer: "Min-Sequence", message }]);
+}
+
+/** Null once the projection has come as far as was asked; else the refusal. */
+export async function awaitMinSequence(
+  readPosition: ReadPosition,
+  projection: "jobs" | "logs",
+  sequence: number,
+): Promise<Answer | null> {
+  if (sequence === 0 || (await readPosition.waitFor(projection, sequence, catchUpMs))) return null;
+  return refuseForNow("read-model-behind", `It has not come as far as sequence ${sequence} yet. Try again.`, 1);
+}
+
+export const readSequenceHeader = (sequence: number): Readonly<Record<string, string>> => ({
+  "Read-Sequence": String(sequence),
+});

@@ -1,0 +1,97 @@
+import type { JobRejection } from "../domain/job/decider.ts";
+import type { Fault } from "../schemas/fault.ts";
+import type { Answer } from "./answer.ts";
+
+export const problemType = "application/problem+json";
+
+/** What the domain refuses, as HTTP says it. */
+const rejectionStatus = {
+  "job-not-found": 404,
+  "idempotency-key-reused": 422,
+  "job-has-ended": 409,
+  "job-not-failed": 409,
+  "job-not-paused": 409,
+  "turn-not-open": 409,
+  "lease-lost": 409,
+} as const satisfies Record<JobRejection["code"], number>;
+
+/** What never reaches the domain. */
+const refusalStatus = {
+  "invalid-json": 400,
+  "validation-failed": 400,
+  "invalid-request": 400,
+  "route-not-found": 404,
+  "mail-not-found": 404,
+  "method-not-allowed": 405,
+  "not-acceptable": 406,
+  "request-timeout": 408,
+  "body-too-large": 413,
+  "too-many-recipients": 413,
+  "content-too-large": 413,
+  "unsupported-media-type": 415,
+  "headers-too-large": 431,
+  "internal-error": 500,
+  "event-log-unavailable": 503,
+  "event-log-full": 503,
+  "read-model-unavailable": 503,
+  "read-model-behind": 503,
+  "not-ready": 503,
+} as const;
+
+const statusOf = { ...rejectionStatus, ...refusalStatus };
+
+export type ProblemCode = keyof typeof statusOf;
+
+const titles: Record<ProblemCode, string> = {
+  "job-not-found": "No such job",
+  "idempotency-key-reused": "The idempotency key belongs to another request",
+  "job-has-ended": "The job has ended",
+  "job-not-failed": "The job has not failed",
+  "job-not-paused": "The job is not paused",
+  "turn-not-open": "It is not this attempt's turn",
+  "lease-lost": "The attempt belongs to somebody else",
+  "invalid-json": "The body is not valid JSON",
+  "validation-failed": "The request breaks a rule",
+  "invalid-request": "The request is not valid HTTP",
+  "route-not-found": "No such route",
+  "mail-not-found": "No such mail",
+  "method-not-allowed": "The method is not allowed here",
+  "not-acceptable": "No acceptable type of answer",
+  "request-timeout": "The request took too long to arrive",
+  "body-too-large": "The body is too large",
+  "too-many-recipients": "Too many recipients",
+  "content-too-large": "The content is too large",
+  "unsupported-media-type": "The body is not of a supported type",
+  "headers-too-large": "The headers are too large",
+  "internal-error": "Something went wrong on our side",
+  "event-log-unavailable": "The event log cannot be reached",
+  "event-log-full": "The event log is full",
+  "read-model-unavailable": "The read model cannot be reached",
+  "read-model-behind": "The read model is behind",
+  "not-ready": "Not ready",
+};
+
+type Extras = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the document. */
+  readonly members?: Readonly<Record<string, unknown>>;
+};
+
+/** A problem document of RFC 9457; its `requestId` is added where it is sent. */
+export function refuse(code: ProblemCode, detail: string, { headers = {}, members = {} }: Extras = {}): Answer {
+  const status = statusOf[code];
+  const body = { type: `urn:waybill:problem:${code}`, title: titles[code], status, detail, code, ...members };
+  return { status, type: problemType, headers, body };
+}
+
+/** For what may be over soon. */
+export const refuseForNow = (code: ProblemCode, detail: string, retryAfterSeconds: number): Answer =>
+  refuse(code, detail, { headers: { "Retry-After": String(retryAfterSeconds) } });
+
+export function refuseFaults(faults: readonly Fault[]): Answer {
+  const [first, ...others] = faults;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  return refuse("validation-failed", `${first?.message}${more}.`, { members: { errors: faults } });
+}
+
+export const jobNotFound = (): Answer => refuse("job-not-found", "There is no job with this id.");

@@ -1,0 +1,21 @@
+import type { JobRejection } from "../domain/job/decider.ts";
+import type { Answer } from "./answer.ts";
+import { jobNotFound, refuse } from "./problem.ts";
+
+/** What the rules of a job refused, as a problem document. */
+export function refuseRejection(rejection: JobRejection): Answer {
+  switch (rejection.code) {
+    case "job-not-found":
+      return jobNotFound();
+    case "idempotency-key-reused":
+      return refuse(rejection.code, "This Idempotency-Key came with another body before; expected the same body.");
+    case "job-has-ended":
+    case "job-not-failed":
+    case "job-not-paused":
+    case "turn-not-open":
+    case "lease-lost":
+      return refuse(rejection.code, `The job is ${rejection.currentStatus}.`, {
+        members: { currentStatus: rejection.currentStatus },
+      });
+  }
+}

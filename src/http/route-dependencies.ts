@@ -1,0 +1,20 @@
+import type { Logger } from "pino";
+import type { ContentStore } from "../content/content-store.ts";
+import type { Instant } from "../domain/message.ts";
+import type { EventLog } from "../event-log/event-log.ts";
+import type { OwnWrites } from "./own-writes.ts";
+import type { JobQueries, LogQueries, ReadPosition } from "./read-models.ts";
+
+/** What routes about jobs work with. */
+export type RouteDependencies = {
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly jobs: JobQueries;
+  readonly logs: LogQueries;
+  readonly readPosition: ReadPosition;
+  readonly ownWrites: OwnWrites;
+  readonly logger: Logger;
+  /** Attempts of a job that does not say how many. */
+  readonly maxAttempts: number;
+  readonly now: () => Instant;
+};

@@ -1,0 +1,58 @@
+import { handleCommand } from "../../commands/handle-command.ts";
+import type { JobCommand } from "../../domain/job/commands.ts";
+import { jobFromLog } from "../../history/job-from-log.ts";
+import type { Checked } from "../../schemas/fault.ts";
+import { readCancelRequest, readRetryRequest } from "../../schemas/job-action-request.ts";
+import { type Answer, json } from "../answer.ts";
+import { toJobAnswer } from "../job-answer.ts";
+import { toJobRef } from "../job-ref.ts";
+import { jobNotFound, refuseFaults } from "../problem.ts";
+import { refuseRejection } from "../rejection.ts";
+import { toCause } from "../request-context.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+/** What people decide about a job that is there. */
+export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route[] => [
+  route({
+    method: "POST",
+    path: "/jobs/:jobId/retry",
+    takesBody: true,
+    handle: (request) =>
+      change(dependencies, request, readRetryRequest(request.body ?? {}), ({ scope, reason }) => ({
+        type: "RetryJob",
+        at: dependencies.now(),
+        scope: scope ?? "failed",
+        reason: reason ?? null,
+      })),
+  }),
+  route({
+    method: "DELETE",
+    path: "/jobs/:jobId",
+    takesBody: true,
+    handle: (request) =>
+      change(dependencies, request, readCancelRequest(request.body ?? {}), ({ reason }) => ({
+        type: "CancelJob",
+        at: dependencies.now(),
+        reason: reason ?? null,
+      })),
+  }),
+];
+
+/** Answers with the job as the log has it, so that it says what was just decided, with or without a read model. */
+async function change<Wish>(
+  { log, contentStore, ownWrites }: RouteDependencies,
+  { context, base, part }: ApiRequest,
+  wish: Checked<Wish>,
+  toCommand: (wish: Wish) => JobCommand,
+): Promise<Answer> {
+  if (!wish.valid) return refuseFaults(wish.faults);
+  const job = toJobRef(context, part("jobId"));
+  if (job === null) return jobNotFound();
+  const outcome = await handleCommand(log, job, toCommand(wish.value), toCause(context));
+  if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
+  ownWrites.remember(job, outcome.sequence);
+  const changed = await jobFromLog(log, contentStore, job);
+  if (changed === null) return jobNotFound();
+  return json(toJobAnswer(changed.job, base), { "Event-Sequence": String(outcome.sequence) });
+}

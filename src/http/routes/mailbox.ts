@@ -1,0 +1,43 @@
+import { json } from "../answer.ts";
+import { refuse } from "../problem.ts";
+import { type Route, route } from "../route.ts";
+
+type CaughtMail = {
+  readonly id: string;
+  readonly receivedAt: Date;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly raw: Buffer;
+};
+
+/** What these routes ask of the mailbox that the standalone service catches its mail in. */
+export interface Mailbox {
+  list(): readonly CaughtMail[];
+  find(id: string): CaughtMail | null;
+}
+
+/** None where the mail really goes out. */
+export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
+  mailbox === null
+    ? []
+    : [
+        route({
+          method: "GET",
+          path: "/mailbox",
+          handle: async () =>
+            json(
+              mailbox.list().map(({ id, receivedAt, from, to, subject }) => ({ id, receivedAt, from, to, subject })),
+            ),
+        }),
+        route({
+          method: "GET",
+          path: "/mailbox/:id",
+          offers: "message/rfc822",
+          handle: async ({ part }) => {
+            const mail = mailbox.find(part("id"));
+            if (mail === null) return refuse("mail-not-found", "There is no mail with this id.");
+            return { status: 200, type: "message/rfc822", headers: {}, body: mail.raw };
+          },
+        }),
+      ];

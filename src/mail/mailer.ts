@@ -1,0 +1,35 @@
+import type { JobError } from "../domain/job/events.ts";
+import type { DeliveryError } from "../domain/recipients/events.ts";
+
+/** One mail to one recipient. */
+export type Mail = {
+  /** The same on every attempt, with its angle brackets. */
+  readonly messageId: string;
+  readonly from: string;
+  readonly replyTo: string | null;
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** What became of it, in a closed vocabulary. No text in it names the recipient, the subject or the body. */
+export type SendOutcome =
+  /** The mail server took responsibility. */
+  | { readonly kind: "sent"; readonly response: string }
+  /** Never again: this recipient or this mail is refused for good. */
+  | { readonly kind: "failed"; readonly error: DeliveryError }
+  /** Surely not taken this time; later perhaps. */
+  | { readonly kind: "deferred"; readonly error: DeliveryError }
+  /** The mail was handed over and no answer came: it may have been taken. */
+  | { readonly kind: "unknown"; readonly error: DeliveryError }
+  /** Surely not taken, and not for anything about this mail: the mail server cannot be used at the moment. */
+  | { readonly kind: "unavailable"; readonly error: JobError };
+
+/** Hands mails to the next mail server, over at most `connections` connections. Never throws for what a server does. */
+export interface Mailer {
+  readonly connections: number;
+  send(mail: Mail): Promise<SendOutcome>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+import type { DeliveryError } from "../domain/recipients/events.ts";
+import type { SendOutcome } from "./mailer.ts";
+
+/** What nodemailer says when a mail was not sent. */
+export type SmtpFailure = Error & {
+  readonly code?: string;
+  /** The command that was being answered: `CONN`, `EHLO`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, or `API`. */
+  readonly command?: string;
+  readonly responseCode?: number;
+  readonly response?: string;
+};
+
+/** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
+const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
+
+const serviceNotAvailable = 421;
+const badSequence = 503;
+const authentication: readonly number[] = [454, 530, 534, 535, 538];
+const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
+/** Our own mistake or a mail that this server cannot take at all: no reply, because it was never asked. */
+const refusedUnasked: readonly string[] = ["EENVELOPE", "EMESSAGE", "EMAXRECIPIENTS", "EREQUIRETLS"];
+
+/**
+ * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). nodemailer reports a connection that was lost after
+ * the final dot like one that never stood, so what tells the two apart is whether it read the body of the mail.
+ */
+export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (text: string) => string): SendOutcome {
+  const message = mask(failure.response ?? failure.message);
+  const deliveryError = (code: string): DeliveryError => ({
+    code,
+    message,
+    replyCode: failure.responseCode ?? null,
+    statusCode: enhancedStatus.exec(failure.response ?? "")?.[1] ?? null,
+  });
+  if (isAboutSession(failure)) return { kind: "unavailable", error: { code: sessionCode(failure), message } };
+  if (failure.responseCode !== undefined) {
+    return failure.responseCode >= 500
+      ? { kind: "failed", error: deliveryError("rejected") }
+      : { kind: "deferred", error: deliveryError("deferred") };
+  }
+  if (refusedUnasked.includes(failure.code ?? "")) return { kind: "failed", error: deliveryError("unsendable") };
+  if (wasBodyRead) return { kind: "unknown", error: deliveryError("outcome-unknown") };
+  if (failure.code === "EABORT") return { kind: "deferred", error: deliveryError("timed-out") };
+  return { kind: "unavailable", error: { code: sessionCode(failure), message } };
+}
+
+/** A reply that refuses everybody alike, whoever the mail is for. */
+function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
+  if (responseCode === undefined) return false;
+  return (
+    responseCode === serviceNotAvailable ||
+    responseCode === badSequence ||
+    authentication.includes(responseCode) ||
+    beforeAnyMail.test(command)
+  );
+}
+
+const sessionCode = ({ code, responseCode = 0 }: SmtpFailure): string =>
+  code === "EAUTH" || authentication.includes(responseCode) ? "smtp-authentication-failed" : "smtp-unavailable";

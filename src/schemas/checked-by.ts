@@ -1,0 +1,23 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { Static, TSchema } from "typebox";
+
+/** Something that breaks the schema it claims to follow. */
+export class SchemaBroken extends Error {
+  override readonly name = "SchemaBroken";
+}
+
+const ajv = new Ajv2020({ strict: true });
+
+/**
+ * Gives a value back typed, or throws SchemaBroken with the first fault. Compiled when first needed: a process that
+ * never meets an event of some type does not pay for its schema at start.
+ */
+export function checkedBy<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
+  let validate: ValidateFunction<Static<Schema>> | undefined;
+  return (value) => {
+    validate ??= ajv.compile<Static<Schema>>(schema);
+    if (validate(value)) return value;
+    const fault = validate.errors?.[0];
+    throw new SchemaBroken(`${fault?.instancePath || "/"} ${fault?.message}`);
+  };
+}

@@ -1,0 +1,48 @@
+import { domainToASCII } from "node:url";
+
+const maxAddressBytes = 254;
+const maxLocalPartBytes = 64;
+const maxMailboxLength = 500;
+
+/** RFC 5322 `atext` and dots, and beyond ASCII whatever RFC 6531 lets in. No quotes: what needs them is refused. */
+const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.\u{80}-\u{10FFFF}-]+$/u;
+const domainName = /^[A-Za-z0-9.\u{80}-\u{10FFFF}-]+$/u;
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
+/** Control, format, private and unassigned characters, halves of surrogate pairs, and every kind of space. */
+const invisible = /[\p{C}\p{Z}]/u;
+const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+/**
+ * An address that a mail server can be asked to deliver to, in time linear to its length: a local part without
+ * quotes, and a domain name, internationalised or not, but no address literal.
+ */
+export function isEmailAddress(text: string): boolean {
+  if (text.length > maxAddressBytes || Buffer.byteLength(text) > maxAddressBytes || invisible.test(text)) return false;
+  const at = text.lastIndexOf("@");
+  return at > 0 && isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1));
+}
+
+/** A local part that compatibility mapping would turn into another one (a fullwidth @) is refused as well. */
+const isLocalPart = (text: string): boolean =>
+  Buffer.byteLength(text) <= maxLocalPartBytes && isDotAtom(text) && isDotAtom(text.normalize("NFKC"));
+
+const isDotAtom = (text: string): boolean =>
+  localPart.test(text) && !text.startsWith(".") && !text.endsWith(".") && !text.includes("..");
+
+/** Judged in its ASCII form, as it goes over the wire; a number as the last label would make it an IP address. */
+function isDomain(text: string): boolean {
+  if (!domainName.test(text)) return false;
+  const ascii = domainToASCII(text);
+  const labels = ascii.split(".");
+  return ascii.length <= 253 && labels.every((one) => label.test(one)) && !/^\d+$/.test(labels.at(-1) ?? "");
+}
+
+/** `ada@example.com`, `Ada Lovelace <ada@example.com>` or `"Lovelace, Ada" <ada@example.com>`: one address, to any reader. */
+export function isMailbox(text: string): boolean {
+  if (text.length > maxMailboxLength || controlCharacter.test(text)) return false;
+  const open = text.lastIndexOf("<");
+  if (open === -1) return isEmailAddress(text);
+  return text.endsWith(">") && isEmailAddress(text.slice(open + 1, -1)) && isDisplayName(text.slice(0, open).trim());
+}
+
+const isDisplayName = (text: string): boolean => /^(?:"[^"\\]*"|[^()<>[\]:;@\\,"]*)$/.test(text);

@@ -1,0 +1,37 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { Static, TSchema } from "typebox";
+import { isEmailAddress, isMailbox } from "./email-address.ts";
+import { type Checked, failed, passed } from "./fault.ts";
+import { faultsOf } from "./faults-of.ts";
+import { toInstant } from "./instant.ts";
+import { isOpenHeaderName } from "./mail-header.ts";
+
+/**
+ * All faults at once: who uses it bounds what it is given, as every element and every unknown field can be a fault.
+ * The formats are functions in linear time, and no pattern comes from a client.
+ */
+const ajv = new Ajv2020({
+  strict: true,
+  allErrors: true,
+  verbose: true,
+  formats: {
+    email: isEmailAddress,
+    mailbox: isMailbox,
+    "mail-header": isOpenHeaderName,
+    "date-time": (text: string) => toInstant(text) !== null,
+  },
+});
+
+/** Text on one line: without control characters, and well-formed. */
+export const singleLine = "^[^\\p{Cc}\\p{Cs}\\u2028\\u2029]*$";
+
+/** An object that has the fields of its schema and no others: a typo never sends a half-configured mailing. */
+export const closed = { additionalProperties: false, description: "an object" } as const;
+
+/** Checks part of a request; `at` is the pointer to that part. */
+export function checkRequest<Schema extends TSchema>(
+  schema: Schema,
+): (value: unknown, at?: string) => Checked<Static<Schema>> {
+  const validate: ValidateFunction<Static<Schema>> = ajv.compile<Static<Schema>>(schema);
+  return (value, at) => (validate(value) ? passed(value) : failed(faultsOf(validate.errors ?? [], at)));
+}

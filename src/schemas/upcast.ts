@@ -1,0 +1,56 @@
+import type { TSchema } from "typebox";
+import { checkedBy } from "./checked-by.ts";
+import { eventSchemas } from "./events.ts";
+
+/** A version of a type that is no longer written, with its step to the next version. */
+export type PastVersion = { readonly schema: TSchema; readonly lift: (data: unknown) => unknown };
+
+/** One released version of one type. */
+export type EventVersion = {
+  readonly type: string;
+  readonly dataschema: string;
+  /** Checks data of this version and lifts it to the newest one; throws SchemaBroken. */
+  readonly read: (data: unknown) => unknown;
+};
+
+export type EventVersions = {
+  /** Every version of every type ever released, by its `dataschema`. */
+  readonly byDataschema: ReadonlyMap<string, EventVersion>;
+  /** The version that is written, by type. */
+  readonly newest: ReadonlyMap<string, EventVersion>;
+};
+
+/**
+ * The past versions of a type stand oldest first. Changing a schema means: its former text goes to the end of the
+ * type's past versions, with a function that makes the new data of the old; nothing else has to know.
+ */
+export function eventVersions(
+  schemas: Readonly<Record<string, TSchema>>,
+  past: Readonly<Record<string, readonly PastVersion[]>>,
+): EventVersions {
+  const all = Object.entries(schemas).map(([type, schema]) => versionsOf(type, schema, past[type] ?? []));
+  return {
+    byDataschema: new Map(all.flat().map((version) => [version.dataschema, version])),
+    newest: new Map(all.flatMap((versions) => versions.slice(-1)).map((version) => [version.type, version])),
+  };
+}
+
+/** What this release reads and writes. No type has a second version yet. */
+export const releasedVersions: EventVersions = eventVersions(eventSchemas, {});
+
+/** Oldest first. Data goes through every step from its own version on, and is checked before each and at the end. */
+function versionsOf(type: string, schema: TSchema, past: readonly PastVersion[]): readonly EventVersion[] {
+  const steps = past.map((version) => {
+    const check = checkedBy(version.schema);
+    return (data: unknown): unknown => version.lift(check(data));
+  });
+  const checkNewest = checkedBy(schema);
+  return [...steps.keys(), steps.length].map((index) => {
+    const stepsFromHere = steps.slice(index);
+    return {
+      type,
+      dataschema: `urn:waybill:event:${type}:${index + 1}`,
+      read: (data) => checkNewest(stepsFromHere.reduce((lifted, step) => step(lifted), data)),
+    };
+  });
+}

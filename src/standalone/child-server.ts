@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { CannotStart } from "./cannot-start.ts";
+import { identifyProcess } from "./process-identity.ts";
+
+/** A server that runs as a child process, and ends with this process however this process ends. */
+export type ChildServer = {
+  readonly pid: number;
+  /** Resolves with the exit code once the process is gone, whoever ended it. */
+  readonly exited: Promise<number>;
+  /** Asks it to end, makes it end after ten seconds, and returns when it is gone. Again is harmless. */
+  stop(): Promise<void>;
+  /** SIGKILL, as a crash would. */
+  kill(): Promise<void>;
+  /** Where it logs, and its last lines, for an error message. */
+  lastWords(): Promise<string>;
+};
+
+export type ChildServerOptions = {
+  /** What people call it: "nats-server". The log and the file with its process id are named for it. */
+  readonly name: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  /** Holds log and process id, and is named in the arguments: that is how an older server is told from a stranger. */
+  readonly folder: string;
+};
+
+/**
+ * A process cannot run anything when it is killed, so a small shell stands between: it holds the end of a pipe from
+ * this process and learns of its end from the end of the pipe. It is the server's parent, and so also learns when
+ * the server ends by itself. Writing to a broken pipe would kill the shell, hence the brackets around `echo`.
+ */
+const watchdog = `
+pid_file=$1; shift
+exec 3<&0
+"$@" >&2 3<&- </dev/null &
+server=$!
+echo "$server" >"$pid_file"
+(
+  while read -r _ <&3; do :; done
+  kill -TERM "$server"
+  for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$server" || exit; done
+  kill -KILL "$server"
+) >/dev/null 2>&1 &
+guard=$!
+exec 3<&-
+( echo "$server" ) 2>/dev/null
+exec >/dev/null
+wait "$server"
+code=$?
+rm -f "$pid_file"
+kill "$guard" 2>/dev/null
+exit "$code"
+`;
+
+/**
+ * Starts the server after an older one on the same folder is gone. It gets a process group of its own, so that
+ * Ctrl-C in a terminal reaches it only when this process has finished with it.
+ */
+export async function startChildServer({ name, binary, args, folder }: ChildServerOptions): Promise<ChildServer> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const pidFile = join(folder, `${name}.pid`);
+  const logFile = join(folder, `${name}.log`);
+  await waitForPredecessor(name, pidFile, folder);
+  await rename(logFile, join(folder, `${name}.old.log`)).catch(() => {});
+  const log = await open(logFile, "a", 0o600);
+  try {
+    const child = spawn("/bin/sh", ["-c", watchdog, "waybill-watchdog", pidFile, binary, ...args], {
+      cwd: folder,
+      detached: true,
+      stdio: ["pipe", "pipe", log.fd],
+    });
+    const exited = once(child, "exit").then(([code]) => Number(code ?? 1));
+    const pid = await readPid(child, name);
+    return toChildServer({ child, exited, pid, logFile });
+  } finally {
+    await log.close();
+  }
+}
+
+type Started = {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number>;
+  readonly pid: number;
+  readonly logFile: string;
+};
+
+function toChildServer({ child, exited, pid, logFile }: Started): ChildServer {
+  let isGone = false;
+  const gone = exited.then((code) => {
+    isGone = true;
+    return code;
+  });
+  return {
+    pid,
+    exited: gone,
+    stop: async () => {
+      child.stdin?.end();
+      await gone;
+    },
+    kill: async () => {
+      if (!isGone) process.kill(pid, "SIGKILL");
+      await gone;
+    },
+    lastWords: async () => {
+      const lines = (await readFile(logFile, "utf8").catch(() => "")).trimEnd().split("\n").slice(-8);
+      return [`Its log, ${logFile}, ends with:`, ...lines.map((line) => `  ${line}`)].join("\n");
+    },
+  };
+}
+
+async function readPid({ stdout, stdin }: ChildProcess, name: string): Promise<number> {
+  // The pipe carries nothing: it breaks when the server ends, which is known from the exit.
+  stdin?.on("error", () => {});
+  for await (const chunk of stdout ?? []) {
+    const pid = Number(String(chunk).trim());
+    if (Number.isInteger(pid) && pid > 0) return pid;
+  }
+  throw new CannotStart(`${name} could not be started: /bin/sh did not run it`);
+}
+
+/** After a SIGKILL of its parent a server takes a moment to end, and two of them must never share a folder. */
+async function waitForPredecessor(name: string, pidFile: string, folder: string): Promise<void> {
+  const pid = Number(await readFile(pidFile, "utf8").catch(() => "0"));
+  if (!(pid > 0)) return;
+  const deadline = Date.now() + 15_000;
+  while ((await identifyProcess(pid))?.command.includes(folder)) {
+    if (Date.now() > deadline) {
+      throw new CannotStart(`An older ${name} (process ${pid}) still uses ${folder} and does not end; end it first`);
+    }
+    await pause(20);
+  }
+  await rm(pidFile, { force: true });
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { CannotStart } from "./cannot-start.ts";
+import { identifyProcess } from "./process-identity.ts";
+
+export type DataDirLock = { release(): Promise<void> };
+
+type Holder = { readonly pid: number; readonly startedAt: string };
+
+/**
+ * Makes sure that this process is the only one that works in the folder; throws CannotStart, naming the other one,
+ * where it is not. A lock whose holder is gone, however it went, is taken over.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  const folder = resolve(dataDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lockFile = join(folder, "lock");
+  const mine = `${lockFile}.${randomUUID()}`;
+  const identity = await identifyProcess(process.pid);
+  const holder: Holder = { pid: process.pid, startedAt: identity?.startedAt ?? "" };
+  await writeFile(mine, JSON.stringify(holder));
+  try {
+    for (let attemptsLeft = 10; attemptsLeft > 0; attemptsLeft -= 1) {
+      if (await isLinked(mine, lockFile)) return { release: () => rm(lockFile, { force: true }) };
+      await removeStaleLock(lockFile, folder);
+    }
+  } finally {
+    await rm(mine, { force: true });
+  }
+  throw new CannotStart(`${folder} is being taken by other processes; try again`);
+}
+
+/** A hard link appears with its whole content or not at all, and never replaces another: a lock is never half written. */
+async function isLinked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (failure) {
+    if (isCode(failure, "EEXIST")) return false;
+    throw failure;
+  }
+}
+
+async function removeStaleLock(lockFile: string, folder: string): Promise<void> {
+  const found = await readFile(lockFile, "utf8").catch(() => null);
+  if (found === null) return;
+  await refuseIfHeld(found, folder);
+  // Another process may have done the same a moment ago and hold a new lock by now: what is moved away is looked at
+  // once more, and put back where it is not what was found stale.
+  const aside = `${lockFile}.${randomUUID()}`;
+  try {
+    await rename(lockFile, aside);
+  } catch (failure) {
+    if (isCode(failure, "ENOENT")) return;
+    throw failure;
+  }
+  const moved = await readFile(aside, "utf8");
+  if (moved !== found) await isLinked(aside, lockFile);
+  await rm(aside, { force: true });
+}
+
+async function refuseIfHeld(content: string, folder: string): Promise<void> {
+  const holder = parseHolder(content);
+  if (holder === null) return;
+  const identity = await identifyProcess(holder.pid);
+  if (identity === null || identity.startedAt !== holder.startedAt) return;
+  throw new CannotStart(
+    `${folder} is in use by another Waybill, process ${holder.pid}. End that one first, or give this one a folder of its own with DATA_DIR`,
+  );
+}
+
+function parseHolder(content: string): Holder | null {
+  try {
+    const { pid, startedAt }: Partial<Holder> = JSON.parse(content);
+    return typeof pid === "number" && typeof startedAt === "string" ? { pid, startedAt } : null;
+  } catch {
+    return null;
+  }
+}
+
+const isCode = (failure: unknown, code: string): boolean =>
+  failure instanceof Error && "code" in failure && failure.code === code;

@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { CannotStart } from "./cannot-start.ts";
+import { type DatabaseBinary, findBinary, searchFolders } from "./find-binary.ts";
+
+const run = promisify(execFile);
+
+/**
+ * Makes the server's system tables in `dataFolder`, once. They are made beside it and moved there when they are
+ * whole, so that an initialisation that was cut off is begun again and never mistaken for data.
+ */
+export async function initialiseDatabase(binary: DatabaseBinary, dataFolder: string): Promise<void> {
+  if (existsSync(dataFolder)) return;
+  const parent = dirname(dataFolder);
+  await removeUnfinished(parent);
+  const unfinished = join(parent, `${unfinishedPrefix}${process.pid}`);
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  const [program, args] =
+    binary.kind === "mariadb"
+      ? await toInstallCommand(binary.path, unfinished)
+      : await toMysqlCommand(binary.path, unfinished);
+  try {
+    await run(program, args, { timeout: 120_000, cwd: parent });
+  } catch (cause) {
+    const output = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
+    throw new CannotStart(`${program} could not set up a database in ${parent}:\n${output}`, { cause });
+  }
+  await rename(unfinished, dataFolder);
+}
+
+const unfinishedPrefix = "unfinished-";
+
+async function removeUnfinished(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (name.startsWith(unfinishedPrefix)) await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** With the socket method `root` needs no password, has none, and cannot be reached over TCP. */
+async function toInstallCommand(serverPath: string, dataFolder: string): Promise<[string, string[]]> {
+  const folders = [dirname(serverPath), ...searchFolders(), "/usr/bin"];
+  const program = await findBinary(["mariadb-install-db", "mysql_install_db"], folders);
+  if (program === null) {
+    throw new CannotStart(`${serverPath} is there but mariadb-install-db is not; it comes with the same package`);
+  }
+  const args = ["--auth-root-authentication-method=socket", "--skip-test-db", `--datadir=${dataFolder}`];
+  return [program, ["--no-defaults", ...args, ...asRoot()]];
+}
+
+async function toMysqlCommand(serverPath: string, dataFolder: string): Promise<[string, string[]]> {
+  const args = ["--initialize-insecure", `--datadir=${dataFolder}`, ...asRoot()];
+  return [serverPath, [...(await withoutDefaults(serverPath)), ...args]];
+}
+
+/**
+ * Settings of the machine's own database must not reach ours. MySQL refuses to start when it is told so twice, and
+ * a start script in front of the server may have told it already.
+ */
+export async function withoutDefaults(serverPath: string): Promise<string[]> {
+  const beginning = (await readFile(serverPath)).subarray(0, 4096).toString("latin1");
+  const isScript = beginning.startsWith("#!");
+  return isScript && /--(no-defaults|defaults-file)\b/.test(beginning) ? [] : ["--no-defaults"];
+}
+
+/** Database servers refuse to run as root unless they are told to. */
+export const asRoot = (): string[] => (process.getuid?.() === 0 ? ["--user=root"] : []);

@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
+import { subjectOf } from "./mail-subject.ts";
+
+export type CaughtMail = {
+  readonly id: string;
+  readonly receivedAt: Date;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly raw: Buffer;
+};
+
+/** Catches all mail, delivers none, and forgets the oldest: it holds 1000 mails, and 64 MiB of them at most. */
+export type Mailbox = {
+  readonly smtpUrl: string;
+  /** The newest first. */
+  list(): readonly CaughtMail[];
+  find(id: string): CaughtMail | null;
+  stop(): Promise<void>;
+};
+
+const maxMails = 1000;
+const maxBytes = 64 * 1024 * 1024;
+
+/** Starts a mail server for this machine alone, on a free port. */
+export async function startMailbox(): Promise<Mailbox> {
+  const shelf = createShelf();
+  const server = new SMTPServer({
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    logger: false,
+    size: maxBytes / 2,
+    // Senders keep connections open between mailings, and one that is closed on them costs them an error.
+    socketTimeout: 3_600_000,
+    closeTimeout: 1000,
+    onData: (stream, session, answer) => {
+      receive(stream, session).then(
+        (mail) => answer(null, shelf.add(mail)),
+        (failure) => answer(failure),
+      );
+    },
+  });
+  // A client that breaks its connection is no fault of the mailbox.
+  server.on("error", () => {});
+  const listener = server.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    smtpUrl: `smtp://127.0.0.1:${port}`,
+    list: shelf.list,
+    find: shelf.find,
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+type NewMail = Omit<CaughtMail, "id">;
+
+function createShelf() {
+  // A Map keeps the order in which mails came, so the oldest is always the first.
+  const mails = new Map<string, CaughtMail>();
+  let bytes = 0;
+  let count = 0;
+  const forgetOldest = (): void => {
+    const oldest = mails.values().next().value;
+    if (oldest === undefined) return;
+    mails.delete(oldest.id);
+    bytes -= oldest.raw.length;
+  };
+  return {
+    /** Returns what the mail server answers. */
+    add: (mail: NewMail): string => {
+      count += 1;
+      const id = String(count);
+      mails.set(id, { id, ...mail });
+      bytes += mail.raw.length;
+      while (mails.size > maxMails || bytes > maxBytes) forgetOldest();
+      return `2.0.0 caught as ${id}`;
+    },
+    list: (): readonly CaughtMail[] => [...mails.values()].reverse(),
+    find: (id: string): CaughtMail | null => mails.get(id) ?? null,
+  };
+}
+
+async function receive(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<NewMail> {
+  const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
+  const to = envelope.rcptTo.map(({ address }) => address);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  if (stream.sizeExceeded) {
+    throw Object.assign(new Error("5.3.4 too large for this mailbox"), { responseCode: 552 });
+  }
+  const raw = Buffer.concat(chunks);
+  return { receivedAt: new Date(), from, to, subject: subjectOf(raw), raw };
+}

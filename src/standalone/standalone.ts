@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { ChildServer } from "./child-server.ts";
+import { lockDataDir } from "./data-dir-lock.ts";
+import type { DatabaseBinary } from "./find-binary.ts";
+import type { Print, ServerKind } from "./install-servers.ts";
+import { locateServers } from "./locate-servers.ts";
+import { type Mailbox, startMailbox } from "./mailbox.ts";
+import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
+import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
+
+export type Standalone = {
+  /** The one given, with the addresses of what was started filled in. */
+  readonly config: Config;
+  /** Null where the settings name a mail server. */
+  readonly mailbox: Mailbox | null;
+  /** Ends what was started, in reverse. Call it when nothing uses the servers any more. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts the servers that the settings do not name, with their data under `config.dataDir`, and a mailbox where no
+ * mail server is named. They end with this process, however it ends. Throws CannotStart, which says what to do, and
+ * leaves nothing behind then. `print` gets a line for people where something takes long or a server ends by itself.
+ */
+export async function startStandalone(config: Config, print: Print): Promise<Standalone> {
+  const started: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let end = started.pop(); end !== undefined; end = started.pop()) await end();
+  };
+  const keep = async <Started extends { stop(): Promise<void> }>(starting: Promise<Started>): Promise<Started> => {
+    const server = await starting;
+    started.push(server.stop);
+    return server;
+  };
+  try {
+    const needed = serversNeeded(config);
+    if (needed.size > 0) started.push((await lockDataDir(config.dataDir)).release);
+    const binaries = await locateServers(needed, config.mayInstall, print);
+    const { dataDir } = config;
+    const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print));
+    const database = binaries.database === null ? null : keep(startDatabase(dataDir, binaries.database, print));
+    const mailbox = config.smtpUrl === null ? keep(startMailbox()) : null;
+    // A failure waits for the others, so that what did start is known and can be stopped.
+    await Promise.allSettled([nats, database, mailbox]);
+    const own = { nats: await nats, database: await database, mailbox: await mailbox };
+    return { config: fillIn(config, own), mailbox: own.mailbox, stop };
+  } catch (failure) {
+    await stop();
+    throw failure;
+  }
+}
+
+function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
+  const needed = new Set<ServerKind>();
+  if (nats === null) needed.add("nats");
+  if (mysqlUrl === null) needed.add("database");
+  return needed;
+}
+
+async function startNats(dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> {
+  return telling("nats-server", await startNatsServer({ dataDir: join(dataDir, "nats"), binary }), print);
+}
+
+/** MariaDB and MySQL cannot read each other's data, so each has its folder; a new one is projected anew from the log. */
+async function startDatabase(dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> {
+  return telling("The database", await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary }), print);
+}
+
+/** Tells when a server ends that nobody stopped. */
+function telling<Server extends Pick<ChildServer, "exited" | "stop" | "lastWords">>(
+  name: string,
+  server: Server,
+  print: Print,
+): Server {
+  let isStopping = false;
+  void server.exited.then(async (code) => {
+    if (!isStopping) print(`${name} ended by itself, with code ${code}. ${await server.lastWords()}`);
+  });
+  const stop = (): Promise<void> => {
+    isStopping = true;
+    return server.stop();
+  };
+  return { ...server, stop };
+}
+
+type OwnServers = {
+  readonly nats: OwnNatsServer | null;
+  readonly database: OwnDatabaseServer | null;
+  readonly mailbox: Mailbox | null;
+};
+
+function fillIn(config: Config, { nats, database, mailbox }: OwnServers): Config {
+  const ownNats = nats && {
+    servers: nats.servers,
+    user: nats.user,
+    password: nats.password,
+    credsFile: null,
+    caFile: null,
+  };
+  return {
+    ...config,
+    nats: config.nats ?? ownNats,
+    mysqlUrl: config.mysqlUrl ?? database?.url ?? null,
+    smtpUrl: config.smtpUrl ?? mailbox?.smtpUrl ?? null,
+  };
+}

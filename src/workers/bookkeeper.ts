@@ -1,0 +1,82 @@
+import type { DeliveryError, RecipientEvent, RecipientOutcome } from "../domain/recipients/events.ts";
+import { recordInLedger } from "../domain/recipients/ledger.ts";
+import type { EventLog } from "../event-log/event-log.ts";
+import { persistently } from "../event-log/persistently.ts";
+import type { HeldTurn } from "./turn.ts";
+
+/** More outcomes than this on their way to the log make the sending wait for it. */
+const maxUnstored = 100;
+
+/** Writes what happens to the recipients of a held turn into the log and the turn's ledger. */
+export type Bookkeeper = {
+  /** Returns once the claims are stored. */
+  claim(recipients: readonly number[]): Promise<void>;
+  /** Takes back claims of recipients that were surely not handed to a mail server. */
+  release(recipients: readonly number[]): Promise<void>;
+  /** Sees to it that the outcome gets stored; waits only while too many are on their way. */
+  outcome(facts: OutcomeFacts): Promise<void>;
+  /** Returns once every outcome is stored. */
+  settled(): Promise<void>;
+};
+
+/** What the worker found out; run, attempt and time are the bookkeeper's to add. */
+export type OutcomeFacts =
+  | {
+      readonly type: "RecipientSent";
+      readonly recipient: number;
+      readonly messageId: string;
+      readonly response: string;
+    }
+  | {
+      readonly type: Exclude<RecipientOutcome["type"], "RecipientSent">;
+      readonly recipient: number;
+      readonly error: DeliveryError;
+    };
+
+type Clock = () => string;
+
+/** `claiming` ends the patience with the log for what has not happened yet, `giveUp` for what has. */
+export function createBookkeeper(
+  log: EventLog,
+  held: HeldTurn,
+  now: Clock,
+  claiming: AbortSignal,
+  giveUp: AbortSignal,
+): Bookkeeper {
+  const { job, turn, worker, leaseSequence, cause, ledger } = held;
+  const unstored = new Set<Promise<void>>();
+  let failure: unknown = null;
+
+  const store = async (patience: AbortSignal, id: string, event: RecipientEvent): Promise<void> => {
+    await persistently(patience, () => log.record(job, { ...cause, id: `${job.jobId}/${id}`, event }));
+    recordInLedger(ledger, event);
+  };
+
+  return {
+    claim: async (recipients) => {
+      const data = { ...turn, worker, recipients };
+      await store(claiming, `${leaseSequence}/claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
+    },
+    release: async (recipients) => {
+      if (recipients.length === 0) return;
+      const data = { ...turn, recipients };
+      await store(giveUp, `${leaseSequence}/release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
+    },
+    outcome: async ({ type, ...facts }) => {
+      const id = `${turn.run}/${turn.attempt}/${facts.recipient}/${type}`;
+      const event = { type, at: now(), data: { ...turn, ...facts } } as RecipientOutcome;
+      const storing = store(giveUp, id, event);
+      unstored.add(storing);
+      storing
+        .catch((reason: unknown) => {
+          failure ??= reason;
+        })
+        .finally(() => unstored.delete(storing));
+      if (unstored.size > maxUnstored) await storing;
+    },
+    settled: async () => {
+      await Promise.allSettled(unstored);
+      if (failure !== null) throw failure;
+    },
+  };
+}

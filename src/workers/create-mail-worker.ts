@@ -1,0 +1,62 @@
+import type { ContentStore } from "../content/content-store.ts";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { WorkQueue } from "../work-queue/work-queue.ts";
+import { sendMailing } from "./email-send.ts";
+import type { LeaseProbe } from "./lease-probe.ts";
+import { runTurn } from "./run-turn.ts";
+import { createWorker, type Worker } from "./worker.ts";
+
+/**
+ * How long the queue lets a worker be silent before it hands its job to another. A worker that was killed is missed
+ * after this; one that is stopped for less loses nothing.
+ */
+export const queuePatienceMs = 15_000;
+
+export type WorkerDependencies = {
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly queue: WorkQueue;
+  readonly probe: LeaseProbe;
+  readonly mailer: Mailer;
+};
+
+export type WorkerConfig = {
+  readonly name: string;
+  readonly concurrency: number;
+  readonly mailFrom: string;
+  readonly batchDelayMs: number;
+  readonly retrySchedule: RetrySchedule;
+};
+
+type Report = (failure: unknown, job: JobRef | null) => void;
+
+/** A worker for the jobs there are: mailings. */
+export function createMailWorker(
+  { log, contentStore, queue, probe, mailer }: WorkerDependencies,
+  config: WorkerConfig,
+  report: Report,
+): Worker {
+  const { name, concurrency, mailFrom, batchDelayMs, retrySchedule } = config;
+  /** Jobs share the connections: what is claimed for one beyond its share would only wait for those of another. */
+  const connections = (): number => Math.max(1, Math.floor(mailer.connections / Math.max(1, worker.busy())));
+  const worker = createWorker(
+    queue,
+    probe,
+    (delivery, stopping, giveUp) =>
+      runTurn(delivery, {
+        log,
+        probe,
+        worker: name,
+        retrySchedule,
+        stopping,
+        giveUp,
+        work: (held, lease, books) =>
+          sendMailing(held, lease, books, { contentStore, mailer, mailFrom, batchDelayMs, connections, stopping }),
+      }),
+    { name, concurrency, keepEveryMs: queuePatienceMs / 3 },
+    report,
+  );
+  return worker;
+}

@@ -1,0 +1,174 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ContentStore, JobContent } from "../content/content-store.ts";
+import { decodeContent, digestOf } from "../content/encode-content.ts";
+import type { JobError } from "../domain/job/events.ts";
+import {
+  countRecipients,
+  hasTooManyFailures,
+  recipientsInDoubt,
+  recipientsToMail,
+} from "../domain/recipients/ledger.ts";
+import { addressOf } from "../mail/address-of.ts";
+import type { Mail, Mailer, SendOutcome } from "../mail/mailer.ts";
+import { messageIdOf } from "../mail/message-id.ts";
+import type { Bookkeeper } from "./bookkeeper.ts";
+import type { Lease } from "./lease.ts";
+import { runPipeline } from "./pipeline.ts";
+import type { AttemptEnd, HeldTurn } from "./turn.ts";
+
+export type MailingDependencies = {
+  readonly contentStore: ContentStore;
+  readonly mailer: Mailer;
+  readonly mailFrom: string;
+  /** Above 0 the mails of one job go one after the other, with this much time between two. */
+  readonly batchDelayMs: number;
+  /** How many connections to the mail server this job may use now. */
+  readonly connections: () => number;
+  /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
+  readonly stopping: AbortSignal;
+};
+
+/** One attempt of a mailing: everybody who is still to be mailed, claimed before and recorded after. */
+export async function sendMailing(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  dependencies: MailingDependencies,
+): Promise<AttemptEnd> {
+  const content = await loadContent(held, dependencies.contentStore);
+  if ("code" in content) return { kind: "failed", counts: countRecipients(held.ledger), error: content };
+  const toMail = await recipientsOfAttempt(held, books);
+  const sending = createSending(held, lease, books, content, toMail.at(-1), dependencies);
+  const end = await runPipeline({
+    items: toMail,
+    window: () => (dependencies.batchDelayMs > 0 ? 1 : dependencies.connections()),
+    claim: async (group) => {
+      await books.claim(group);
+      await lease.confirmLately();
+    },
+    handle: sending.handle,
+    mayGoOn: () => lease.isHeld() && !dependencies.stopping.aborted && sending.outage() === null,
+  });
+  await books.settled();
+  // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are.
+  if (!lease.isHeld()) return { kind: "lease-lost" };
+  await books.release([...end.unhandled, ...sending.notSent]);
+  const outage = sending.outage();
+  if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
+  return end.isComplete ? endOfAttempt(held, sending.isExhausted()) : { kind: "interrupted" };
+}
+
+async function loadContent(held: HeldTurn, contentStore: ContentStore): Promise<JobContent | JobError> {
+  const bytes = await contentStore.get(held.job);
+  if (bytes === null) return { code: "content-erased", message: "What was to be sent has been erased." };
+  if (digestOf(bytes) === held.settings.contentSha256) return decodeContent(bytes);
+  return { code: "content-changed", message: "What was to be sent is not what the job was created with." };
+}
+
+/** A crash left some in doubt; the job says whether they are mailed again or left alone. */
+async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookkeeper): Promise<number[]> {
+  const inDoubt = recipientsInDoubt(ledger);
+  if (settings.onUnknown === "resend") {
+    return [...recipientsToMail(ledger), ...inDoubt].sort((one, other) => one - other);
+  }
+  const message = "The worker died while this mail was on its way; nobody can know whether it was taken.";
+  const error = { code: "outcome-unknown", message, replyCode: null, statusCode: null };
+  for (const recipient of inDoubt) await books.outcome({ type: "RecipientUnknown", recipient, error });
+  return recipientsToMail(ledger);
+}
+
+type Sending = {
+  readonly handle: (recipient: number) => Promise<void>;
+  /** Why no mail can be sent to anybody, once that is known. */
+  readonly outage: () => JobError | null;
+  /** Claimed, and surely not handed to the mail server. */
+  readonly notSent: readonly number[];
+  /** Whether somebody was deferred for the last time. */
+  readonly isExhausted: () => boolean;
+};
+
+function createSending(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  content: JobContent,
+  lastRecipient: number | undefined,
+  { mailer, mailFrom, batchDelayMs, stopping }: MailingDependencies,
+): Sending {
+  const from = content.from ?? mailFrom;
+  const notSent: number[] = [];
+  let outage: JobError | null = null;
+  let isExhausted = false;
+  const lost = new AbortController();
+  lease.onLost(() => lost.abort());
+  const untilNextMail = AbortSignal.any([stopping, lost.signal]);
+
+  const record = async (recipient: number, messageId: string, outcome: SendOutcome): Promise<void> => {
+    switch (outcome.kind) {
+      case "sent":
+        return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
+      case "failed":
+        return await books.outcome({ type: "RecipientFailed", recipient, error: outcome.error });
+      case "unknown":
+        // Not sent again at once: a server that is slow to answer would get one copy after the other.
+        if (held.settings.onUnknown === "skip" || held.isLastAttempt) {
+          return await books.outcome({ type: "RecipientUnknown", recipient, error: outcome.error });
+        }
+        return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
+      case "deferred":
+        if (!held.isLastAttempt)
+          return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
+        isExhausted = true;
+        return await books.outcome({
+          type: "RecipientFailed",
+          recipient,
+          error: { ...outcome.error, code: "attempts-exhausted" },
+        });
+      case "unavailable":
+        outage ??= outcome.error;
+        notSent.push(recipient);
+    }
+  };
+
+  return {
+    notSent,
+    outage: () => outage,
+    isExhausted: () => isExhausted,
+    handle: async (recipient) => {
+      if (!(await lease.confirmLately())) {
+        notSent.push(recipient);
+        return;
+      }
+      const mail = composeMail(held, content, from, recipient);
+      await record(recipient, mail.messageId, await mailer.send(mail));
+      const isDelayed = batchDelayMs > 0 && recipient !== lastRecipient;
+      if (isDelayed) await pause(batchDelayMs, undefined, { signal: untilNextMail }).catch(() => {});
+    },
+  };
+}
+
+function composeMail({ job }: HeldTurn, content: JobContent, from: string, recipient: number): Mail {
+  const { subject, html, text, replyTo, headers } = content;
+  const to = content.recipients[recipient]?.email;
+  if (to === undefined) throw new Error(`Job ${job.jobId} has no recipient ${recipient}`);
+  const messageId = messageIdOf(job.tenant, job.jobId, recipient, addressOf(from));
+  return { messageId, from, replyTo, to, subject, html, text, headers };
+}
+
+/** Everybody who was to be mailed has been tried. */
+function endOfAttempt({ ledger }: HeldTurn, isExhausted: boolean): AttemptEnd {
+  const counts = countRecipients(ledger);
+  if (counts.deferred > 0) {
+    const message = `${counts.deferred} of ${counts.total} recipients are to be tried again.`;
+    return { kind: "try-again", counts, error: { code: "recipients-deferred", message } };
+  }
+  if (isExhausted) {
+    const message = "Some recipients were deferred on every attempt, the last one included.";
+    return { kind: "failed", counts, error: { code: "attempts-exhausted", message } };
+  }
+  if (hasTooManyFailures(counts)) {
+    const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
+    return { kind: "failed", counts, error: { code: "too-many-failures", message } };
+  }
+  return { kind: "completed", counts };
+}

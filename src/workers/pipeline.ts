@@ -1,0 +1,73 @@
+export type Pipeline<Item> = {
+  readonly items: readonly Item[];
+  /** How many items may be handled at a time; asked anew each time, as other jobs begin and end. */
+  readonly window: () => number;
+  /** Makes a group of items ready to be handled. Rejects when that failed; the pipeline then comes to its end. */
+  readonly claim: (group: readonly Item[]) => Promise<void>;
+  readonly handle: (item: Item) => Promise<void>;
+  readonly mayGoOn: () => boolean;
+};
+
+export type PipelineEnd<Item> = {
+  /** False where it was told not to go on before every item was handled. */
+  readonly isComplete: boolean;
+  /** Claimed, and then not handled. */
+  readonly unhandled: readonly Item[];
+};
+
+/**
+ * Claims items a group at a time and handles them, up to `window` at once; the next group is claimed while the one
+ * before is being handled, so that handling never waits for a claim. Resolves when everything that was begun has ended.
+ */
+export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<PipelineEnd<Item>> {
+  const { items, window, claim, handle, mayGoOn } = pipeline;
+  const ready: Item[] = [];
+  let next = 0;
+  let inHand = 0;
+  let isClaiming = false;
+  let failure: unknown = null;
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const isGoing = (): boolean => failure === null && mayGoOn();
+
+  const begin = (step: Promise<void>, finish: () => void): void => {
+    step
+      .catch((reason: unknown) => {
+        failure ??= reason;
+      })
+      .finally(() => {
+        finish();
+        pump();
+      });
+  };
+  const claimNext = (size: number): void => {
+    const group = items.slice(next, next + size);
+    next += group.length;
+    isClaiming = true;
+    const claimed = claim(group).then(() => {
+      ready.push(...group);
+    });
+    begin(claimed, () => {
+      isClaiming = false;
+    });
+  };
+  const pump = (): void => {
+    const width = Math.max(1, window());
+    while (isGoing() && ready.length > 0 && inHand < width) {
+      inHand += 1;
+      begin(handle(ready.shift() as Item), () => {
+        inHand -= 1;
+      });
+    }
+    const isRunningLow = ready.length <= width / 2;
+    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(width - ready.length);
+    if (inHand === 0 && !isClaiming && (!isGoing() || next >= items.length)) end();
+  };
+
+  pump();
+  await ended;
+  if (failure !== null) throw failure;
+  return { isComplete: next >= items.length && ready.length === 0, unhandled: ready };
+}

@@ -1,0 +1,136 @@
+import { foldDecisions, handleCommand } from "../commands/handle-command.ts";
+import type { JobCommand } from "../domain/job/commands.ts";
+import type { JobState } from "../domain/job/decider.ts";
+import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../domain/recipients/ledger.ts";
+import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
+import type { Delivery } from "../event-log/delivery.ts";
+import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { persistently } from "../event-log/persistently.ts";
+import { type Bookkeeper, createBookkeeper } from "./bookkeeper.ts";
+import { type Lease, watchLease } from "./lease.ts";
+import type { LeaseProbe } from "./lease-probe.ts";
+import type { AttemptEnd, HeldTurn } from "./turn.ts";
+
+/** Does the work of a turn that is held; one for each kind of job. */
+export type WorkOfTurn = (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
+
+export type TurnDependencies = {
+  readonly log: EventLog;
+  readonly probe: LeaseProbe;
+  readonly worker: string;
+  readonly retrySchedule: RetrySchedule;
+  readonly work: WorkOfTurn;
+  /** Aborts when the process is to stop. */
+  readonly stopping: AbortSignal;
+  /** Aborts when it stops whatever is left to record. */
+  readonly giveUp: AbortSignal;
+};
+
+type Processing = Extract<JobState, { status: "processing" }>;
+
+/** A turn that another worker is alive and busy with is looked at again after this. */
+const askAgainMs = 5000;
+
+const now = (): string => new Date().toISOString();
+
+/**
+ * Does one turn of a job, from the lease to the end of the attempt. Called twice for the same turn, or for one that is
+ * over, it does nothing the second time: what to do is decided from the log.
+ */
+export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnDependencies): Promise<void> {
+  const { log, probe, worker } = dependencies;
+  const { entry } = delivery;
+  const job: JobRef = { tenant: entry.tenant, jobId: entry.jobId };
+  const decisions = await log.readDecisions(job);
+  const before = foldDecisions(decisions);
+  const { state } = before;
+  if (state.status === "processing" && state.worker !== worker && (await probe.isRunning(state.worker, job))) {
+    delivery.giveBack(askAgainMs);
+    return;
+  }
+  const { run, attempt } = entry.event.data;
+  const cause: Cause = { actor: `worker:${worker}`, correlationId: entry.correlationId, causationId: entry.id };
+  const start: JobCommand = { type: "StartJob", run, attempt, worker, at: now() };
+  const started = await handleCommand(log, job, start, cause, { from: before });
+  if (started.outcome === "accepted" && started.state.status === "processing") {
+    const held = await takeHold(log, job, started.state, started.sequence, wasStarted(decisions), cause);
+    if ((await doTurn(held, dependencies)) === "interrupted") {
+      delivery.giveBack(0);
+      return;
+    }
+  }
+  delivery.acknowledge();
+}
+
+const wasStarted = (decisions: readonly StoredEvent<JobEvent>[]): boolean =>
+  decisions.some(({ event }) => event.type === "JobStarted");
+
+async function takeHold(
+  log: EventLog,
+  job: JobRef,
+  state: Processing,
+  leaseSequence: number,
+  hasHistory: boolean,
+  cause: Cause,
+): Promise<HeldTurn> {
+  return {
+    job,
+    turn: { run: state.run, attempt: state.attempt },
+    settings: state.settings,
+    worker: state.worker,
+    leaseSequence,
+    cause,
+    ledger: hasHistory ? await replayLedger(log, job, state.settings.total) : emptyLedger(state.settings.total),
+    isLastAttempt: state.attempt >= state.settings.maxAttempts,
+  };
+}
+
+/** What happened to the recipients so far, with the retries by hand in between, in the order of the log. */
+async function replayLedger(log: EventLog, job: JobRef, total: number): Promise<Ledger> {
+  const ledger = emptyLedger(total);
+  const [decisions, outcomes] = await Promise.all([log.readDecisions(job), log.readRecipients(job)]);
+  const retries = decisions.filter(({ event }) => event.type === "JobRetried");
+  const history: StoredEvent[] = [...retries, ...outcomes];
+  for (const { event } of history.sort((one, other) => one.sequence - other.sequence)) {
+    if (event.type === "JobRetried") beginRunInLedger(ledger, event);
+    else recordInLedger(ledger, event as Parameters<typeof recordInLedger>[1]);
+  }
+  return ledger;
+}
+
+async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"over" | "interrupted"> {
+  const { log, work, stopping, giveUp, retrySchedule } = dependencies;
+  const lease = watchLease(log, held.job, held.leaseSequence);
+  try {
+    const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp));
+    if (end.kind === "interrupted") return "interrupted";
+    const command = commandFor(end, held, retrySchedule);
+    // Refused means that somebody decided about the job meanwhile, and that stands.
+    if (command !== null) await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause));
+    return "over";
+  } finally {
+    lease.end();
+  }
+}
+
+function commandFor(end: Exclude<AttemptEnd, { kind: "interrupted" }>, held: HeldTurn, schedule: RetrySchedule) {
+  const said = { ...held.turn, worker: held.worker, at: now() };
+  switch (end.kind) {
+    case "completed":
+      return { type: "CompleteJob", ...said, counts: end.counts } as const;
+    case "failed":
+      return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
+    case "try-again": {
+      const delayMs = delayBeforeAttempt(
+        held.turn.attempt + 1,
+        scheduleOfJob(schedule, held.settings.retryDelayMs),
+        Math.random(),
+      );
+      const nextAttemptAt = new Date(Date.now() + delayMs).toISOString();
+      return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
+    }
+    case "lease-lost":
+      return null;
+  }
+}

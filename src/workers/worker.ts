@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { JobQueued } from "../domain/job/events.ts";
+import type { Delivery } from "../event-log/delivery.ts";
+import { type JobRef, LogUnavailable } from "../event-log/event-log.ts";
+import type { WorkQueue } from "../work-queue/work-queue.ts";
+import type { LeaseProbe } from "./lease-probe.ts";
+
+export type WorkerSettings = {
+  /** Names this worker in the log; another process never has the same name. */
+  readonly name: string;
+  /** Turns at once. */
+  readonly concurrency: number;
+  /** How often the queue is told that a turn is still worked on; well inside its patience. */
+  readonly keepEveryMs: number;
+};
+
+/** Does one turn; the signals are those of `stop`. */
+export type TurnRunner = (delivery: Delivery<JobQueued>, stopping: AbortSignal, giveUp: AbortSignal) => Promise<void>;
+
+export type Worker = {
+  start(): void;
+  /** Ends what is on its way and hands back the rest; what is not recorded by then is given up after `withinMs`. */
+  stop(withinMs: number): Promise<void>;
+  /** Turns that it is doing now. */
+  busy(): number;
+};
+
+type Report = (failure: unknown, job: JobRef | null) => void;
+
+/** Without an arrival, the queue is asked again after this: a hint can be lost. */
+const askEveryMs = 1000;
+
+/** Takes a turn from the queue whenever it has a free slot, and never before. */
+export function createWorker(
+  queue: WorkQueue,
+  probe: LeaseProbe,
+  runTurn: TurnRunner,
+  settings: WorkerSettings,
+  report: Report,
+): Worker {
+  /** By job; a turn that is delivered again while it is being done is kept alive through its newest delivery. */
+  const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();
+  const stopping = new AbortController();
+  const giveUp = new AbortController();
+  let wake: () => void = () => {};
+  let loop: Promise<void> | null = null;
+  let stopAnswering: () => void = () => {};
+
+  const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
+
+  const begin = (delivery: Delivery<JobQueued>): void => {
+    const key = keyOf(delivery.entry);
+    const running = turns.get(key);
+    if (running !== undefined) {
+      running.delivery = delivery;
+      return;
+    }
+    const keeping = setInterval(() => turns.get(key)?.delivery.keep(), settings.keepEveryMs);
+    const done = runTurn(delegate(key, delivery), stopping.signal, giveUp.signal)
+      // The queue hands it out again; by then the log says how far it came.
+      .catch((failure: unknown) => report(failure, delivery.entry))
+      .finally(() => {
+        clearInterval(keeping);
+        turns.delete(key);
+        wake();
+      });
+    turns.set(key, { delivery, done });
+  };
+
+  /** Settles the newest delivery of the turn, whichever it began with. */
+  const delegate = (key: string, first: Delivery<JobQueued>): Delivery<JobQueued> => {
+    const newest = (): Delivery<JobQueued> => turns.get(key)?.delivery ?? first;
+    return {
+      entry: first.entry,
+      acknowledge: () => newest().acknowledge(),
+      keep: () => newest().keep(),
+      giveBack: (delayMs) => newest().giveBack(delayMs),
+    };
+  };
+
+  const takeOne = async (): Promise<boolean> => {
+    try {
+      const delivery = await queue.take();
+      if (delivery === null) return false;
+      if (stopping.signal.aborted) delivery.giveBack(0);
+      else begin(delivery);
+      return true;
+    } catch (failure) {
+      if (!(failure instanceof LogUnavailable)) report(failure, null);
+      return false;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const hasFreeSlot = turns.size < settings.concurrency;
+      if (hasFreeSlot && (await takeOne())) continue;
+      const timer = new AbortController();
+      await Promise.race([woken, pause(askEveryMs, undefined, { signal: timer.signal }).catch(() => {})]);
+      timer.abort();
+    }
+  };
+
+  return {
+    start: () => {
+      if (loop !== null) return;
+      stopAnswering = probe.answerFor(settings.name, (job) => turns.has(keyOf(job)));
+      const stopListening = queue.onArrival(() => wake());
+      loop = run().finally(stopListening);
+    },
+    stop: async (withinMs) => {
+      stopping.abort();
+      wake();
+      const deadline = setTimeout(() => giveUp.abort(), withinMs);
+      await loop;
+      await Promise.all([...turns.values()].map(({ done }) => done));
+      clearTimeout(deadline);
+      stopAnswering();
+    },
+    busy: () => turns.size,
+  };
+}

@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
+import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+
+const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const asText = (bytes: Uint8Array | null): string | null => bytes && new TextDecoder().decode(bytes);
+
+const invoice: JobContent = {
+  name: "november",
+  metadata: { campaign: "7" },
+  subject: "Ihre Rechnung für November, 世界 \u{1f4e8}",
+  html: "<p>Grüße</p>",
+  text: null,
+  from: null,
+  replyTo: "billing@example.com",
+  headers: { "X-Campaign": "7" },
+  recipients: [{ email: "ada@example.com" }, { email: "bob@example.com", variables: { name: "Bob" } }],
+};
+
+/** What every content store promises. Each test makes a job of its own, so they may share one store. */
+export function contentStoreContract(open: () => ContentStore): void {
+  describe("the content of a job", () => {
+    it("comes back byte for byte, so that its digest still fits", async () => {
+      const [store, job] = [open(), newJob()];
+      const bytes = encodeContent(invoice);
+      expect(await store.put(job, bytes)).to.equal(true);
+      const stored = (await store.get(job)) ?? new Uint8Array();
+      expect(digestOf(stored)).to.equal(digestOf(bytes));
+      expect(decodeContent(stored)).to.deep.equal(invoice);
+    });
+
+    it("is stored once: what is there already stays", async () => {
+      const [store, job] = [open(), newJob()];
+      expect(await store.put(job, bytesOf("first"))).to.equal(true);
+      expect(await store.put(job, bytesOf("second"))).to.equal(false);
+      expect(await store.put(job, bytesOf("first"))).to.equal(false);
+      expect(asText(await store.get(job))).to.equal("first");
+    });
+
+    it("is stored once also when two store it at the same moment", async () => {
+      const [store, job] = [open(), newJob()];
+      const texts = ["one", "two", "three"];
+      const stored = await Promise.all(texts.map((text) => store.put(job, bytesOf(text))));
+      const winner = texts.filter((_, index) => stored[index]);
+      expect(winner).to.have.length(1);
+      expect(asText(await store.get(job))).to.equal(winner[0]);
+    });
+
+    it("is nothing where none was stored", async () => {
+      expect(await open().get(newJob())).to.equal(null);
+    });
+
+    it("is a tenant's own, though another has a job of the same id", async () => {
+      const [store, jobId] = [open(), uuid()];
+      await store.put({ tenant: "acme", jobId }, bytesOf("of acme"));
+      expect(await store.get({ tenant: "globex", jobId })).to.equal(null);
+      expect(await store.put({ tenant: "globex", jobId }, bytesOf("of globex"))).to.equal(true);
+      expect(asText(await store.get({ tenant: "acme", jobId }))).to.equal("of acme");
+    });
+
+    it("may be as large as the store says, and of any bytes", async () => {
+      const [store, job] = [open(), newJob()];
+      const bytes = Uint8Array.from({ length: store.maxBytes }, (_, index) => index % 256);
+      expect(await store.put(job, bytes)).to.equal(true);
+      expect(digestOf((await store.get(job)) ?? "")).to.equal(digestOf(bytes));
+    });
+
+    it("is not changed by what becomes of the bytes that it was given", async () => {
+      const [store, job] = [open(), newJob()];
+      const bytes = bytesOf("as it was");
+      await store.put(job, bytes);
+      bytes.fill(0);
+      expect(asText(await store.get(job))).to.equal("as it was");
+    });
+  });
+}

@@ -1,0 +1,205 @@
+import { expect } from "chai";
+import { type EventOfJob, foldJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
+import * as example from "../support/examples.ts";
+
+const { counts, earlier, later, now, smtpUnavailable, tooManyFailures } = example;
+
+function viewOf(...history: readonly EventOfJob[]): JobView {
+  const view = foldJobView(history);
+  if (view === null) throw new Error("The history does not begin with JobCreated.");
+  return view;
+}
+
+/** All but what was asked for and what happened to the recipients. */
+function shown(...history: readonly EventOfJob[]): Omit<JobView, "settings" | "ledger"> {
+  const { settings: _, ledger: __, ...rest } = viewOf(...history);
+  return rest;
+}
+
+const created = example.jobCreated({}, earlier);
+const started = example.jobStarted();
+const retryScheduled = example.jobRetryScheduled();
+
+const fresh = {
+  status: "pending",
+  run: 1,
+  attempt: 0,
+  createdAt: earlier,
+  startedAt: null,
+  completedAt: null,
+  nextAttemptAt: null,
+  error: null,
+} as const;
+const inProgress = { ...fresh, status: "processing", attempt: 1, startedAt: now } as const;
+
+describe("a job that was created", () => {
+  it("is pending", () => {
+    expect(shown(created)).to.deep.equal(fresh);
+    expect(viewOf(created).settings).to.equal(created.data);
+    expect(progressOf(viewOf(created))).to.deep.equal(counts({ pending: 3 }));
+  });
+
+  it("is scheduled where it waits for a time", () => {
+    expect(shown(example.jobCreated({ scheduledAt: later })).status).to.equal("scheduled");
+  });
+
+  it("stays as it is when it is created once more", () => {
+    expect(shown(created, started, example.jobCreated({ total: 9 }, later))).to.deep.equal(inProgress);
+  });
+});
+
+describe("a history that does not begin with the creation of the job", () => {
+  it("is no job", () => {
+    expect(foldJobView([])).to.equal(null);
+    expect(foldJobView([started, created])).to.equal(null);
+  });
+});
+
+describe("a job that was queued", () => {
+  it("is queued, whether it was pending, scheduled or retrying", () => {
+    const scheduled = example.jobCreated({ scheduledAt: later });
+    expect(shown(created, example.jobQueued())).to.deep.equal({ ...fresh, status: "queued" });
+    expect(shown(scheduled, example.jobQueued()).status).to.equal("queued");
+    expect(shown(created, started, retryScheduled, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
+    expect(shown(created, started, example.jobFailed(), example.jobRetried(), example.jobQueued({ run: 2 })).status) //
+      .to.equal("queued");
+  });
+
+  it("stays as it is when the turn is another one than it waits for", () => {
+    expect(shown(created, example.jobQueued({ attempt: 2 })).status).to.equal("pending");
+    expect(shown(created, example.jobQueued({ run: 2 })).status).to.equal("pending");
+    expect(shown(created, started, retryScheduled, example.jobQueued()).status).to.equal("retrying");
+  });
+
+  it("stays as it is when it does not wait", () => {
+    expect(shown(created, started, example.jobQueued()).status).to.equal("processing");
+    expect(shown(created, example.jobPaused(), example.jobQueued()).status).to.equal("paused");
+    expect(shown(created, example.jobCancelled(), example.jobQueued()).status).to.equal("cancelled");
+  });
+});
+
+describe("a job that was started", () => {
+  it("is processing, in the attempt that began", () => {
+    expect(shown(created, example.jobQueued(), started)).to.deep.equal(inProgress);
+  });
+
+  it("keeps when it was started first, through attempts and runs", () => {
+    const secondAttempt = [created, started, retryScheduled, example.jobStarted({ attempt: 2 }, later)];
+    const secondRun = [
+      created,
+      started,
+      example.jobFailed(),
+      example.jobRetried(),
+      example.jobStarted({ run: 2 }, later),
+    ];
+    expect(shown(...secondAttempt)).to.deep.equal({ ...inProgress, attempt: 2 });
+    expect(shown(...secondRun)).to.deep.equal({ ...inProgress, run: 2 });
+  });
+
+  it("forgets what went wrong before", () => {
+    expect(shown(created, started, retryScheduled).error).to.equal(smtpUnavailable);
+    expect(shown(created, started, retryScheduled, example.jobStarted({ attempt: 2 })).error).to.equal(null);
+  });
+});
+
+describe("a job whose attempt came to nothing", () => {
+  it("is retrying, and tells when and why", () => {
+    expect(shown(created, started, retryScheduled)).to.deep.equal({
+      ...inProgress,
+      status: "retrying",
+      nextAttemptAt: later,
+      error: smtpUnavailable,
+    });
+  });
+});
+
+describe("a job that was paused", () => {
+  it("is paused, in the attempt that it was in", () => {
+    expect(shown(created, example.jobPaused())).to.deep.equal({ ...fresh, status: "paused" });
+    expect(shown(created, started, example.jobPaused())).to.deep.equal({ ...inProgress, status: "paused" });
+  });
+
+  it("has no time of a next attempt, because nobody knows when it goes on", () => {
+    expect(shown(created, started, retryScheduled, example.jobPaused()).nextAttemptAt).to.equal(null);
+  });
+
+  it("is pending again once it goes on, and the interrupted attempt does not count", () => {
+    const resumed = [created, started, example.jobPaused(), example.jobResumed()];
+    expect(shown(...resumed)).to.deep.equal({ ...inProgress, status: "pending", attempt: 0 });
+    expect(shown(...resumed, example.jobStarted()).attempt).to.equal(1);
+  });
+
+  it("is scheduled again where it waits for a time", () => {
+    const scheduled = [example.jobCreated({ scheduledAt: later }), example.jobPaused()];
+    expect(shown(...scheduled, example.jobResumed({ notBefore: later })).status).to.equal("scheduled");
+  });
+
+  it("may be queued for the attempt that it goes on with", () => {
+    const history = [created, started, retryScheduled, example.jobPaused(), example.jobResumed({ attempt: 2 })];
+    expect(shown(...history, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
+    expect(shown(...history, example.jobQueued({ attempt: 1 })).status).to.equal("pending");
+  });
+});
+
+describe("a job that ended", () => {
+  it("tells when, however it ended", () => {
+    const over = { ...inProgress, completedAt: later };
+    expect(shown(created, started, example.jobCompleted({}, later))).to.deep.equal({ ...over, status: "completed" });
+    expect(shown(created, started, example.jobCancelled({}, later))).to.deep.equal({ ...over, status: "cancelled" });
+    expect(shown(created, started, example.jobFailed({}, later))).to.deep.equal({
+      ...over,
+      status: "failed",
+      error: tooManyFailures,
+    });
+  });
+
+  it("has no next attempt any more", () => {
+    expect(shown(created, started, retryScheduled, example.jobCancelled()).nextAttemptAt).to.equal(null);
+  });
+
+  it("was never started where it expired", () => {
+    const expired = example.jobFailed({ error: { code: "expired", message: "Too late." }, counts: null });
+    expect(shown(created, expired)).to.deep.include({ status: "failed", attempt: 0, startedAt: null });
+  });
+
+  it("still counts what was on its way", () => {
+    const view = viewOf(created, started, example.recipientsClaimed(), example.jobCancelled(), example.recipientSent());
+    expect(view.status).to.equal("cancelled");
+    expect(progressOf(view)).to.deep.equal(counts({ sent: 1, pending: 2 }));
+  });
+});
+
+describe("a failed job that was retried by hand", () => {
+  const history = [created, started, example.recipientSent(), example.recipientFailed({ recipient: 1 })];
+  const retried = [...history, example.jobFailed(), example.jobRetried()];
+
+  it("is pending in its next run, as if it had not ended", () => {
+    expect(shown(...retried)).to.deep.equal({ ...fresh, run: 2, startedAt: now });
+  });
+
+  it("has only to do what was asked for", () => {
+    expect(progressOf(viewOf(...retried))).to.deep.equal(counts({ sent: 1, pending: 2 }));
+  });
+});
+
+describe("a job whose recipients have outcomes", () => {
+  it("tells how far it has come", () => {
+    const view = viewOf(
+      created,
+      started,
+      example.recipientsClaimed(),
+      example.recipientSent({ recipient: 0 }),
+      example.recipientDeferred({ recipient: 1 }),
+      example.recipientUnknown({ recipient: 2 }),
+    );
+    expect(progressOf(view)).to.deep.equal(counts({ sent: 1, deferred: 1, unknown: 1 }));
+    expect(view.status).to.equal("processing");
+  });
+
+  it("has those to do again that were claimed and not handed over", () => {
+    const claimed = [created, started, example.recipientsClaimed()];
+    expect(recipientsInDoubt(viewOf(...claimed).ledger)).to.deep.equal([0, 1, 2]);
+    expect(recipientsToMail(viewOf(...claimed, example.recipientsReleased()).ledger)).to.deep.equal([0, 1, 2]);
+  });
+});

@@ -1,0 +1,47 @@
+import { jobFailed, jobRetried, jobStarted, retryJob } from "../support/examples.ts";
+import { given } from "../support/given.ts";
+import { cancelled, completed, each, failed, paused, processing, retrying, waiting } from "../support/histories.ts";
+
+describe("retrying a failed job by hand", () => {
+  it("begins its next run with a first attempt", () => {
+    given(...failed())
+      .when(retryJob())
+      .records(jobRetried());
+  });
+
+  it("begins one run after the other", () => {
+    given(...failed(), jobRetried(), jobStarted({ run: 2 }), jobFailed({ run: 2 }))
+      .when(retryJob())
+      .records(jobRetried({ run: 3 }));
+  });
+
+  it("begins with a first attempt however many the last run took", () => {
+    given(...retrying(), jobStarted({ attempt: 2 }), jobFailed({ attempt: 2 }))
+      .when(retryJob())
+      .records(jobRetried());
+  });
+
+  it("keeps the scope, the reason and the priority of the job", () => {
+    given(...failed({ priority: "low" }))
+      .when(retryJob({ scope: "unsent", reason: "the server is back" }))
+      .records(jobRetried({ priority: "low", scope: "unsent", reason: "the server is back" }));
+  });
+
+  for (const [status, history] of each({ ...waiting, processing, paused, completed, cancelled })) {
+    it(`is refused while it has not failed: ${status}`, () => {
+      given(...history())
+        .when(retryJob())
+        .isRefused({ code: "job-not-failed", currentStatus: status });
+    });
+  }
+
+  it("is refused when it was retried already", () => {
+    given(...failed(), jobRetried())
+      .when(retryJob())
+      .isRefused({ code: "job-not-failed", currentStatus: "pending" });
+  });
+
+  it("is refused for a job that nobody created", () => {
+    given().when(retryJob()).isRefused({ code: "job-not-found" });
+  });
+});

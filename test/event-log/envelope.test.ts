@@ -1,0 +1,124 @@
+import { expect } from "chai";
+import { decodeEnvelope, encodeEnvelope } from "../../src/event-log/envelope.ts";
+import { UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { caused, job, jobCancelled, jobCreated, jobQueued, now, recipientSent } from "../support/examples.ts";
+
+const place = { ...job, channel: "job" } as const;
+const cancelled = caused("cancel-1", jobCancelled({ reason: "wrong list" }), {
+  actor: "key:42",
+  correlationId: "request-7",
+  causationId: "created-1",
+});
+
+const messageOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
+const bytesOf = (message: unknown) => new TextEncoder().encode(JSON.stringify(message));
+/** The message of a cancel with some of its attributes changed. */
+const changed = (attributes: object) => bytesOf({ ...messageOf(encodeEnvelope(job, cancelled)), ...attributes });
+
+describe("an event in its envelope", () => {
+  it("is a CloudEvent in structured JSON", () => {
+    expect(messageOf(encodeEnvelope(job, cancelled))).to.deep.equal({
+      specversion: "1.0",
+      id: "cancel-1",
+      source: "/waybill",
+      type: "JobCancelled",
+      subject: job.jobId,
+      time: now,
+      datacontenttype: "application/json",
+      dataschema: "urn:waybill:event:JobCancelled:1",
+      actor: "key:42",
+      correlationid: "request-7",
+      causationid: "created-1",
+      data: { reason: "wrong list" },
+    });
+  });
+
+  it("leaves out a cause that there was not", () => {
+    const message = messageOf(encodeEnvelope(job, caused("cancel-1", jobCancelled())));
+    expect(message).to.not.have.any.keys("correlationid", "causationid");
+  });
+
+  it("comes back with all it went in with", () => {
+    expect(decodeEnvelope(place, 17, encodeEnvelope(job, cancelled))).to.deep.equal({
+      ...place,
+      ...cancelled,
+      sequence: 17,
+    });
+    const sent = caused("sent-1", recipientSent({ response: "250 2.0.0 Grüße, 世界 \u{1f4e8}" }));
+    expect(decodeEnvelope({ ...job, channel: "recipients" }, 18, encodeEnvelope(job, sent))).to.deep.equal({
+      ...job,
+      ...sent,
+      channel: "recipients",
+      sequence: 18,
+    });
+  });
+
+  it("does not get in when it could not be read back", () => {
+    const broken = jobCreated({ total: -1 });
+    expect(() => encodeEnvelope(job, caused("created-1", broken))).to.throw("The JobCreated created-1 cannot be");
+    expect(() => encodeEnvelope(job, caused("cancel-1", jobCancelled({}, "yesterday")))).to.throw("cannot be recorded");
+    expect(() => encodeEnvelope(job, caused("", jobCancelled()))).to.throw("cannot be recorded");
+  });
+
+  it("may carry extensions that came later", () => {
+    const traced = changed({ traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });
+    expect(decodeEnvelope(place, 17, traced)).to.deep.include({ id: "cancel-1", event: cancelled.event });
+  });
+});
+
+describe("a message of a type that this release does not know", () => {
+  const opened = changed({ type: "JobOpened", dataschema: "urn:waybill:event:JobOpened:3", data: [1, 2, 3] });
+  const unknown = { ...job, sequence: 5, unknownType: "JobOpened" };
+
+  it("is passed on by the name of its type", () => {
+    expect(decodeEnvelope(place, 5, opened)).to.deep.equal(unknown);
+  });
+
+  it("is passed on from a channel that this release does not know either", () => {
+    expect(decodeEnvelope({ ...job, channel: null }, 5, opened)).to.deep.equal(unknown);
+  });
+});
+
+describe("a message that cannot be what it claims to be", () => {
+  const refusals: Readonly<Record<string, [bytes: Uint8Array, reason: string]>> = {
+    "no JSON": [new TextEncoder().encode("not json"), "JSON"],
+    "JSON, but no object": [bytesOf(null), "must be object"],
+    "a CloudEvent of another specification": [changed({ specversion: "0.3" }), "/specversion"],
+    "an event without an id": [changed({ id: undefined }), "'id'"],
+    "an event at no instant": [changed({ time: "2026-11-21 09:30" }), "/time"],
+    "a known type whose data breaks its schema": [changed({ data: { reason: 7 } }), "/reason must be"],
+    "a known type with data nobody released": [changed({ data: { reason: null, by: "Eve" } }), "additional"],
+    "a newer version of a known type": [
+      changed({ dataschema: "urn:waybill:event:JobCancelled:2" }),
+      "knows no JobCancelled of schema urn:waybill:event:JobCancelled:2",
+    ],
+    "a type with the schema of another": [
+      changed({ dataschema: "urn:waybill:event:JobPaused:1" }),
+      "knows no JobCancelled of schema urn:waybill:event:JobPaused:1",
+    ],
+    "an event of another job": [changed({ subject: "another-job" }), "is about job another-job"],
+    "an event on the subject of others": [
+      encodeEnvelope(job, caused("sent-1", recipientSent())),
+      "a RecipientSent stands on the subject of job",
+    ],
+  };
+  for (const [what, [bytes, reason]] of Object.entries(refusals)) {
+    it(`stops who reads it: ${what}`, () => {
+      expect(() => decodeEnvelope(place, 17, bytes))
+        .to.throw(UndecodableEvent, reason)
+        .that.includes({ sequence: 17 });
+    });
+  }
+
+  it("stops who reads it: a turn on the queue of another priority", () => {
+    const queued = encodeEnvelope(job, caused("queued-1", jobQueued({ priority: "low" })));
+    expect(() => decodeEnvelope({ ...job, channel: "queue.high" }, 17, queued)).to.throw(UndecodableEvent);
+  });
+
+  it("stops who reads it: a known type on a subject that this release does not know", () => {
+    expect(() => decodeEnvelope({ ...job, channel: null }, 17, encodeEnvelope(job, cancelled))).to.throw(
+      UndecodableEvent,
+      "something unknown",
+    );
+  });
+});

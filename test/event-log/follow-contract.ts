@@ -1,0 +1,204 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import type { EventLog, JobRef, LogEntry } from "../../src/event-log/event-log.ts";
+import { eventually } from "../support/eventually.ts";
+import { caused, jobCancelled, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
+import { followFrom, readOn } from "../support/following.ts";
+
+const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
+
+/** Some facts about a job of their own, stored one after the other. */
+async function storeFacts(log: EventLog, count: number): Promise<{ job: JobRef; sequences: readonly number[] }> {
+  const job = newJob();
+  const sequences: number[] = [];
+  for (let recipient = 0; recipient < count; recipient += 1) {
+    sequences.push(await log.record(job, caused(uuid(), recipientSent({ recipient }))));
+  }
+  return { job, sequences };
+}
+
+const sequencesOf = (entries: readonly LogEntry[]): readonly number[] => entries.map(({ sequence }) => sequence);
+
+export function followContract(open: () => EventLog): void {
+  stateContract(open);
+  readingOnContract(open);
+  liveContract(open);
+  endingContract(open);
+  hintContract(open);
+}
+
+function stateContract(open: () => EventLog): void {
+  describe("the state of a log", () => {
+    it("tells how far it has come", async () => {
+      const log = open();
+      const { sequences } = await storeFacts(log, 2);
+      expect((await log.state()).lastSequence).to.equal(sequences[1]);
+    });
+
+    it("tells always the same of when it was created", async () => {
+      const log = open();
+      const before = await log.state();
+      await storeFacts(log, 1);
+      const after = await log.state();
+      expect(after.createdAt).to.equal(before.createdAt);
+      expect(Date.parse(after.createdAt)).to.be.at.most(Date.now());
+    });
+  });
+}
+
+function readingOnContract(open: () => EventLog): void {
+  describe("following a log", () => {
+    it("gives all of it from the beginning, in order", async () => {
+      const log = open();
+      const { sequences } = await storeFacts(log, 5);
+      const entries = await readOn(log, 0, (read) => read.at(-1)?.sequence === sequences.at(-1));
+      expect(sequencesOf(entries).slice(-5)).to.deep.equal(sequences);
+      const inOrder = new Set(sequencesOf(entries.toSorted((one, other) => one.sequence - other.sequence)));
+      expect([...inOrder]).to.deep.equal(sequencesOf(entries));
+    });
+
+    it("gives what comes after a place in the middle, each event as reading the job does", async () => {
+      const log = open();
+      const { job, sequences } = await storeFacts(log, 5);
+      const entries = await readOn(log, sequences[1] ?? 0, (read) => read.length === 3);
+      expect(entries).to.deep.equal((await log.readHistory(job)).slice(2));
+    });
+
+    it("gives no batch that is empty or larger than asked for", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      await storeFacts(log, 25);
+      const sizes: number[] = [];
+      const following = followFrom(log, lastSequence, 10);
+      for await (const batch of following.batches) {
+        sizes.push(batch.length);
+        if (sizes.reduce((sum, size) => sum + size, 0) === 25) following.stop();
+      }
+      for (const size of sizes) expect(size).to.be.within(1, 10);
+    });
+
+    it("gives the jobs of all tenants, and every channel", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const [acme, globex] = [
+        { tenant: "acme", jobId: uuid() },
+        { tenant: "globex", jobId: uuid() },
+      ];
+      await log.append(acme, caused(uuid(), jobCreated()), 0);
+      await log.record(globex, caused(uuid(), recipientSent()));
+      const entries = await readOn(log, lastSequence, (read) => read.length === 2);
+      expect(entries.map(({ tenant, jobId }) => ({ tenant, jobId }))).to.deep.equal([acme, globex]);
+    });
+  });
+}
+
+function liveContract(open: () => EventLog): void {
+  describe("following a log to its end and beyond", () => {
+    it("gives what is stored later, as it comes", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const following = followFrom(log, lastSequence);
+      const batches = following.batches[Symbol.asyncIterator]();
+      for (let round = 0; round < 3; round += 1) {
+        const next = batches.next();
+        const { sequences } = await storeFacts(log, 1);
+        const { value } = await next;
+        expect(sequencesOf(value ?? [])).to.deep.equal(sequences);
+      }
+      following.stop();
+      expect(await batches.next()).to.deep.include({ done: true });
+    });
+
+    it("gives each event once, in order, where the past passes into the present", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const job = newJob();
+      const store = (recipient: number) => log.record(job, caused(uuid(), recipientSent({ recipient })));
+      for (let recipient = 0; recipient < 50; recipient += 1) await store(recipient);
+      const reading = readOn(log, lastSequence, (read) => read.length === 250, 7);
+      for (let recipient = 50; recipient < 250; recipient += 1) await store(recipient);
+      expect(await reading).to.deep.equal(await log.readRecipients(job));
+    });
+
+    it("gives everything to each of several followers", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const readings = [1, 2, 3].map(() => readOn(log, lastSequence, (read) => read.length === 4));
+      const { sequences } = await storeFacts(log, 4);
+      for (const entries of await Promise.all(readings)) expect(sequencesOf(entries)).to.deep.equal(sequences);
+    });
+  });
+}
+
+function endingContract(open: () => EventLog): void {
+  describe("a follower that is told to stop", () => {
+    it("ends while it waits for more", async () => {
+      const log = open();
+      const following = followFrom(log, (await log.state()).lastSequence);
+      const waiting = following.batches[Symbol.asyncIterator]().next();
+      await storeFacts(log, 1);
+      await waiting;
+      const further = following.batches[Symbol.asyncIterator]().next();
+      following.stop();
+      expect(await further).to.deep.include({ done: true });
+    });
+
+    it("ends between two batches, though there is more", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      await storeFacts(log, 10);
+      const following = followFrom(log, lastSequence, 3);
+      const read: LogEntry[] = [];
+      for await (const batch of following.batches) {
+        read.push(...batch);
+        following.stop();
+      }
+      expect(read.length).to.be.within(1, 3);
+    });
+
+    it("gives nothing when it was told before it began", async () => {
+      const log = open();
+      await storeFacts(log, 1);
+      const following = followFrom(log, 0);
+      following.stop();
+      expect(await following.batches[Symbol.asyncIterator]().next()).to.deep.include({ done: true });
+    });
+  });
+}
+
+function hintContract(open: () => EventLog): void {
+  describe("listening for decisions about a job", () => {
+    it("hears of each of them, and of nothing else", async () => {
+      const [log, job, other] = [open(), newJob(), newJob()];
+      let heard = 0;
+      let heardOfOther = 0;
+      const stop = log.onDecision(job, () => {
+        heard += 1;
+      });
+      const stopOther = log.onDecision(other, () => {
+        heardOfOther += 1;
+      });
+      await log.record(job, caused(uuid(), recipientSent()));
+      const created = await log.append(job, caused(uuid(), jobCreated()), 0);
+      await log.append(job, caused(uuid(), jobPaused()), created);
+      await eventually(() => expect(heard).to.equal(2));
+      expect(heardOfOther).to.equal(0);
+      stop();
+      stopOther();
+    });
+
+    it("hears nothing any more once it was stopped", async () => {
+      const [log, job] = [open(), newJob()];
+      const heardBy: string[] = [];
+      const stop = log.onDecision(job, () => heardBy.push("who stopped"));
+      const stopOther = log.onDecision(job, () => heardBy.push("who goes on"));
+      const created = await log.append(job, caused(uuid(), jobCreated()), 0);
+      await eventually(() => expect(heardBy).to.have.members(["who stopped", "who goes on"]));
+      stop();
+      await log.append(job, caused(uuid(), jobCancelled()), created);
+      await eventually(() => expect(heardBy.filter((who) => who === "who goes on")).to.have.length(2));
+      expect(heardBy.filter((who) => who === "who stopped")).to.have.length(1);
+      stopOther();
+    });
+  });
+}

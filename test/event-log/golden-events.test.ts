@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect } from "chai";
+import { decodeEnvelope, encodeEnvelope } from "../../src/event-log/envelope.ts";
+import type { StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
+import { channelOf } from "../../src/event-log/subjects.ts";
+import { releasedVersions } from "../../src/schemas/upcast.ts";
+
+const golden = new URL("../golden/", import.meta.url);
+
+/** The message as it was recorded when its version was released. */
+const recorded = (type: string, file: string) => JSON.parse(readFileSync(new URL(`${type}/${file}`, golden), "utf8"));
+
+function decode(message: { subject: string }): StoredEvent {
+  const channel = channelOf(message as unknown as WaybillEvent);
+  const place = { tenant: "default", jobId: message.subject, channel };
+  return decodeEnvelope(place, 1, Buffer.from(JSON.stringify(message))) as StoredEvent;
+}
+
+describe("every event ever recorded", () => {
+  it("has an example of each version of its type that was released", () => {
+    const examples = readdirSync(golden)
+      .flatMap((type) => readdirSync(new URL(`${type}/`, golden)).map((file) => `${type}/${file}`))
+      .sort();
+    const released = [...releasedVersions.byDataschema.keys()]
+      .map((dataschema) => dataschema.replace(/^urn:waybill:event:(\w+):(\d+)$/, "$1/v$2.json"))
+      .sort();
+    expect(examples).to.deep.equal(released);
+  });
+
+  for (const type of readdirSync(golden)) {
+    for (const file of readdirSync(new URL(`${type}/`, golden))) {
+      it(`decodes for ever: ${type} ${file}`, () => {
+        const message = recorded(type, file);
+        const { id, event, actor, correlationId, causationId } = decode(message);
+        expect({ id, actor, type: event.type, at: event.at }).to.deep.equal({
+          id: message.id,
+          actor: message.actor,
+          type,
+          at: message.time,
+        });
+        expect([correlationId, causationId]).to.deep.equal([message.correlationid, message.causationid ?? null]);
+      });
+    }
+  }
+
+  for (const { type, dataschema } of releasedVersions.newest.values()) {
+    it(`is written as it was recorded while its version is the newest: ${type}`, () => {
+      const message = recorded(type, `v${dataschema.split(":").at(-1)}.json`);
+      const stored = decode(message);
+      expect(JSON.parse(Buffer.from(encodeEnvelope(stored, stored)).toString())).to.deep.equal(message);
+    });
+  }
+});

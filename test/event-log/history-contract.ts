@@ -1,0 +1,161 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
+import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import * as example from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+
+const { caused } = example;
+
+const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
+
+const everyDecision: readonly JobEvent[] = [
+  example.jobCreated({ scheduledAt: example.later, requestSha256: "b".repeat(64) }),
+  example.jobStarted(),
+  example.jobRetryScheduled(),
+  example.jobPaused({ reason: "Grüße, 世界 \u{1f4e8}" }),
+  example.jobResumed(),
+  example.jobFailed(),
+  example.jobRetried(),
+  example.jobCompleted(),
+  example.jobCancelled(),
+];
+
+const everyFact: readonly (JobQueued | RecipientEvent)[] = [
+  example.jobQueued({ priority: "high" }),
+  example.jobQueued({ priority: "normal" }),
+  example.jobQueued({ priority: "low" }),
+  example.recipientsClaimed(),
+  example.recipientsReleased(),
+  example.recipientSent(),
+  example.recipientDeferred(),
+  example.recipientFailed(),
+  example.recipientUnknown(),
+];
+
+export function historyContract(open: () => EventLog): void {
+  roundTripContract(open);
+  readingContract(open);
+  tenantContract(open);
+}
+
+function roundTripContract(open: () => EventLog): void {
+  describe("an event that was stored", () => {
+    it("comes back with every field it had, its place and its channel", async () => {
+      const [log, job] = [open(), newJob()];
+      const cause = { actor: "key:42", correlationId: "request-7", causationId: "created-1" };
+      const [decided, queued, claimed] = [
+        caused(uuid(), example.jobPaused({ reason: "Grüße" }), cause),
+        caused(uuid(), example.jobQueued({ priority: "high" })),
+        caused(uuid(), example.recipientsClaimed(), { actor: "worker:worker-2" }),
+      ];
+      const sequences = [
+        await log.append(job, decided, 0),
+        await log.record(job, queued),
+        await log.record(job, claimed),
+      ];
+      expect(await log.readHistory(job)).to.deep.equal([
+        { ...job, ...decided, channel: "job", sequence: sequences[0] },
+        { ...job, ...queued, channel: "queue.high", sequence: sequences[1] },
+        { ...job, ...claimed, channel: "recipients", sequence: sequences[2] },
+      ]);
+    });
+
+    it("comes back as it was, of whatever type it is", async () => {
+      const [log, job] = [open(), newJob()];
+      let last = 0;
+      for (const event of everyDecision) last = await log.append(job, caused(uuid(), event), last);
+      for (const event of everyFact) await log.record(job, caused(uuid(), event));
+      expect((await log.readHistory(job)).map(({ event }) => event)).to.deep.equal([...everyDecision, ...everyFact]);
+    });
+  });
+}
+
+function readingContract(open: () => EventLog): void {
+  describe("the history of a job", () => {
+    it("is nothing for a job that nobody heard of", async () => {
+      const [log, job] = [open(), newJob()];
+      expect(await log.readDecisions(job)).to.deep.equal([]);
+      expect(await log.readRecipients(job)).to.deep.equal([]);
+      expect(await log.readHistory(job)).to.deep.equal([]);
+      expect(await log.lastDecision(job)).to.equal(0);
+    });
+
+    it("is read whole in the order of the log, or its decisions and its recipients apart", async () => {
+      const [log, job] = [open(), newJob()];
+      const created = await log.append(job, caused(uuid(), example.jobCreated()), 0);
+      await log.record(job, caused(uuid(), example.jobQueued()));
+      const started = await log.append(job, caused(uuid(), example.jobStarted()), created);
+      await log.record(job, caused(uuid(), example.recipientsClaimed()));
+      await log.record(job, caused(uuid(), example.recipientSent()));
+      await log.append(job, caused(uuid(), example.jobCompleted()), started);
+
+      const types = (events: readonly { event: { type: string } }[]) => events.map(({ event }) => event.type);
+      const [decisions, recipients, history] = [
+        await log.readDecisions(job),
+        await log.readRecipients(job),
+        await log.readHistory(job),
+      ];
+      expect(types(decisions)).to.deep.equal(["JobCreated", "JobStarted", "JobCompleted"]);
+      expect(types(recipients)).to.deep.equal(["RecipientsClaimed", "RecipientSent"]);
+      expect(types(history)).to.deep.equal([
+        "JobCreated",
+        "JobQueued",
+        "JobStarted",
+        "RecipientsClaimed",
+        "RecipientSent",
+        "JobCompleted",
+      ]);
+      const sequences = history.map(({ sequence }) => sequence);
+      expect(sequences).to.deep.equal(sequences.toSorted((one, other) => one - other));
+    });
+
+    it("holds at once what was stored a moment ago", async () => {
+      const [log, job] = [open(), newJob()];
+      let last = 0;
+      for (let turn = 1; turn <= 25; turn += 1) {
+        last = await log.append(job, caused(uuid(), example.jobPaused()), last);
+        expect(await log.lastDecision(job)).to.equal(last);
+        expect(await log.readDecisions(job)).to.have.length(turn);
+      }
+    });
+
+    it("may be long", async () => {
+      const [log, job] = [open(), newJob()];
+      const recipients = Array.from({ length: 2500 }, (_, recipient) => recipient);
+      for (let from = 0; from < recipients.length; from += 500) {
+        const some = recipients.slice(from, from + 500);
+        await Promise.all(
+          some.map((recipient) => log.record(job, caused(uuid(), example.recipientSent({ recipient })))),
+        );
+      }
+      const stored = await log.readRecipients(job);
+      const found = stored.map(({ event }) => (event.type === "RecipientSent" ? event.data.recipient : null));
+      expect(new Set(found)).to.deep.equal(new Set(recipients));
+      expect(found).to.have.length(recipients.length);
+    });
+  });
+}
+
+function tenantContract(open: () => EventLog): void {
+  describe("jobs of two tenants that bear the same id", () => {
+    it("have histories and guards of their own", async () => {
+      const [log, jobId] = [open(), uuid()];
+      const [acme, globex] = [
+        { tenant: "acme", jobId },
+        { tenant: "globex", jobId },
+      ];
+      const ofAcme = await log.append(acme, caused(uuid(), example.jobCreated({ total: 1 })), 0);
+      const ofGlobex = await log.append(globex, caused(uuid(), example.jobCreated({ total: 2 })), 0);
+      await log.record(globex, caused(uuid(), example.recipientSent()));
+      expect(await log.lastDecision(acme)).to.equal(ofAcme);
+      expect(await log.lastDecision(globex)).to.equal(ofGlobex);
+      expect((await log.readHistory(acme)).map(({ tenant }) => tenant)).to.deep.equal(["acme"]);
+      expect((await log.readHistory(globex)).map(({ tenant }) => tenant)).to.deep.equal(["globex", "globex"]);
+      expect(await log.readRecipients(acme)).to.deep.equal([]);
+      const failure = await failureOf(log.append(acme, caused(uuid(), example.jobPaused()), ofGlobex));
+      expect(failure).to.be.instanceOf(VersionConflict);
+    });
+  });
+}

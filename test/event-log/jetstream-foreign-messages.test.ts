@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import { encodeEnvelope } from "../../src/event-log/envelope.ts";
+import { type JobRef, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { followFrom, readOn } from "../support/following.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+describe("a message in the log that this release did not write", () => {
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let job: JobRef;
+  let created: number;
+  let prefix: string;
+
+  before(async () => {
+    nats = await startNats();
+  });
+
+  after(() => nats.cleanUp());
+
+  beforeEach(async () => {
+    prefix = `${nats.prefix}${uuid().slice(-12)}`;
+    opened = await openJetStreamLog(nats.config, prefix);
+    job = { tenant: "default", jobId: uuid() };
+    created = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
+  });
+
+  afterEach(() => opened.close());
+
+  /** Puts a message into the log as somebody else would. */
+  const plant = async (channel: string, message: unknown): Promise<number> => {
+    const subject = `${prefix}.jobs.${job.tenant}.${job.jobId}${channel}`;
+    const { seq } = await opened.connection.nats.jetstream().publish(subject, JSON.stringify(message));
+    return seq;
+  };
+
+  /** A pause with some of its attributes changed. */
+  const changed = (attributes: object): object => ({
+    ...JSON.parse(Buffer.from(encodeEnvelope(job, caused(uuid(), jobPaused()))).toString()),
+    ...attributes,
+  });
+
+  const opening = () => changed({ type: "JobOpened", dataschema: "urn:waybill:event:JobOpened:1" });
+
+  /** Everything that is handed out, and what it ends with. */
+  const followToFailure = async (): Promise<{ read: readonly LogEntry[]; failure: unknown }> => {
+    const read: LogEntry[] = [];
+    const following = followFrom(opened.log, 0);
+    const reading = async (): Promise<void> => {
+      for await (const batch of following.batches) read.push(...batch);
+    };
+    return { read, failure: await failureOf(reading()) };
+  };
+
+  it("is handed on by the name of its type where that is not known, and the rest goes on", async () => {
+    const unknown = await plant(".job", opening());
+    const notice = await plant(
+      ".notify",
+      changed({ type: "WebhookDelivered", dataschema: "urn:waybill:event:WebhookDelivered:1" }),
+    );
+    const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
+    const entries = await readOn(opened.log, created, (read) => read.length === 3);
+    expect(entries.slice(0, 2)).to.deep.equal([
+      { ...job, sequence: unknown, unknownType: "JobOpened" },
+      { ...job, sequence: notice, unknownType: "WebhookDelivered" },
+    ]);
+    expect(entries[2]).to.deep.include({ sequence: sent });
+  });
+
+  it("counts as a decision where it stands among them, though nobody knows what it says", async () => {
+    const unknown = await plant(".job", opening());
+    expect(await opened.log.lastDecision(job)).to.equal(unknown);
+    expect((await opened.log.readDecisions(job)).map(({ sequence }) => sequence)).to.deep.equal([created]);
+    expect(await opened.log.append(job, caused(uuid(), jobPaused()), unknown)).to.be.greaterThan(unknown);
+  });
+
+  const broken: Readonly<Record<string, [channel: string, message: () => unknown]>> = {
+    "data that breaks its schema": [".job", () => changed({ data: { reason: 7 } })],
+    "a newer version of a known type": [".job", () => changed({ dataschema: "urn:waybill:event:JobPaused:2" })],
+    "a known type on a subject of others": [".recipients", () => changed({})],
+    "no event at all": [".job", () => "hello"],
+    "a subject of no channel": ["", () => changed({})],
+  };
+  for (const [what, [channel, message]] of Object.entries(broken)) {
+    it(`stops who follows when its turn comes, and not before: ${what}`, async () => {
+      const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
+      const planted = await plant(channel, message());
+      await opened.log.record(job, caused(uuid(), recipientSent()));
+      const { read, failure } = await followToFailure();
+      expect(read.map(({ sequence }) => sequence)).to.deep.equal([created, sent]);
+      expect(failure).to.be.instanceOf(UndecodableEvent).and.to.include({ sequence: planted });
+    });
+  }
+
+  it("stops who reads the job where it cannot be decoded", async () => {
+    const planted = await plant(".job", changed({ data: {} }));
+    for (const read of [opened.log.readDecisions(job), opened.log.readHistory(job)]) {
+      expect(await failureOf(read))
+        .to.be.instanceOf(UndecodableEvent)
+        .and.to.include({ sequence: planted });
+    }
+  });
+});

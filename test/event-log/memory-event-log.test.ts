@@ -1,0 +1,7 @@
+import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { eventLogContract } from "./event-log-contract.ts";
+
+describe("the event log in memory", () => {
+  const log = createMemoryEventLog();
+  eventLogContract(() => log);
+});

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import {
+  channelFilter,
+  channelOf,
+  contentSubjectOf,
+  historyFilter,
+  parseSubject,
+  streamFilter,
+  streamName,
+  subjectOf,
+} from "../../src/event-log/subjects.ts";
+import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
+
+const job = { tenant: "acme", jobId: "0193a5e0-6c1d" };
+
+describe("the subjects of a job", () => {
+  it("keep its decisions, its turns on the queue, its recipients and its content apart", () => {
+    expect(subjectOf("", job, "job")).to.equal("jobs.acme.0193a5e0-6c1d.job");
+    expect(subjectOf("", job, "queue.high")).to.equal("jobs.acme.0193a5e0-6c1d.queue.high");
+    expect(subjectOf("", job, "recipients")).to.equal("jobs.acme.0193a5e0-6c1d.recipients");
+    expect(contentSubjectOf("", job)).to.equal("content.acme.0193a5e0-6c1d");
+  });
+
+  it("are found with one filter for its history, and one for a channel of all jobs", () => {
+    expect(historyFilter("", job)).to.equal("jobs.acme.0193a5e0-6c1d.>");
+    expect(channelFilter("", "queue.low")).to.equal("jobs.*.*.queue.low");
+  });
+
+  it("begin with the prefix of a Waybill that shares its NATS", () => {
+    expect(subjectOf("blue", job, "job")).to.equal("blue.jobs.acme.0193a5e0-6c1d.job");
+    expect(contentSubjectOf("blue", job)).to.equal("blue.content.acme.0193a5e0-6c1d");
+    expect(historyFilter("blue", job)).to.equal("blue.jobs.acme.0193a5e0-6c1d.>");
+    expect(channelFilter("blue", "job")).to.equal("blue.jobs.*.*.job");
+  });
+
+  it("belong into streams that bear the prefix too", () => {
+    expect([streamName("", "JOBS"), streamFilter("", "JOBS")]).to.deep.equal(["JOBS", "jobs.>"]);
+    expect([streamName("blue", "CONTENT"), streamFilter("blue", "CONTENT")]).to.deep.equal([
+      "blue_CONTENT",
+      "blue.content.>",
+    ]);
+  });
+
+  it("name the job and the channel to who reads them", () => {
+    for (const channel of ["job", "queue.high", "queue.normal", "queue.low", "recipients"] as const) {
+      expect(parseSubject("", subjectOf("", job, channel))).to.deep.equal({ ...job, channel });
+      expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });
+    }
+  });
+
+  it("may be of a channel that only a newer release knows", () => {
+    expect(parseSubject("", "jobs.acme.0193a5e0-6c1d.notify")).to.deep.equal({ ...job, channel: null });
+    expect(parseSubject("", "jobs.acme.0193a5e0-6c1d.queue.urgent")).to.deep.equal({ ...job, channel: null });
+  });
+});
+
+describe("a subject that is none of this log", () => {
+  const foreign = ["content.acme.1", "jobs.acme", "jobs.acme.1", "orders.acme.1.job", "blue.jobs.acme.1.job", ""];
+  for (const subject of foreign) {
+    it(`is refused: ${JSON.stringify(subject)}`, () => {
+      expect(() => parseSubject("", subject)).to.throw("is no subject of the log");
+    });
+  }
+
+  it("is refused where the prefix is another one", () => {
+    expect(() => parseSubject("blue", "green.jobs.acme.1.job")).to.throw("expected blue.jobs.");
+    expect(() => parseSubject("blue", "jobs.acme.1.job")).to.throw("expected blue.jobs.");
+  });
+});
+
+describe("a name that would break out of its place in a subject", () => {
+  for (const name of ["", "a.b", "*", ">", "a b", "ä", "a\r\nb", "a/b"]) {
+    it(`is refused as tenant, as job id and as prefix: ${JSON.stringify(name)}`, () => {
+      expect(() => subjectOf("", { ...job, tenant: name }, "job")).to.throw("The tenant is");
+      expect(() => contentSubjectOf("", { ...job, jobId: name })).to.throw("The job id is");
+      if (name !== "") expect(() => streamName(name, "JOBS")).to.throw("The prefix is");
+    });
+  }
+});
+
+describe("an event", () => {
+  it("belongs to the channel of what it is about", () => {
+    expect(channelOf(jobCreated())).to.equal("job");
+    expect(channelOf(recipientSent())).to.equal("recipients");
+    expect(channelOf(jobQueued({ priority: "high" }))).to.equal("queue.high");
+  });
+});

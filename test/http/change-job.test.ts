@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import type { JobEvent } from "../../src/domain/job/events.ts";
+import type { EventLog, JobRef, NewEvent } from "../../src/event-log/event-log.ts";
+import { caused, jobCreated, now, recipientFailed, recipientSent, smtpUnavailable } from "../support/examples.ts";
+import { completed, each, ended, everyStatus, failed, processing } from "../support/histories.ts";
+import { type RunningApi, startApi } from "../support/running-api.ts";
+
+const jobId = "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
+const job: JobRef = { tenant: "default", jobId };
+
+/** Puts a history into the log, as other processes would have. */
+async function happened(log: EventLog, events: readonly JobEvent[]): Promise<void> {
+  let last = await log.lastDecision(job);
+  for (const event of events)
+    last = await log.append(job, caused(`${last}/${event.type}`, event) as NewEvent<JobEvent>, last);
+}
+
+describe("A job that somebody wants to change", () => {
+  let api: RunningApi;
+
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  const cancel = (body?: unknown) => api.ask("DELETE", `/api/jobs/${jobId}`, { body });
+  const retry = (body?: unknown) => api.ask("POST", `/api/jobs/${jobId}/retry`, { body });
+  const lastDecision = async () => (await api.log.readDecisions(job)).at(-1);
+
+  for (const [status, history] of each(everyStatus)) {
+    if (status in ended) {
+      it(`cannot be cancelled once it is ${status}`, async () => {
+        await happened(api.log, history());
+        const before = await lastDecision();
+        const answered = await cancel();
+        expect(answered.status).to.equal(409);
+        expect(answered.body).to.include({ code: "job-has-ended", currentStatus: status });
+        expect(await lastDecision()).to.deep.equal(before);
+      });
+    } else {
+      it(`is cancelled while it is ${status}, and answered whole`, async () => {
+        await happened(api.log, history());
+        const answered = await cancel();
+        expect(answered.status).to.equal(200);
+        expect(answered.body).to.include({ id: jobId, status: "cancelled", completedAt: now });
+        const decision = await lastDecision();
+        expect(decision?.event).to.deep.equal({ type: "JobCancelled", at: now, data: { reason: null } });
+        expect(answered.headers.get("Event-Sequence")).to.equal(String(decision?.sequence));
+      });
+    }
+  }
+
+  for (const [status, history] of each(everyStatus)) {
+    if (status === "failed") continue;
+    it(`cannot be retried while it is ${status}`, async () => {
+      await happened(api.log, history());
+      const answered = await retry();
+      expect(answered.status).to.equal(409);
+      expect(answered.body).to.include({ code: "job-not-failed", currentStatus: status });
+    });
+  }
+
+  it("runs again when it failed: who failed is pending, and who was sent stays sent", async () => {
+    await happened(api.log, processing());
+    await api.log.record(job, caused("a", recipientSent({ recipient: 0 })));
+    await api.log.record(job, caused("b", recipientFailed({ recipient: 1 })));
+    await happened(api.log, failed().slice(-1));
+    const { status, body } = await retry();
+    expect(status).to.equal(200);
+    expect(body).to.include({ status: "pending", attempt: 0, completedAt: null, error: null });
+    expect(body.progress).to.deep.equal({ sent: 1, failed: 0, total: 3, pending: 2, deferred: 0, unknown: 0 });
+    expect((await lastDecision())?.event.data).to.include({ run: 2, scope: "failed", reason: null });
+  });
+
+  it("keeps why, and for whom, with who asked", async () => {
+    await happened(api.log, failed());
+    await retry({ scope: "unsent", reason: "the mail server is back" });
+    const decision = await lastDecision();
+    expect(decision?.event.data).to.include({ scope: "unsent", reason: "the mail server is back" });
+    expect(decision).to.include({ actor: "anonymous" });
+  });
+
+  it("keeps why it was cancelled", async () => {
+    await happened(api.log, [jobCreated()]);
+    await cancel({ reason: "wrong price" });
+    expect((await lastDecision())?.event.data).to.deep.equal({ reason: "wrong price" });
+  });
+
+  for (const [title, body, pointer] of [
+    ["an unknown scope", { scope: "all" }, "/scope"],
+    ["a reason that is no string", { reason: 1 }, "/reason"],
+    ["a reason of two lines", { reason: "a\nb" }, "/reason"],
+    ["a reason of 501 characters", { reason: "x".repeat(501) }, "/reason"],
+    ["an unknown field", { recipients: [] }, "/recipients"],
+  ] as const) {
+    it(`stays as it is when the request has ${title}`, async () => {
+      await happened(api.log, failed());
+      const answered = await retry(body);
+      expect(answered.status).to.equal(400);
+      expect(answered.body.errors.map((error: { pointer: string }) => error.pointer)).to.deep.equal([pointer]);
+      expect((await lastDecision())?.event.type).to.equal("JobFailed");
+    });
+  }
+
+  it("stays as it is when a cancel names a scope", async () => {
+    await happened(api.log, [jobCreated()]);
+    expect((await cancel({ scope: "failed" })).status).to.equal(400);
+    expect((await lastDecision())?.event.type).to.equal("JobCreated");
+  });
+
+  for (const unknown of [jobId, "17", "..%2f", "%00", "jobs.*", "%E0%A4%A"]) {
+    it(`is not found under ${unknown}`, async () => {
+      for (const [method, path] of [
+        ["DELETE", ""],
+        ["POST", "/retry"],
+        ["GET", ""],
+        ["GET", "/events"],
+        ["GET", "/logs"],
+      ] as const) {
+        const { status, body } = await api.ask(method, `/api/jobs/${unknown}${path}`);
+        expect({ method, path, status, code: body.code }).to.deep.equal({
+          method,
+          path,
+          status: 404,
+          code: "job-not-found",
+        });
+      }
+    });
+  }
+
+  it("shows its history as it was appended", async () => {
+    await happened(api.log, processing());
+    await api.log.record(job, caused("a", recipientSent({ recipient: 2 }), { actor: "worker:worker-1" }));
+    const { status, body } = await api.ask("GET", `/api/jobs/${jobId.toUpperCase()}/events`);
+    expect(status).to.equal(200);
+    expect(body.map((event: { type: string }) => event.type)).to.deep.equal([
+      "JobCreated",
+      "JobStarted",
+      "RecipientSent",
+    ]);
+    expect(body[2]).to.deep.equal({
+      sequence: 3,
+      type: "RecipientSent",
+      time: now,
+      jobId,
+      tenant: "default",
+      actor: "worker:worker-1",
+      data: recipientSent({ recipient: 2 }).data,
+    });
+  });
+
+  it("is found without a read model, folded from the log", async () => {
+    await happened(api.log, [...completed().slice(0, 2)]);
+    await happened(
+      api.log,
+      failed({})
+        .slice(-1)
+        .map((event) => ({ ...event, data: { ...event.data, error: smtpUnavailable } }) as JobEvent),
+    );
+    const { status, body } = await api.ask("GET", `/api/v1/jobs/${jobId}`);
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({
+      id: jobId,
+      status: "failed",
+      subject: null,
+      error: smtpUnavailable,
+      startedAt: now,
+    });
+    expect(body.links).to.deep.equal({
+      self: `/api/v1/jobs/${jobId}`,
+      logs: `/api/v1/jobs/${jobId}/logs`,
+      events: `/api/v1/jobs/${jobId}/events`,
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import type { Probe } from "../../src/http/routes/health.ts";
+import { type RunningApi, startApi } from "../support/running-api.ts";
+
+const up = (name: string, details = {}): Probe => ({ name, isNeeded: true, check: async () => details });
+const down = (name: string, isNeeded: boolean): Probe => ({
+  name,
+  isNeeded,
+  check: async () => {
+    throw new Error("connect ECONNREFUSED 10.0.0.7:3306");
+  },
+});
+
+describe("The health of a process", () => {
+  let api: RunningApi;
+
+  afterEach(() => api.close());
+
+  it("is alive as long as it answers, whatever is away", async () => {
+    api = await startApi({ probes: [down("nats", true)] });
+    expect(await api.ask("GET", "/livez")).to.deep.include({ status: 200, body: { alive: true } });
+  });
+
+  it("is ready when everything can be used, each thing by name", async () => {
+    api = await startApi({ probes: [up("nats", { durability: "flushed every 2 min" }), up("mysql")] });
+    expect(await api.ask("GET", "/readyz")).to.deep.include({
+      status: 200,
+      body: {
+        ready: true,
+        dependencies: {
+          nats: { status: "up", needed: true, durability: "flushed every 2 min" },
+          mysql: { status: "up", needed: true },
+        },
+      },
+    });
+  });
+
+  it("is ready while something is away that its roles can do without", async () => {
+    api = await startApi({ probes: [up("nats"), down("mysql", false)] });
+    const { status, body } = await api.ask("GET", "/readyz");
+    expect(status).to.equal(200);
+    expect(body.dependencies.mysql).to.deep.equal({ status: "down", needed: false });
+  });
+
+  it("is not ready while something is away that its roles need", async () => {
+    api = await startApi({ probes: [up("nats"), down("mysql", true)] });
+    const { status, headers, body } = await api.ask("GET", "/readyz");
+    expect(status).to.equal(503);
+    expect(headers.get("Content-Type")).to.equal("application/problem+json");
+    expect(body).to.deep.include({
+      code: "not-ready",
+      detail: "Not ready: mysql.",
+      ready: false,
+      dependencies: { nats: { status: "up", needed: true }, mysql: { status: "down", needed: true } },
+    });
+    expect(JSON.stringify(body)).not.to.match(/10\.0\.0\.7/);
+  });
+
+  it("is not ready while something that its roles need does not answer", async () => {
+    api = await startApi({ probes: [{ name: "nats", isNeeded: true, check: () => new Promise(() => {}) }] });
+    const { status, body } = await api.ask("GET", "/readyz");
+    expect(status).to.equal(503);
+    expect(body.dependencies).to.deep.equal({ nats: { status: "down", needed: true } });
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * Who may import whom. Every folder names what it may use of the others and of npm; Node's own modules are open to all
+ * but the domain. What is not named is forbidden.
+ */
+
+const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
+const file = (folder, ...names) => `^src/${folder}/(${names.join("|")})\\.ts$`;
+
+const domain = "^src/domain/";
+const schemas = "^src/schemas/";
+const commands = "^src/commands/";
+const history = "^src/history/";
+
+// The ports, each with the words that belong to it; adapters are left out.
+const logPort = file("event-log", "event-log", "announcements", "delivery", "persistently");
+const contentPort = file("content", "content-store", "encode-content");
+const queuePort = file("work-queue", "work-queue");
+const feedPort = file("scheduler", "decision-feed");
+const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
+
+const portFiles = [
+  file("event-log", "event-log", "announcements", "delivery"),
+  file("content", "content-store"),
+  queuePort,
+  feedPort,
+  file("mail", "mailer"),
+  file("workers", "lease-probe"),
+];
+
+const anAdapterOfNats = "^src/[^/]+/jetstream-[^/]*\\.ts$";
+const readSideForHttp = "^projections/([^/]+/queries|read-position)\\.ts$";
+
+/** Files under `src/<folder>/` import each other, Node's modules, and what is named. */
+const fence = (folder, ...mayImport) => ({
+  name: `fence-of-${folder}`,
+  comment: `src/${folder} imports something that the table in this file does not give it.`,
+  severity: "error",
+  from: { path: `^src/${folder}/`, pathNot: anAdapterOfNats },
+  to: { pathNot: [`^src/${folder}/`, ...mayImport], dependencyTypesNot: ["core"] },
+});
+
+const forbidden = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
+
+module.exports = {
+  forbidden: [
+    forbidden(
+      "fence-of-domain",
+      "The domain is pure: it imports nothing but itself, not even from Node.",
+      { path: domain },
+      { pathNot: domain },
+    ),
+    fence("schemas", domain, npm("ajv", "ajv-formats", "typebox")),
+    fence("event-log", domain, schemas),
+    fence("content", domain, logPort),
+    fence("commands", domain, logPort),
+    fence("history", domain, logPort, contentPort),
+    fence("work-queue", domain, logPort),
+    fence("scheduler", domain, logPort, commands),
+    fence("mail", domain, npm("nodemailer")),
+    fence("workers", domain, logPort, contentPort, queuePort, mailPort, commands),
+    fence(
+      "http",
+      domain,
+      schemas,
+      commands,
+      history,
+      logPort,
+      contentPort,
+      readSideForHttp,
+      npm("koa", "@koa/router", "koa__router", "koa-body", "pino", "uuid"),
+    ),
+    fence("standalone", "^src/config\\.ts$", npm("mysql2", "smtp-server")),
+
+    forbidden(
+      "fence-of-ports",
+      "A port knows the domain and other ports, and no technology.",
+      { path: portFiles },
+      { pathNot: [domain, ...portFiles] },
+    ),
+    forbidden(
+      "fence-of-jetstream",
+      "What speaks to NATS knows its own folder, the log's, the domain's types, schemas, and nothing else.",
+      { path: anAdapterOfNats.replace("[^/]+", "([^/]+)") },
+      {
+        pathNot: ["^src/$1/", "^src/event-log/", domain, schemas, npm("nats")],
+        dependencyTypesNot: ["core"],
+      },
+    ),
+    forbidden(
+      "nats-in-jetstream-files-only",
+      "NATS is spoken in files named jetstream-* and nowhere else.",
+      { path: "^(src|projections|migrations)/", pathNot: anAdapterOfNats },
+      { path: npm("nats") },
+    ),
+    forbidden(
+      "sql-on-the-read-side-only",
+      "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it.",
+      {
+        path: "^src/",
+        pathNot: ["^src/wiring\\.ts$", file("standalone", "own-database-server")],
+      },
+      { path: npm("knex", "mysql2") },
+    ),
+
+    forbidden(
+      "fence-of-projections",
+      "Projections know the domain's types, the ports of log and content, and SQL.",
+      { path: "^projections/" },
+      {
+        pathNot: ["^projections/", domain, logPort, contentPort, npm("knex", "mysql2")],
+        dependencyTypesNot: ["core"],
+      },
+    ),
+    forbidden(
+      "read-models-are-apart",
+      "One read model never looks into another: each can be dropped and rebuilt alone.",
+      { path: "^projections/([^/]+)/" },
+      { path: "^projections/[^/]+/", pathNot: "^projections/$1/" },
+    ),
+    forbidden(
+      "fence-of-migrations",
+      "A migration is frozen once merged: it may not depend on code that goes on changing.",
+      { path: "^migrations/" },
+      { pathNot: ["^migrations/", npm("knex")] },
+    ),
+
+    forbidden(
+      "wiring-is-the-top",
+      "Only main, the commands of the command line and tests know the composition root.",
+      { path: "^(src|projections|migrations)/", pathNot: "^src/(main|wiring)\\.ts$|^src/cli/" },
+      { path: "^src/(main|wiring)\\.ts$" },
+    ),
+    forbidden(
+      "no-tests-in-production",
+      "Production code never imports from test/.",
+      { path: "^(src|projections|migrations)/" },
+      { path: "^test/" },
+    ),
+    forbidden(
+      "no-development-packages-in-production",
+      "A package that production needs stands under dependencies.",
+      { path: "^(src|projections|migrations)/" },
+      { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+    ),
+    forbidden(
+      "no-cycles",
+      "Files that import each other cannot be understood one at a time. Types alone may refer to each other.",
+      {},
+      { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    ),
+    forbidden(
+      "no-orphans",
+      "A file that imports nothing and that nobody imports is dead.",
+      { orphan: true, pathNot: ["^test/rules/", "\\.json$"] },
+      {},
+    ),
+    forbidden("no-unresolved", "An import that leads nowhere.", {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^test/golden/" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "default", "types"],
+      extensions: [".ts", ".js", ".cjs", ".mjs", ".d.ts"],
+    },
+  },
+};

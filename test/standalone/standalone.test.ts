@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import mysql from "mysql2/promise";
+import { connect } from "nats";
+import { type Config, readConfig } from "../../src/config.ts";
+import { CannotStart } from "../../src/standalone/cannot-start.ts";
+import { identifyProcess } from "../../src/standalone/process-identity.ts";
+import { startStandalone } from "../../src/standalone/standalone.ts";
+import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const script = fileURLToPath(new URL("../support/standalone-process.ts", import.meta.url));
+
+/** A real process that starts the servers under `dataDir`, in a process group of its own. */
+function startProcess(dataDir: string): { process: ChildProcess; says(line: string): Promise<unknown> } {
+  const child = spawn(process.execPath, ["--import", "tsx", script], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  return {
+    process: child,
+    says: (line) => eventually(() => expect(lines, child.exitCode?.toString()).to.include(line)),
+  };
+}
+
+async function serverPids(dataDir: string): Promise<number[]> {
+  const files = (await readdir(dataDir, { recursive: true })).filter((name) =>
+    /(nats-server|mysqld|mariadbd)\.pid$/.test(name),
+  );
+  return Promise.all(files.map(async (file) => Number(await readFile(join(dataDir, file), "utf8"))));
+}
+
+async function ask({ mysqlUrl }: Config, statement: string): Promise<void> {
+  const connection = await mysql.createConnection(mysqlUrl ?? "");
+  await connection.query(statement).finally(() => connection.end());
+}
+
+const areGone = (pids: readonly number[]): Promise<void> =>
+  eventually(async () => {
+    for (const pid of pids) expect(await identifyProcess(pid), `process ${pid}`).to.equal(null);
+  });
+
+describe("a start without any settings", () => {
+  let dataDir: string;
+  const lines: string[] = [];
+  const start = () => startStandalone(config(), (line) => lines.push(line));
+  const config = (): Config => readConfig({ DATA_DIR: dataDir });
+
+  before(async () => {
+    dataDir = await temporaryFolder();
+  });
+  afterEach(() => {
+    lines.length = 0;
+  });
+  after(() => rm(dataDir, { recursive: true, force: true }));
+
+  it("has an event log, a database and a mailbox, and ends them", async () => {
+    const { config: filled, mailbox, stop } = await start();
+    const pids = await serverPids(dataDir);
+    expect(pids).to.have.length(2);
+    expect(filled).to.deep.include({ dataDir, smtpUrl: mailbox?.smtpUrl });
+    expect(filled.mysqlUrl).to.match(/^mysql:\/\/waybill:[^@]+@127\.0\.0\.1:\d+\/waybill$/);
+    const { servers = [], user = null, password = null } = filled.nats ?? {};
+    const connection = await connect({ servers: [...servers], user: user ?? "", pass: password ?? "" });
+    expect(connection.info?.jetstream).to.equal(true);
+    await connection.close();
+    await stop();
+    await areGone(pids);
+    expect(lines).to.deep.equal([]);
+  });
+
+  it("is refused while another one uses the same folder, and told which", async () => {
+    const { stop } = await start();
+    const failure = await failureOf(start());
+    expect(failure).to.be.instanceOf(CannotStart);
+    expect(failure.message).to.contain(dataDir).and.contain(`process ${process.pid}`);
+    await stop();
+    await (await start()).stop();
+  });
+
+  it("finds its data where an earlier one left it", async () => {
+    const first = await start();
+    await ask(first.config, "CREATE TABLE kept (word VARCHAR(20))");
+    await first.stop();
+    const second = await start();
+    await ask(second.config, "DROP TABLE kept");
+    await second.stop();
+  });
+
+  it("ends its servers when it is killed, and a start right after waits for that", async () => {
+    const first = startProcess(dataDir);
+    await first.says("started");
+    const pids = await serverPids(dataDir);
+    expect(pids).to.have.length(2);
+    first.process.kill("SIGKILL");
+    await once(first.process, "exit");
+    const { stop } = await start();
+    await areGone(pids);
+    await stop();
+  });
+
+  it("keeps its servers until it has finished with them when a terminal interrupts everything", async () => {
+    const first = startProcess(dataDir);
+    await first.says("started");
+    const pids = await serverPids(dataDir);
+    process.kill(-Number(first.process.pid), "SIGINT");
+    await first.says("the database still answers");
+    const [code] = await once(first.process, "exit");
+    expect(code).to.equal(0);
+    await areGone(pids);
+  });
+
+  it("starts nothing where the settings name every server", async () => {
+    const unused = join(dataDir, "unused");
+    const named = readConfig({
+      DATA_DIR: unused,
+      NATS_URL: "nats://nats.example:4222",
+      MYSQL_URL: "mysql://user:secret@mysql.example:3306/waybill",
+      SMTP_URL: "smtp://mail.example:25",
+    });
+    const { config: filled, mailbox, stop } = await startStandalone(named, (line) => lines.push(line));
+    expect(filled).to.deep.equal(named);
+    expect(mailbox).to.equal(null);
+    expect(existsSync(unused)).to.equal(false);
+    await stop();
+  });
+
+  it("tells when one of its servers ends by itself", async () => {
+    const { stop } = await start();
+    const [pid = 0] = await serverPids(dataDir);
+    process.kill(pid, "SIGKILL");
+    await eventually(() => expect(lines.join("\n")).to.match(/ended by itself, with code 137/));
+    await stop();
+  });
+});

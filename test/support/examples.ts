@@ -1,0 +1,150 @@
+import type { JobCommand } from "../../src/domain/job/commands.ts";
+import type { JobError, JobSettings } from "../../src/domain/job/events.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import type { DeliveryError } from "../../src/domain/recipients/events.ts";
+import type { RecipientCounts } from "../../src/domain/recipients/ledger.ts";
+import type { JobRef, NewEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
+
+/** When everything in an example happens, unless it says otherwise. */
+export const now: Instant = "2026-11-21T09:30:00.000Z";
+export const earlier: Instant = "2026-11-21T09:29:00.000Z";
+export const later: Instant = "2026-11-21T09:31:00.000Z";
+
+type EventOf<Type extends WaybillEvent["type"]> = Extract<WaybillEvent, { type: Type }>;
+
+/** An example of an event, and the same with some of its data changed. */
+const event =
+  <Type extends WaybillEvent["type"]>(type: Type, data: EventOf<Type>["data"]) =>
+  (overrides: Partial<EventOf<Type>["data"]> = {}, at: Instant = now): EventOf<Type> =>
+    ({ type, at, data: { ...data, ...overrides } }) as unknown as EventOf<Type>;
+
+type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
+
+const command =
+  <Type extends JobCommand["type"]>(type: Type, data: Omit<CommandOf<Type>, "type" | "at">) =>
+  (overrides: Partial<Omit<CommandOf<Type>, "type">> = {}): CommandOf<Type> =>
+    ({ type, at: now, ...data, ...overrides }) as CommandOf<Type>;
+
+export const settings: JobSettings = {
+  type: "email.send",
+  priority: "normal",
+  total: 3,
+  duplicates: 0,
+  contentSha256: "a".repeat(64),
+  requestSha256: null,
+  scheduledAt: null,
+  notAfter: null,
+  maxAttempts: 4,
+  retryDelayMs: null,
+  onUnknown: "resend",
+};
+
+export const smtpUnavailable: JobError = { code: "smtp-unavailable", message: "The mail server cannot be reached." };
+export const tooManyFailures: JobError = { code: "too-many-failures", message: "2 of 3 recipients failed." };
+
+export const rejectedMailbox: DeliveryError = {
+  code: "rejected",
+  message: "550 5.1.1 <…> mailbox unavailable",
+  replyCode: 550,
+  statusCode: "5.1.1",
+};
+export const greylisted: DeliveryError = {
+  code: "deferred",
+  message: "451 4.7.1 greylisted, try again later",
+  replyCode: 451,
+  statusCode: "4.7.1",
+};
+export const connectionLost: DeliveryError = {
+  code: "connection-lost",
+  message: "The connection was lost before the answer came.",
+  replyCode: null,
+  statusCode: null,
+};
+
+export const counts = (some: Partial<RecipientCounts>): RecipientCounts => ({
+  total: 3,
+  sent: 0,
+  failed: 0,
+  pending: 0,
+  deferred: 0,
+  unknown: 0,
+  ...some,
+});
+
+const turn = { run: 1, attempt: 1 };
+const lease = { ...turn, worker: "worker-1" };
+const priority = settings.priority;
+
+export const jobCreated = event("JobCreated", settings);
+export const jobQueued = event("JobQueued", { ...turn, priority });
+export const jobStarted = event("JobStarted", lease);
+/** After attempt 1: attempt 2 is to come. */
+export const jobRetryScheduled = event("JobRetryScheduled", {
+  run: 1,
+  attempt: 2,
+  priority,
+  nextAttemptAt: later,
+  error: smtpUnavailable,
+});
+export const jobPaused = event("JobPaused", { reason: null });
+export const jobResumed = event("JobResumed", { ...turn, priority, notBefore: null, reason: null });
+export const jobCompleted = event("JobCompleted", { ...turn, counts: counts({ sent: 3 }) });
+export const jobFailed = event("JobFailed", {
+  ...turn,
+  error: tooManyFailures,
+  counts: counts({ sent: 1, failed: 2 }),
+});
+export const jobCancelled = event("JobCancelled", { reason: null });
+/** Run 2 begins. */
+export const jobRetried = event("JobRetried", { run: 2, attempt: 1, priority, scope: "failed", reason: null });
+
+export const recipientsClaimed = event("RecipientsClaimed", { ...lease, recipients: [0, 1, 2] });
+export const recipientsReleased = event("RecipientsReleased", { ...turn, recipients: [0, 1, 2] });
+export const recipientSent = event("RecipientSent", {
+  ...turn,
+  recipient: 0,
+  messageId: "<0.7f3c@waybill.localhost>",
+  response: "250 2.0.0 OK",
+});
+export const recipientDeferred = event("RecipientDeferred", { ...turn, recipient: 0, error: greylisted });
+export const recipientFailed = event("RecipientFailed", { ...turn, recipient: 0, error: rejectedMailbox });
+export const recipientUnknown = event("RecipientUnknown", { ...turn, recipient: 0, error: connectionLost });
+
+export const createJob = (overrides: Partial<JobSettings> = {}): JobCommand => ({
+  type: "CreateJob",
+  at: now,
+  settings: { ...settings, ...overrides },
+});
+export const startJob = command("StartJob", lease);
+export const completeJob = command("CompleteJob", { ...lease, counts: counts({ sent: 3 }) });
+export const failJob = command("FailJob", {
+  ...lease,
+  error: tooManyFailures,
+  counts: counts({ sent: 1, failed: 2 }),
+});
+export const scheduleRetry = command("ScheduleRetry", {
+  ...lease,
+  error: smtpUnavailable,
+  counts: counts({ pending: 3 }),
+  nextAttemptAt: later,
+});
+export const cancelJob = command("CancelJob", { reason: null });
+export const retryJob = command("RetryJob", { scope: "failed", reason: null });
+export const pauseJob = command("PauseJob", { reason: null });
+export const resumeJob = command("ResumeJob", { reason: null });
+
+export const job: JobRef = { tenant: "default", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
+
+/** An event with who caused it; ids differ by what they stand for, so a test names its own. */
+export const caused = <Event extends WaybillEvent>(
+  id: string,
+  recorded: Event,
+  cause: Partial<Omit<NewEvent, "event">> = {},
+): NewEvent<Event> => ({
+  actor: "worker:worker-1",
+  correlationId: null,
+  causationId: null,
+  ...cause,
+  id,
+  event: recorded,
+});

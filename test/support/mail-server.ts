@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import type { SMTPServer } from "smtp-server";
+import {
+  type Answer,
+  type Behaviour,
+  breakConnections,
+  createScriptedSmtp,
+  type ReceivedMail,
+} from "./scripted-smtp.ts";
+
+export type TestMailServer = {
+  readonly url: string;
+  readonly port: number;
+  /** Every mail that the server took responsibility for, in that order. */
+  readonly mails: readonly ReceivedMail[];
+  /** Mails that are whole and wait for `release`; also those whose sender went away meanwhile. */
+  readonly held: readonly ReceivedMail[];
+  /** The most connections that were open at a time. */
+  readonly mostConnections: number;
+  /** To RCPT TO of an address, until told otherwise; null is yes again. */
+  answerRecipient(address: string, answer: Answer | null): void;
+  /** After the final dot of a mail to an address, until told otherwise; null is yes again. */
+  answerMessage(address: string, answer: Answer | null): void;
+  /** Takes a mail to this address and breaks the connection instead of answering: the sender cannot know. */
+  takeInSilence(address: string): void;
+  /** Greets everybody with this answer, a 421 as a rule; null is the usual greeting again. */
+  greetWith(answer: Answer | null): void;
+  /** How long each mail takes after its final dot. */
+  slowDown(msPerMail: number): void;
+  /** From now on no mail is answered after its final dot, until `release`. */
+  hold(): void;
+  release(): void;
+  /** Breaks every connection. */
+  disconnect(): void;
+  forgetMails(): void;
+  /** Refuses connections, as a server that is down. */
+  stop(): Promise<void>;
+  /** On the same port again. */
+  start(): Promise<void>;
+};
+
+/** A mail server in this process that does what a test tells it, and remembers every mail byte for byte. */
+export async function startMailServer(): Promise<TestMailServer> {
+  const mails: ReceivedMail[] = [];
+  const held: ReceivedMail[] = [];
+  const behaviour: Behaviour = {
+    atRecipient: new Map(),
+    afterMessage: new Map(),
+    inSilence: new Set(),
+    greeting: null,
+    msPerMail: 0,
+    isHolding: false,
+    waiting: new Set(),
+  };
+  const connections = { most: 0 };
+  const create = (): SMTPServer => createScriptedSmtp({ behaviour, mails, held, connections });
+  let server = create();
+  const port = await listen(server, 0);
+  let isListening = true;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    port,
+    mails,
+    held,
+    get mostConnections() {
+      return connections.most;
+    },
+    ...toOrders(behaviour),
+    disconnect: () => breakConnections(server),
+    forgetMails: () => {
+      mails.length = 0;
+      held.length = 0;
+    },
+    stop: async () => {
+      if (!isListening) return;
+      isListening = false;
+      // A server that went down has answered for none of the mails that it held.
+      behaviour.waiting.clear();
+      held.length = 0;
+      await close(server);
+    },
+    start: async () => {
+      if (isListening) return;
+      server = create();
+      await listen(server, port);
+      isListening = true;
+    },
+  };
+}
+
+type Orders = Pick<
+  TestMailServer,
+  "answerRecipient" | "answerMessage" | "takeInSilence" | "greetWith" | "slowDown" | "hold" | "release"
+>;
+
+function toOrders(behaviour: Behaviour): Orders {
+  const set = (answers: Map<string, Answer>, address: string, answer: Answer | null): void => {
+    if (answer === null) answers.delete(address);
+    else answers.set(address, answer);
+  };
+  return {
+    answerRecipient: (address, answer) => set(behaviour.atRecipient, address, answer),
+    answerMessage: (address, answer) => {
+      behaviour.inSilence.delete(address);
+      set(behaviour.afterMessage, address, answer);
+    },
+    takeInSilence: (address) => behaviour.inSilence.add(address),
+    greetWith: (answer) => {
+      behaviour.greeting = answer;
+    },
+    slowDown: (msPerMail) => {
+      behaviour.msPerMail = msPerMail;
+    },
+    hold: () => {
+      behaviour.isHolding = true;
+    },
+    release: () => {
+      behaviour.isHolding = false;
+      for (const letGo of [...behaviour.waiting]) letGo();
+    },
+  };
+}
+
+async function listen(server: SMTPServer, port: number): Promise<number> {
+  const listener = server.listen(port, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function close(server: SMTPServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(resolve));
+  breakConnections(server);
+  await closed;
+}

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
+
+export type ReceivedMail = {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: Buffer;
+  /** As the header says, with its angle brackets; null where there is none. */
+  readonly messageId: string | null;
+  readonly receivedAt: Date;
+};
+
+/** What the server answers instead of yes: `{ code: 550, text: "5.1.1 no such user" }`. */
+export type Answer = { readonly code: number; readonly text: string };
+
+/** What a test told the server to do, looked at anew for each mail. */
+export type Behaviour = {
+  readonly atRecipient: Map<string, Answer>;
+  readonly afterMessage: Map<string, Answer>;
+  readonly inSilence: Set<string>;
+  greeting: Answer | null;
+  msPerMail: number;
+  isHolding: boolean;
+  readonly waiting: Set<() => void>;
+};
+
+type Parts = {
+  readonly behaviour: Behaviour;
+  readonly mails: ReceivedMail[];
+  readonly held: ReceivedMail[];
+  readonly connections: { most: number };
+};
+
+/** The server itself: it does what `behaviour` says at the moment, and adds to `mails` what it took. */
+export function createScriptedSmtp({ behaviour, mails, held, connections }: Parts): SMTPServer {
+  const server: SMTPServer = new SMTPServer({
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    hideSize: true,
+    logger: false,
+    closeTimeout: 1,
+    onConnect: (_session, answer) => {
+      connections.most = Math.max(connections.most, server.connections.size);
+      answer(toError(behaviour.greeting));
+    },
+    onRcptTo: ({ address }, _session, answer) => answer(toError(behaviour.atRecipient.get(address))),
+    onData: (stream, session, answer) => {
+      void receive(stream, session).then(async (mail) => {
+        await takeTime(behaviour, held, mail);
+        const refusal = mail.to.map((address) => behaviour.afterMessage.get(address)).find((found) => found);
+        if (refusal !== undefined) return answer(toError(refusal));
+        mails.push(mail);
+        if (mail.to.some((address) => behaviour.inSilence.has(address))) return breakConnections(server, session.id);
+        answer(null, "2.0.0 accepted");
+      }, answer);
+    },
+  });
+  // Clients that vanish are what these tests are about.
+  server.on("error", () => {});
+  return server;
+}
+
+async function receive(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<ReceivedMail> {
+  // The envelope is emptied for the next mail of the connection as soon as this one is answered.
+  const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
+  const to = envelope.rcptTo.map(({ address }) => address);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  const raw = Buffer.concat(chunks);
+  const header = raw.subarray(0, Math.max(raw.indexOf("\r\n\r\n"), 0)).toString("latin1");
+  const messageId = /^Message-ID:\s*(<[^>]*>)/im.exec(header)?.[1] ?? null;
+  return { from, to, raw, messageId, receivedAt: new Date() };
+}
+
+async function takeTime({ msPerMail, isHolding, waiting }: Behaviour, held: ReceivedMail[], mail: ReceivedMail) {
+  if (msPerMail > 0) await pause(msPerMail);
+  if (!isHolding) return;
+  held.push(mail);
+  await new Promise<void>((resolve) => {
+    const letGo = (): void => {
+      waiting.delete(letGo);
+      resolve();
+    };
+    waiting.add(letGo);
+  });
+  held.splice(held.indexOf(mail), 1);
+}
+
+const toError = (answer: Answer | null | undefined): Error | null =>
+  answer ? Object.assign(new Error(answer.text), { responseCode: answer.code }) : null;
+
+export function breakConnections(server: SMTPServer, sessionId?: string): void {
+  for (const connection of server.connections) {
+    if (sessionId === undefined || connection.session.id === sessionId) connection._socket.destroy();
+  }
+}

@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { expect } from "chai";
+import { eventually } from "./eventually.ts";
+import { failureOf } from "./failure-of.ts";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+describe("a door in front of a server", () => {
+  let echo: Server;
+  let door: TcpProxy;
+  const clients: Socket[] = [];
+
+  const open = async (): Promise<{ socket: Socket; heard: () => string }> => {
+    const socket = connect(door.port, "127.0.0.1");
+    clients.push(socket);
+    let heard = "";
+    socket.on("data", (chunk) => {
+      heard += String(chunk);
+    });
+    await once(socket, "connect");
+    return { socket, heard: () => heard };
+  };
+
+  beforeEach(async () => {
+    echo = createServer((socket) => socket.on("error", () => {}).pipe(socket)).listen(0, "127.0.0.1");
+    await once(echo, "listening");
+    door = await startTcpProxy({ host: "127.0.0.1", port: (echo.address() as AddressInfo).port });
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.destroy();
+    await door.stop();
+    echo.close();
+    await once(echo, "close");
+  });
+
+  it("passes everything on while it is open", async () => {
+    const { socket, heard } = await open();
+    const long = "long ".repeat(200_000);
+    socket.write(long);
+    await eventually(() => expect(heard()).to.have.length(long.length));
+  });
+
+  it("breaks connections and takes no new ones when it is cut, until it is restored on the same port", async () => {
+    const { socket } = await open();
+    const closed = once(socket, "close");
+    await door.cut();
+    await closed;
+    expect((await failureOf(open())).message).to.contain("ECONNREFUSED");
+    await door.restore();
+    const { socket: next, heard } = await open();
+    next.write("again");
+    await eventually(() => expect(heard()).to.equal("again"));
+  });
+
+  it("keeps connections but passes nothing on while it is stalled, and then all of it", async () => {
+    const { socket, heard } = await open();
+    socket.write("before ");
+    await eventually(() => expect(heard()).to.equal("before "));
+    door.stall();
+    const late = await open();
+    socket.write("meanwhile");
+    late.socket.write("late");
+    // Two others go the whole way round meanwhile, so what is not heard after that was held back.
+    const other = connect((echo.address() as AddressInfo).port, "127.0.0.1");
+    clients.push(other);
+    other.write("round");
+    await once(other, "data");
+    expect([heard(), late.heard(), socket.destroyed]).to.deep.equal(["before ", "", false]);
+    await door.restore();
+    await eventually(() => expect([heard(), late.heard()]).to.deep.equal(["before meanwhile", "late"]));
+  });
+});

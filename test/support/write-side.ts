@@ -1,0 +1,127 @@
+import { handleCommand, newJob } from "../../src/commands/handle-command.ts";
+import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
+import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
+import type { JobSettings } from "../../src/domain/job/events.ts";
+import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
+import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
+import { createScheduler } from "../../src/scheduler/scheduler.ts";
+import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
+import { createMailWorker, queuePatienceMs, type WorkerConfig } from "../../src/workers/create-mail-worker.ts";
+import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
+import type { Worker } from "../../src/workers/worker.ts";
+import { settings as exampleSettings, now } from "./examples.ts";
+import { startNats, type TestNats } from "./services.ts";
+
+/** The log, the content and whoever acts on them, on a NATS server of this file's own. No database anywhere. */
+export type WriteSide = {
+  readonly nats: TestNats;
+  readonly connection: JetStreamConnection;
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  /** Stores content and JobCreated, as the API does. */
+  createJob(
+    recipients: readonly string[],
+    settings?: Partial<JobSettings>,
+    content?: Partial<JobContent>,
+  ): Promise<JobRef>;
+  readView(job: JobRef): Promise<JobView>;
+  startScheduler(): void;
+  startWorker(smtpUrl: string, config?: Partial<WorkerConfig>): Worker;
+  /** What went wrong in a scheduler or a worker and was left to a later try. */
+  readonly reported: unknown[];
+  cleanUp(): Promise<void>;
+};
+
+export const exampleContent: JobContent = {
+  name: null,
+  metadata: {},
+  subject: "Your invoice",
+  html: "<p>Hello</p>",
+  text: null,
+  from: null,
+  replyTo: null,
+  headers: {},
+  recipients: [],
+};
+
+export async function startWriteSide(): Promise<WriteSide> {
+  const nats = await startNats();
+  const { prefix } = nats;
+  const connection = await connectJetStream(nats.config, "test", () => {});
+  await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
+  const log = await createJetStreamEventLog(connection, prefix);
+  const contentStore = await createJetStreamContentStore(connection, prefix);
+  const stops: (() => Promise<void>)[] = [];
+  const reported: unknown[] = [];
+  let jobs = 0;
+  let workers = 0;
+
+  return {
+    nats,
+    connection,
+    log,
+    contentStore,
+    reported,
+    createJob: async (recipients, settings = {}, content = {}) => {
+      jobs += 1;
+      const job = { tenant: "default", jobId: `job-${jobs}` };
+      const bytes = encodeContent({
+        ...exampleContent,
+        recipients: recipients.map((email) => ({ email })),
+        ...content,
+      });
+      await contentStore.put(job, bytes);
+      const created = { ...exampleSettings, total: recipients.length, contentSha256: digestOf(bytes), ...settings };
+      const cause = { actor: "anonymous", correlationId: null, causationId: null };
+      await handleCommand(log, job, { type: "CreateJob", at: now, settings: created }, cause, { from: newJob });
+      return job;
+    },
+    readView: async (job) => {
+      const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
+      if (view === null) throw new Error(`There is no job ${job.jobId}`);
+      return view;
+    },
+    startScheduler: () => {
+      const feed = createJetStreamDecisionFeed(connection, prefix, (notice) => reported.push(notice));
+      const scheduler = createScheduler(log, feed, (failure) => reported.push(failure));
+      scheduler.start();
+      stops.push(scheduler.stop);
+    },
+    startWorker: (smtpUrl, config = {}) => {
+      workers += 1;
+      const mailer = createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 });
+      const queue = createJetStreamWorkQueue(connection, { prefix, ackWaitMs: queuePatienceMs }, (notice) =>
+        reported.push(notice),
+      );
+      const worker = createMailWorker(
+        { log, contentStore, queue, probe: createJetStreamLeaseProbe(connection, prefix), mailer },
+        {
+          name: `worker-${workers}`,
+          concurrency: 5,
+          mailFrom: "Waybill <waybill@example.org>",
+          batchDelayMs: 0,
+          retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
+          ...config,
+        },
+        (failure) => reported.push(failure),
+      );
+      worker.start();
+      stops.push(async () => {
+        await worker.stop(2000);
+        await mailer.close();
+      });
+      return worker;
+    },
+    cleanUp: async () => {
+      for (const stop of stops.splice(0).reverse()) await stop();
+      await connection.close();
+      await nats.cleanUp();
+    },
+  };
+}
