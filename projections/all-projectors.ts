@@ -1,6 +1,7 @@
 import { jobsProjector } from "./jobs/projector.ts";
 import { logsProjector } from "./logs/projector.ts";
 import type { Projector } from "./projector.ts";
+import { waitingProjector } from "./waiting/projector.ts";
 
 /** Every read model of the service, in the order in which `waybill rebuild` takes them. */
-export const allProjectors: readonly Projector[] = [jobsProjector, logsProjector];
+export const allProjectors: readonly Projector[] = [jobsProjector, logsProjector, waitingProjector];

@@ -7,8 +7,8 @@ const beatMs = 500;
 /** A holder that was stopped, or whose host vanished, is found out by the server after so long without a beat. */
 const holderSilenceSeconds = 10;
 
-/** Names are for one database: the locks themselves are the whole server's. 48 of at most 64 characters. */
-const lockName = "CONCAT('waybill-', SHA1(CONCAT(DATABASE(), '/', ?)))";
+/** Names are for one database: the locks themselves are the whole server's. They have at most 64 characters. */
+const lockName = "CONCAT('waybill-', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 48))";
 
 export type HeldLock = {
   /** Aborts when the lock is no longer held, or should be given up because somebody asks for it. */

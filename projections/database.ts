@@ -28,7 +28,7 @@ export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: Da
     compileSqlOnError: false,
     connection: {
       uri: url,
-      charset: "utf8mb4_unicode_ci",
+      charset: "utf8mb4",
       timezone: "Z",
       supportBigNumbers: true,
       connectTimeout: connectTimeoutMs,

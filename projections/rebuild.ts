@@ -8,7 +8,7 @@ import { exclusively, rebuildLock } from "./projection-lock.ts";
 import { readStatus, writeStatus } from "./projection-status.ts";
 import type { Projector, Sources } from "./projector.ts";
 import { swapTables } from "./swap-tables.ts";
-import { createTables, createViews, dropTables, liveCheckpoint } from "./table-set.ts";
+import { createTables, dropTables, liveCheckpoint } from "./table-set.ts";
 
 export type RebuildSetup = {
   readonly db: Knex;
@@ -54,7 +54,6 @@ async function rebuildUnderLock(projector: Projector, setup: RebuildSetup, lock:
       const over = AbortSignal.any([lock.over, live.over]);
       const last = await fill(projector, setup, await liveSequence(projector, setup), over);
       await swapTables(db, projector);
-      await createViews(db, projector);
       return last;
     });
     await writeStatus(db, projector, { status: "live" });

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "./database.ts";
 import type { Projector } from "./projector.ts";
-import { existing, tableNames } from "./table-set.ts";
+import { existing, tableNames, viewStatements } from "./table-set.ts";
 
 /** While the rename waits for a long query to end, every query that comes after it waits as well. */
 const waitForQueriesSeconds = 2;
@@ -27,13 +27,15 @@ export async function swapTables(db: Knex, projector: Projector): Promise<void> 
   const connection = await openConnection(db);
   try {
     await ask(connection, "SET SESSION lock_wait_timeout = ?", [waitForQueriesSeconds]);
-    await rename(connection, `RENAME TABLE ${moves.join(", ")}`);
+    await patiently(connection, `RENAME TABLE ${moves.join(", ")}`);
+    // Views name the tables and not what was renamed, so they go on as they are; another version may show more.
+    for (const statement of viewStatements(projector)) await patiently(connection, statement);
   } finally {
     connection.destroy();
   }
 }
 
-async function rename(connection: Connection, sql: string): Promise<void> {
+async function patiently(connection: Connection, sql: string): Promise<void> {
   for (let left = tries; ; left -= 1) {
     try {
       await ask(connection, sql);

@@ -61,11 +61,12 @@ export async function dropTables(db: Knex, projector: Projector, suffix: Suffix)
   for (const name of tableNames(projector, suffix)) await db.raw("DROP TABLE IF EXISTS ??", [name]);
 }
 
-export async function createViews(db: Knex, projector: Projector): Promise<void> {
-  for (const [name, query] of Object.entries(projector.views)) {
-    await db.raw(`CREATE OR REPLACE VIEW ?? AS ${query}`, [name]);
-  }
+async function createViews(db: Knex, projector: Projector): Promise<void> {
+  for (const statement of viewStatements(projector)) await db.raw(statement);
 }
+
+export const viewStatements = (projector: Projector): string[] =>
+  Object.entries(projector.views).map(([name, query]) => `CREATE OR REPLACE VIEW \`${name}\` AS ${query}`);
 
 export const tableNames = (projector: Projector, suffix: Suffix): string[] => [
   checkpointTable(projector.name, suffix),

@@ -49,6 +49,13 @@ export type Config = {
   readonly processName: string;
 };
 
+/** The settings once every server has an address, one that was given or one of Waybill's own. */
+export type CompleteConfig = Config & {
+  readonly nats: NatsConfig;
+  readonly mysqlUrl: string;
+  readonly smtpUrl: string;
+};
+
 /** All faults of the environment at once. */
 export class InvalidConfig extends Error {
   override readonly name = "InvalidConfig";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import type { CompleteConfig, Config, NatsConfig } from "../config.ts";
 import type { ChildServer } from "./child-server.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
@@ -11,7 +11,7 @@ import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
 
 export type Standalone = {
   /** The one given, with the addresses of what was started filled in. */
-  readonly config: Config;
+  readonly config: CompleteConfig;
   /** Null where the settings name a mail server. */
   readonly mailbox: Mailbox | null;
   /** Ends what was started, in reverse. Call it when nothing uses the servers any more. */
@@ -90,18 +90,24 @@ type OwnServers = {
   readonly mailbox: Mailbox | null;
 };
 
-function fillIn(config: Config, { nats, database, mailbox }: OwnServers): Config {
-  const ownNats = nats && {
-    servers: nats.servers,
-    user: nats.user,
-    password: nats.password,
-    credsFile: null,
-    caFile: null,
-  };
+function fillIn(config: Config, { nats, database, mailbox }: OwnServers): CompleteConfig {
   return {
     ...config,
-    nats: config.nats ?? ownNats,
-    mysqlUrl: config.mysqlUrl ?? database?.url ?? null,
-    smtpUrl: config.smtpUrl ?? mailbox?.smtpUrl ?? null,
+    nats: config.nats ?? toNatsConfig(present(nats)),
+    mysqlUrl: config.mysqlUrl ?? present(database).url,
+    smtpUrl: config.smtpUrl ?? present(mailbox).smtpUrl,
   };
+}
+
+const toNatsConfig = ({ servers, user, password }: OwnNatsServer): NatsConfig => ({
+  servers,
+  user,
+  password,
+  credsFile: null,
+  caFile: null,
+});
+
+function present<Server>(server: Server | null): Server {
+  if (server === null) throw new Error("A server that the settings do not name was not started.");
+  return server;
 }

@@ -1,21 +1,10 @@
 import { expect } from "chai";
-import { type EventOfJob, foldJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import { foldJobView, progressOf } from "../../src/domain/job/job-view.ts";
 import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
 import * as example from "../support/examples.ts";
+import { shown, viewOf } from "../support/job-views.ts";
 
-const { counts, earlier, later, now, smtpUnavailable, tooManyFailures } = example;
-
-function viewOf(...history: readonly EventOfJob[]): JobView {
-  const view = foldJobView(history);
-  if (view === null) throw new Error("The history does not begin with JobCreated.");
-  return view;
-}
-
-/** All but what was asked for and what happened to the recipients. */
-function shown(...history: readonly EventOfJob[]): Omit<JobView, "settings" | "ledger"> {
-  const { settings: _, ledger: __, ...rest } = viewOf(...history);
-  return rest;
-}
+const { counts, earlier, later, now, smtpUnavailable } = example;
 
 const created = example.jobCreated({}, earlier);
 const started = example.jobStarted();
@@ -59,11 +48,11 @@ describe("a history that does not begin with the creation of the job", () => {
 describe("a job that was queued", () => {
   it("is queued, whether it was pending, scheduled or retrying", () => {
     const scheduled = example.jobCreated({ scheduledAt: later });
+    const retried = [created, started, example.jobFailed(), example.jobRetried()];
     expect(shown(created, example.jobQueued())).to.deep.equal({ ...fresh, status: "queued" });
     expect(shown(scheduled, example.jobQueued()).status).to.equal("queued");
     expect(shown(created, started, retryScheduled, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
-    expect(shown(created, started, example.jobFailed(), example.jobRetried(), example.jobQueued({ run: 2 })).status) //
-      .to.equal("queued");
+    expect(shown(...retried, example.jobQueued({ run: 2 })).status).to.equal("queued");
   });
 
   it("stays as it is when the turn is another one than it waits for", () => {
@@ -139,47 +128,6 @@ describe("a job that was paused", () => {
     const history = [created, started, retryScheduled, example.jobPaused(), example.jobResumed({ attempt: 2 })];
     expect(shown(...history, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
     expect(shown(...history, example.jobQueued({ attempt: 1 })).status).to.equal("pending");
-  });
-});
-
-describe("a job that ended", () => {
-  it("tells when, however it ended", () => {
-    const over = { ...inProgress, completedAt: later };
-    expect(shown(created, started, example.jobCompleted({}, later))).to.deep.equal({ ...over, status: "completed" });
-    expect(shown(created, started, example.jobCancelled({}, later))).to.deep.equal({ ...over, status: "cancelled" });
-    expect(shown(created, started, example.jobFailed({}, later))).to.deep.equal({
-      ...over,
-      status: "failed",
-      error: tooManyFailures,
-    });
-  });
-
-  it("has no next attempt any more", () => {
-    expect(shown(created, started, retryScheduled, example.jobCancelled()).nextAttemptAt).to.equal(null);
-  });
-
-  it("was never started where it expired", () => {
-    const expired = example.jobFailed({ error: { code: "expired", message: "Too late." }, counts: null });
-    expect(shown(created, expired)).to.deep.include({ status: "failed", attempt: 0, startedAt: null });
-  });
-
-  it("still counts what was on its way", () => {
-    const view = viewOf(created, started, example.recipientsClaimed(), example.jobCancelled(), example.recipientSent());
-    expect(view.status).to.equal("cancelled");
-    expect(progressOf(view)).to.deep.equal(counts({ sent: 1, pending: 2 }));
-  });
-});
-
-describe("a failed job that was retried by hand", () => {
-  const history = [created, started, example.recipientSent(), example.recipientFailed({ recipient: 1 })];
-  const retried = [...history, example.jobFailed(), example.jobRetried()];
-
-  it("is pending in its next run, as if it had not ended", () => {
-    expect(shown(...retried)).to.deep.equal({ ...fresh, run: 2, startedAt: now });
-  });
-
-  it("has only to do what was asked for", () => {
-    expect(progressOf(viewOf(...retried))).to.deep.equal(counts({ sent: 1, pending: 2 }));
   });
 });
 

@@ -1,28 +1,17 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type JobState, jobDecider } from "../../src/domain/job/decider.ts";
-import {
-  type EventOfJob,
-  evolveJobView,
-  foldJobView,
-  type JobView,
-  progressOf,
-} from "../../src/domain/job/job-view.ts";
+import { type EventOfJob, evolveJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
 import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
 import { anyHistory, isDecision } from "../support/any-history.ts";
 import { completeJob } from "../support/examples.ts";
+import { viewOf } from "../support/job-views.ts";
 
 const check = (law: (history: readonly EventOfJob[]) => void): void =>
   fc.assert(fc.property(anyHistory, law), { numRuns: 500 });
 
 const stateOf = (history: readonly EventOfJob[]): JobState =>
   history.filter(isDecision).reduce(jobDecider.evolve, jobDecider.initialState);
-
-function viewOf(history: readonly EventOfJob[]): JobView {
-  const view = foldJobView(history);
-  if (view === null) throw new Error("No history of a job begins otherwise than with its creation.");
-  return view;
-}
 
 /** Every history that the log once held on the way to this one. */
 const prefixesOf = (history: readonly EventOfJob[]): readonly EventOfJob[][] =>
@@ -31,14 +20,14 @@ const prefixesOf = (history: readonly EventOfJob[]): readonly EventOfJob[][] =>
 describe("any history of a job", () => {
   it("can be folded", () => {
     check((history) => {
-      expect(viewOf(history).ledger.cells).to.have.length(3);
+      expect(viewOf(...history).ledger.cells).to.have.length(3);
       expect(stateOf(history).status).to.not.equal("absent");
     });
   });
 
   it("shows what is decided on", () => {
     check((history) => {
-      const [view, state] = [viewOf(history), stateOf(history)];
+      const [view, state] = [viewOf(...history), stateOf(history)];
       const status = view.status === "queued" ? ["pending", "scheduled", "retrying"] : [view.status];
       expect(status).to.include(state.status);
       expect(state).to.include({ run: view.run });
@@ -47,16 +36,16 @@ describe("any history of a job", () => {
 
   it("has an end exactly when the job has ended", () => {
     check((history) => {
-      const { status, completedAt } = viewOf(history);
+      const { status, completedAt } = viewOf(...history);
       expect(completedAt !== null).to.equal(["completed", "failed", "cancelled"].includes(status));
     });
   });
 
   it("is folded to the same when it is cut anywhere, kept as a row of a table, and gone on with", () => {
     check((history) => {
-      const whole = viewOf(history);
+      const whole = viewOf(...history);
       for (const before of prefixesOf(history)) {
-        const resumed = history.slice(before.length).reduce(evolveJobView, fromRow(toRow(viewOf(before))));
+        const resumed = history.slice(before.length).reduce(evolveJobView, fromRow(toRow(viewOf(...before))));
         expect(resumed).to.deep.equal(whole);
       }
     });
@@ -78,7 +67,7 @@ function fromRow(row: Row): JobView {
 describe("the recipients of a job, whatever happened to it", () => {
   it("have one state each, so that the counters add up to the total", () => {
     check((history) => {
-      const { total, sent, failed, pending, deferred, unknown } = progressOf(viewOf(history));
+      const { total, sent, failed, pending, deferred, unknown } = progressOf(viewOf(...history));
       expect(total).to.equal(3);
       expect(sent + failed + pending + deferred + unknown).to.equal(total);
     });
@@ -86,7 +75,7 @@ describe("the recipients of a job, whatever happened to it", () => {
 
   it("are never to be mailed and in doubt at once", () => {
     check((history) => {
-      const { ledger } = viewOf(history);
+      const { ledger } = viewOf(...history);
       const inDoubt = recipientsInDoubt(ledger);
       expect(recipientsToMail(ledger).filter((recipient) => inDoubt.includes(recipient))).to.deep.equal([]);
     });
@@ -96,9 +85,9 @@ describe("the recipients of a job, whatever happened to it", () => {
     check((history) => {
       for (const before of prefixesOf(history)) {
         const sent = before.flatMap((event) => (event.type === "RecipientSent" ? [event.data.recipient] : []));
-        expect(recipientsToMail(viewOf(before).ledger).filter((recipient) => sent.includes(recipient))).to.deep.equal(
-          [],
-        );
+        expect(
+          recipientsToMail(viewOf(...before).ledger).filter((recipient) => sent.includes(recipient)),
+        ).to.deep.equal([]);
       }
     });
   });

@@ -5,6 +5,7 @@ import {
   jobPaused,
   jobResumed,
   jobRetried,
+  jobRetryScheduled,
   jobStarted,
   later,
   now,
@@ -59,6 +60,13 @@ describe("resuming a paused job that waits for a time", () => {
     given(...scheduled({ scheduledAt: now }), jobPaused())
       .when(resumeJob())
       .records(jobResumed());
+  });
+
+  it("does not put off an attempt after the first, which began when it was time", () => {
+    const history = [jobCreated({ scheduledAt: later }), jobStarted(), jobRetryScheduled(), jobPaused()];
+    given(...history)
+      .when(resumeJob())
+      .records(jobResumed({ attempt: 2 }));
   });
 
   it("does not put off a run that was begun by hand", () => {

@@ -15,6 +15,7 @@ import {
 import { failureOf } from "../support/failure-of.ts";
 import { followContract } from "./follow-contract.ts";
 import { historyContract } from "./history-contract.ts";
+import { watchingContract } from "./watching-contract.ts";
 
 /** What every event log promises. Each test makes a job of its own, so they may share one log. */
 export function eventLogContract(open: () => EventLog): void {
@@ -23,6 +24,7 @@ export function eventLogContract(open: () => EventLog): void {
   factContract(open);
   historyContract(open);
   followContract(open);
+  watchingContract(open);
 }
 
 const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });

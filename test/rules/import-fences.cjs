@@ -16,6 +16,7 @@ const logPort = file("event-log", "event-log", "announcements", "delivery", "per
 const contentPort = file("content", "content-store", "encode-content");
 const queuePort = file("work-queue", "work-queue");
 const feedPort = file("scheduler", "decision-feed");
+const waitingPort = file("scheduler", "waiting-list");
 const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
 
 const portFiles = [
@@ -23,6 +24,7 @@ const portFiles = [
   file("content", "content-store"),
   queuePort,
   feedPort,
+  waitingPort,
   file("mail", "mailer"),
   file("workers", "lease-probe"),
 ];
@@ -104,10 +106,10 @@ module.exports = {
 
     forbidden(
       "fence-of-projections",
-      "Projections know the domain's types, the ports of log and content, and SQL.",
-      { path: "^projections/" },
+      "Projections know the domain's types, the ports of log and content, SQL, and the port of the scheduler's own table.",
+      { path: "^projections/", pathNot: "^projections/migrate\\.ts$" },
       {
-        pathNot: ["^projections/", domain, logPort, contentPort, npm("knex", "mysql2")],
+        pathNot: ["^projections/", domain, logPort, contentPort, waitingPort, npm("knex", "mysql2")],
         dependencyTypesNot: ["core"],
       },
     ),
@@ -116,6 +118,12 @@ module.exports = {
       "One read model never looks into another: each can be dropped and rebuilt alone.",
       { path: "^projections/([^/]+)/" },
       { path: "^projections/[^/]+/", pathNot: "^projections/$1/" },
+    ),
+    forbidden(
+      "migrations-are-run-in-one-place",
+      "Only what brings the database up to date knows the migrations.",
+      { path: "^(src|projections)/", pathNot: "^projections/migrate\\.ts$" },
+      { path: "^migrations/" },
     ),
     forbidden(
       "fence-of-migrations",

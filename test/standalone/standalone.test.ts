@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
 import { connect } from "nats";
-import { type Config, readConfig } from "../../src/config.ts";
+import { type CompleteConfig, type Config, readConfig } from "../../src/config.ts";
 import { CannotStart } from "../../src/standalone/cannot-start.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { startStandalone } from "../../src/standalone/standalone.ts";
@@ -40,8 +40,8 @@ async function serverPids(dataDir: string): Promise<number[]> {
   return Promise.all(files.map(async (file) => Number(await readFile(join(dataDir, file), "utf8"))));
 }
 
-async function ask({ mysqlUrl }: Config, statement: string): Promise<void> {
-  const connection = await mysql.createConnection(mysqlUrl ?? "");
+async function ask({ mysqlUrl }: CompleteConfig, statement: string): Promise<void> {
+  const connection = await mysql.createConnection(mysqlUrl);
   await connection.query(statement).finally(() => connection.end());
 }
 
@@ -70,7 +70,7 @@ describe("a start without any settings", () => {
     expect(pids).to.have.length(2);
     expect(filled).to.deep.include({ dataDir, smtpUrl: mailbox?.smtpUrl });
     expect(filled.mysqlUrl).to.match(/^mysql:\/\/waybill:[^@]+@127\.0\.0\.1:\d+\/waybill$/);
-    const { servers = [], user = null, password = null } = filled.nats ?? {};
+    const { servers, user, password } = filled.nats;
     const connection = await connect({ servers: [...servers], user: user ?? "", pass: password ?? "" });
     expect(connection.info?.jetstream).to.equal(true);
     await connection.close();

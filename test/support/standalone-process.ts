@@ -8,7 +8,7 @@ const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 const standalone = await startStandalone(readConfig(process.env), say);
 
 async function finish(): Promise<void> {
-  const connection = await mysql.createConnection(standalone.config.mysqlUrl ?? "");
+  const connection = await mysql.createConnection(standalone.config.mysqlUrl);
   await connection.query("SELECT 1");
   await connection.end();
   say("the database still answers");

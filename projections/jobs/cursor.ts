@@ -1,0 +1,45 @@
+import type { Instant } from "../../src/domain/message.ts";
+
+export type JobOrder = { readonly sortBy: "createdAt" | "completedAt"; readonly order: "asc" | "desc" };
+
+/** The last job of a page: the next one begins after it, whatever came or went in between. */
+export type JobCursor = JobOrder & {
+  /** Of what the list is sorted by; null for jobs that have not ended. */
+  readonly value: Instant | null;
+  readonly id: string;
+  /** As counted for the first page: to count again would take longer with every job there is. */
+  readonly total: number;
+};
+
+/** Not made by this list, or for a list in another order. */
+export class InvalidCursor extends Error {
+  override readonly name = "InvalidCursor";
+
+  constructor() {
+    super("The cursor is not one that a list in this order has answered.");
+  }
+}
+
+/** Opaque to clients, who must not build on what is in it. */
+export const encodeCursor = ({ sortBy, order, value, id, total }: JobCursor): string =>
+  Buffer.from(JSON.stringify([sortBy, order, value, id, total])).toString("base64url");
+
+export function decodeCursor(text: string, { sortBy, order }: JobOrder): JobCursor {
+  const [itsSortBy, itsOrder, value, id, total] = parse(text);
+  const isSameOrder = itsSortBy === sortBy && itsOrder === order;
+  const isValue = isInstant(value) || (value === null && sortBy === "completedAt");
+  if (!isSameOrder || !isValue || typeof id !== "string" || !Number.isSafeInteger(total)) throw new InvalidCursor();
+  return { sortBy, order, value, id, total: total as number };
+}
+
+function parse(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+const isInstant = (value: unknown): value is Instant =>
+  typeof value === "string" && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;

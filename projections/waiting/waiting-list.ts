@@ -1,0 +1,34 @@
+import type { Knex } from "knex";
+import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
+import { inTransaction } from "../database.ts";
+import type { WaitingRow } from "./rows.ts";
+import { waitingTable } from "./tables.ts";
+
+/**
+ * The scheduler strikes off what it queued itself, instead of waiting for the projection of the JobQueued to do it: a
+ * turn would be queued over and over meanwhile. The projection then finds nothing left to do.
+ */
+export const createWaitingList = (db: Knex): WaitingList => ({
+  takeDue: (limit, queue) =>
+    inTransaction(db, async (transaction) => {
+      const table = waitingTable("");
+      const rows: WaitingRow[] = await transaction(table)
+        .where("due_at", "<=", new Date())
+        .orderBy("due_at")
+        .limit(limit)
+        .forUpdate()
+        .skipLocked()
+        .select();
+      const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
+      const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
+      if (queued.length > 0) await transaction(table).whereIn("job_id", queued).delete();
+      return queued.length;
+    }),
+});
+
+const toDueTurn = (row: WaitingRow): DueTurn => ({
+  tenant: row.tenant,
+  jobId: row.job_id,
+  turn: { run: row.run, attempt: row.attempt, priority: row.priority },
+  cause: { sequence: row.cause_sequence, id: row.cause_id, correlationId: row.correlation_id },
+});

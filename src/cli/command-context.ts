@@ -1,0 +1,14 @@
+import type { Config } from "../config.ts";
+
+/** What a command has of the process it runs in; only main.ts touches the process itself. */
+export type CommandContext = {
+  /** Throws InvalidConfig. A command line option stands for a setting. */
+  readonly readConfig: (overrides?: Readonly<Record<string, string>>) => Config;
+  /** A line on standard output. */
+  readonly print: (line: string) => void;
+  /** A line on standard error, for people who wait. */
+  readonly tell: (line: string) => void;
+  readonly isTerminal: boolean;
+  /** Aborts with the first SIGTERM or SIGINT. */
+  readonly interrupted: AbortSignal;
+};

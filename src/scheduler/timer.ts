@@ -1,0 +1,60 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventLog } from "../event-log/event-log.ts";
+import { toQueued } from "./scheduler.ts";
+import type { DueTurn, WaitingList } from "./waiting-list.ts";
+
+export type Timer = {
+  start(): void;
+  stop(): Promise<void>;
+};
+
+type Report = (failure: unknown) => void;
+
+const pollEveryMs = 500;
+const pollAfterFailureMs = 2000;
+const atOnce = 200;
+
+/**
+ * Queues what waited for its time. Nothing waits inside a consumer of the log: tens of thousands of delayed messages
+ * cost a NATS server more than its work, and come late.
+ */
+export function createTimer(log: EventLog, waitingList: WaitingList, report: Report): Timer {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const queue = async ({ turn, cause, tenant, jobId }: DueTurn): Promise<void> => {
+    try {
+      await log.record({ tenant, jobId }, toQueued({ ...cause, jobId }, turn));
+    } catch (failure) {
+      report(failure);
+      throw failure;
+    }
+  };
+
+  const pollOnce = async (): Promise<number> => {
+    try {
+      const queued = await waitingList.takeDue(atOnce, queue);
+      return queued === atOnce ? 0 : pollEveryMs;
+    } catch (failure) {
+      report(failure);
+      return pollAfterFailureMs;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const delayMs = await pollOnce();
+      await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+
+  return {
+    start: () => {
+      loop ??= run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import mysql from "mysql2/promise";
+import { connect, type NatsConnection } from "nats";
+import { eventually } from "./eventually.ts";
+import { failureOf } from "./failure-of.ts";
+import { freshDatabase, startNats, startOwnMysql, type TestMysql, type TestNats } from "./services.ts";
+
+const open = ({ config }: TestNats): Promise<NatsConnection> =>
+  connect({
+    servers: [...config.servers],
+    ...(config.user === null ? {} : { user: config.user, pass: config.password ?? "" }),
+    timeout: 5000,
+  });
+
+async function ask(url: string, statement: string): Promise<unknown> {
+  const connection = await mysql.createConnection({ uri: url, connectTimeout: 5000 });
+  try {
+    return (await connection.query(statement))[0];
+  } finally {
+    await connection.end();
+  }
+}
+
+describe("the event log's server of a test file", () => {
+  let nats: TestNats;
+
+  beforeEach(async () => {
+    nats = await startNats();
+  });
+  afterEach(() => nats.cleanUp());
+
+  it("cannot be reached while it is stopped or killed, and is back with its data at the same address", async () => {
+    const name = `${nats.prefix}_KEPT`;
+    const before = await open(nats);
+    await (await before.jetstreamManager()).streams.add({ name, subjects: [`${nats.prefix}.>`] });
+    await before.close();
+    for (const end of ["stop", "kill"] as const) {
+      await nats[end]();
+      expect((await failureOf(open(nats))).message).to.match(/CONNECTION_REFUSED|ECONNREFUSED/);
+      await nats.start();
+      const after = await open(nats);
+      expect((await (await after.jetstreamManager()).streams.info(name)).config.name).to.equal(name);
+      await after.close();
+    }
+  });
+
+  it("is nobody else's, or at least no stream of it is", async () => {
+    const other = await startNats();
+    expect(other.prefix).to.not.equal(nats.prefix);
+    await other.cleanUp();
+  });
+});
+
+describe("the database server of a test that stops it", () => {
+  let server: TestMysql;
+
+  before(async () => {
+    server = await startOwnMysql();
+  });
+  after(() => server.cleanUp());
+
+  it("cannot be reached while it is stopped or killed, and is back with its data at the same address", async () => {
+    const { url, drop } = await server.freshDatabase();
+    await ask(url, "CREATE TABLE kept (word VARCHAR(20))");
+    for (const end of ["stop", "kill"] as const) {
+      await server[end]();
+      expect(await failureOf(ask(url, "SELECT 1"))).to.include({ code: "ECONNREFUSED" });
+      await server.start();
+      await eventually(() => ask(url, "SELECT * FROM kept"));
+    }
+    await drop();
+  });
+});
+
+describe("the database of a test file", () => {
+  it("is empty, nobody else's, and gone when it is dropped", async () => {
+    const [mine, other] = await Promise.all([freshDatabase(), freshDatabase()]);
+    await ask(mine.url, "CREATE TABLE mine (word VARCHAR(20))");
+    expect(await ask(other.url, "SHOW TABLES")).to.deep.equal([]);
+    await Promise.all([mine.drop(), other.drop()]);
+    expect((await failureOf(ask(mine.url, "SELECT 1"))).message).to.match(/unknown database|access denied/i);
+  });
+});
