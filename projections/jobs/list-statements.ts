@@ -15,29 +15,44 @@ const keyOf = {
 
 /**
  * One row more than the page holds tells whether there is a next one. For several statuses each is read by itself, in
- * the order of the list, so that every part is a few rows from an index, however rare a status is.
+ * the order of the list, so that every part is a few entries of an index, however rare a status is. Whole rows are
+ * fetched only for the page: one far from the first passes over entries of an index.
  *
  * The index is named because an optimizer that is left to itself compares what comes after the cursor with a scan of
  * the whole table, as if there were no limit, and MariaDB then walks through all that comes before the cursor.
  */
 export function pageStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
   const { statuses, sortBy, order, page, pageSize } = options;
-  const ordering = `ORDER BY ${columnOf[sortBy]} ${order}, id ${order}`;
+  const column = columnOf[sortBy];
+  const ordering = `ORDER BY ${column} ${order}, id ${order}`;
   const offset = cursor === null ? (page - 1) * pageSize : 0;
-  const end = offset + pageSize + 1;
-  const partOf = (status: JobStatus | null): Statement => {
+  const parts = anyOf(statuses).map((status) => {
     const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...after(cursor)]);
     const key = keyOf[sortBy][status === null ? "any" : "one"];
-    return { sql: `SELECT * FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${ordering}`, bindings };
-  };
-  if (statuses.length <= 1) {
-    const { sql, bindings } = partOf(statuses[0] ?? null);
-    return { sql: `${sql} LIMIT ? OFFSET ?`, bindings: [...bindings, pageSize + 1, offset] };
-  }
-  const parts = [...new Set(statuses)].map(partOf);
+    // Where all are NULL, MariaDB would sort them by it all the same.
+    const itsOrdering = isAmongUnended(cursor) ? `ORDER BY id ${order}` : ordering;
+    return { sql: `SELECT id, ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${itsOrdering}`, bindings };
+  });
+  const { sql, bindings } = together(parts, ordering, offset + pageSize + 1);
   return {
-    sql: `${parts.map(({ sql }) => `(${sql} LIMIT ?)`).join(" UNION ALL ")} ${ordering} LIMIT ? OFFSET ?`,
-    bindings: [...parts.flatMap(({ bindings }) => [...bindings, end]), pageSize + 1, offset],
+    sql: `
+      SELECT job.* FROM (${sql} LIMIT ? OFFSET ?) AS page JOIN ${table} AS job ON job.id = page.id
+      ORDER BY job.${column} ${order}, job.id ${order}`,
+    bindings: [...bindings, pageSize + 1, offset],
+  };
+}
+
+const anyOf = (statuses: readonly JobStatus[]): readonly (JobStatus | null)[] =>
+  statuses.length === 0 ? [null] : [...new Set(statuses)];
+
+const isAmongUnended = (cursor: JobCursor | null): boolean => cursor?.value === null && cursor.order === "desc";
+
+function together(parts: readonly Statement[], ordering: string, limit: number): Statement {
+  const [first, ...rest] = parts;
+  if (first !== undefined && rest.length === 0) return first;
+  return {
+    sql: `${parts.map(({ sql }) => `(${sql} LIMIT ?)`).join(" UNION ALL ")} ${ordering}`,
+    bindings: parts.flatMap(({ bindings }) => [...bindings, limit]),
   };
 }
 

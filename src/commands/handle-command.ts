@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JobCommand } from "../domain/job/commands.ts";
 import { type JobRejection, type JobState, jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
@@ -65,8 +66,11 @@ async function decideAndAppend(
   const decision = jobDecider.decide(command, version.state);
   if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
   let { state, sequence } = version;
+  // Rivals decide the same about the same version: the id tells whose decision it is, should its answer get lost.
+  const decider = randomUUID().slice(0, 8);
   for (const event of decision.events) {
-    sequence = await log.append(job, { ...cause, id: `${job.jobId}/${sequence}/${event.type}`, event }, sequence);
+    const id = `${job.jobId}/${sequence}/${event.type}/${decider}`;
+    sequence = await log.append(job, { ...cause, id, event }, sequence);
     state = jobDecider.evolve(state, event);
   }
   return { outcome: "accepted", events: decision.events, state, sequence };

@@ -21,9 +21,14 @@ export async function createJetStreamContentStore(
   const stream = streamName(prefix, "CONTENT");
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const client = manager.jetstream();
+  // Between two connections the client does not know it; what was told last still says what to expect.
+  let maxPayload = nats.info?.max_payload ?? 0;
+  connection.onReconnect(() => {
+    maxPayload = nats.info?.max_payload ?? maxPayload;
+  });
   return {
     get maxBytes() {
-      return (nats.info?.max_payload ?? 0) - overheadBytes;
+      return maxPayload - overheadBytes;
     },
     put: (job, content) =>
       asking(connection, async () => {

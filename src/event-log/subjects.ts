@@ -20,9 +20,6 @@ export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string
 
 export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(prefix, "content", job);
 
-/** Matches every event of one job. */
-export const historyFilter = (prefix: string, job: JobRef): string => `${ofJob(prefix, "jobs", job)}.>`;
-
 /** Matches one channel of every job. */
 export const channelFilter = (prefix: string, channel: Channel): string => `${startOf(prefix)}jobs.*.*.${channel}`;
 

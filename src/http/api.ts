@@ -9,8 +9,9 @@ import { createJobRoute } from "./routes/create-job.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { jobEventsRoute } from "./routes/job-events.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
+import { listJobsRoute } from "./routes/list-jobs.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
-import { readJobRoutes } from "./routes/read-jobs.ts";
+import { readJobRoute } from "./routes/read-job.ts";
 
 export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   /** One for each thing that this process depends on. */
@@ -40,7 +41,8 @@ export function createApi(dependencies: ApiDependencies): Koa {
 
 const jobRoutes = (dependencies: RouteDependencies) => [
   createJobRoute(dependencies),
-  ...readJobRoutes(dependencies),
+  readJobRoute(dependencies),
+  listJobsRoute(dependencies),
   ...changeJobRoutes(dependencies),
   jobLogsRoute(dependencies),
   jobEventsRoute(dependencies),

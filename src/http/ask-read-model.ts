@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { isDatabaseTrouble } from "../../projections/database-failure.ts";
 import { type Checked, failed, passed, shown } from "../schemas/fault.ts";
 import type { Answer } from "./answer.ts";
 import { ReadModelUnavailable } from "./failure.ts";
 import { refuseForNow } from "./problem.ts";
-import type { ReadPosition } from "./read-models.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 const queryTimeoutMs = 5000;
 /** How long a read waits for what it was asked to include. */
-export const catchUpMs = 2000;
+const catchUpMs = 2000;
 
 /** Asks a read model; where its database is away or silent, throws ReadModelUnavailable. */
 export async function askReadModel<Result>(query: () => Promise<Result>): Promise<Result> {
@@ -20,18 +21,12 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
   try {
     return await Promise.race([query(), late]);
   } catch (failure) {
-    throw isAway(failure) ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure }) : failure;
+    throw isDatabaseTrouble(failure)
+      ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure })
+      : failure;
   } finally {
     answered.abort();
   }
-}
-
-/** Errors of a connection have a code, as SQL errors have; those of class 42 are statements that are wrong. */
-function isAway(failure: unknown): boolean {
-  if (!(failure instanceof Error)) return false;
-  if (failure.name === "DatabaseSilent" || failure.name === "KnexTimeoutError") return true;
-  const { code, sqlState } = failure as { readonly code?: unknown; readonly sqlState?: unknown };
-  return typeof code === "string" && !(typeof sqlState === "string" && sqlState.startsWith("42"));
 }
 
 /** The sequence that an answer has to include, from the header of that name; 0 where there is none. */
@@ -43,13 +38,19 @@ export function readMinSequence(header: string | null): Checked<number> {
   return failed([{ pointer: "Min-Sequence", message }]);
 }
 
+type ReadPosition = RouteDependencies["readPosition"];
+
+/** Whether the projection came as far as the sequence in the time that a read may take. */
+export const caughtUp = (readPosition: ReadPosition, projection: string, sequence: number): Promise<boolean> =>
+  sequence === 0 ? Promise.resolve(true) : askReadModel(() => readPosition.waitFor(projection, sequence, catchUpMs));
+
 /** Null once the projection has come as far as was asked; else the refusal. */
 export async function awaitMinSequence(
   readPosition: ReadPosition,
-  projection: "jobs" | "logs",
+  projection: string,
   sequence: number,
 ): Promise<Answer | null> {
-  if (sequence === 0 || (await readPosition.waitFor(projection, sequence, catchUpMs))) return null;
+  if (await caughtUp(readPosition, projection, sequence)) return null;
   return refuseForNow("read-model-behind", `It has not come as far as sequence ${sequence} yet. Try again.`, 1);
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { problemType, refuse } from "./problem.ts";
@@ -24,14 +25,21 @@ const limits = {
 export async function listen(app: Koa, host: string, port: number): Promise<Listening> {
   const server = createServer(limits);
   server.maxHeadersCount = 100;
+  const sockets = new Set<Socket>();
   const open = new Set<ServerResponse>();
   let isClosing = false;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.on("request", (_request, response: ServerResponse) => {
     open.add(response);
     response.once("close", () => open.delete(response));
     if (isClosing) response.setHeader("Connection", "close");
   });
-  server.on("request", app.callback());
+  const handle = app.callback();
+  // Koa answers for every failure itself: what it returns is never rejected.
+  server.on("request", (request, response) => void handle(request, response));
   server.on("clientError", answerBrokenRequest);
   server.listen(port, host);
   await once(server, "listening");
@@ -43,6 +51,9 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
       for (const response of open) if (!response.headersSent) response.setHeader("Connection", "close");
       const closed = once(server, "close");
       server.close();
+      // The platform hangs up on connections between two requests, and waits for those that never began one.
+      const busy = new Set([...open].map(({ req }) => req.socket));
+      for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
       await closed;
     },
   };

@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
+import type { JobQueries } from "../../projections/jobs/queries.ts";
+import type { LogQueries } from "../../projections/logs/queries.ts";
+import type { ReadPositions } from "../../projections/read-position.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { OwnWrites } from "./own-writes.ts";
-import type { JobQueries, LogQueries, ReadPosition } from "./read-models.ts";
 
 /** What routes about jobs work with. */
 export type RouteDependencies = {
@@ -11,7 +13,7 @@ export type RouteDependencies = {
   readonly contentStore: ContentStore;
   readonly jobs: JobQueries;
   readonly logs: LogQueries;
-  readonly readPosition: ReadPosition;
+  readonly readPosition: Pick<ReadPositions, "waitFor">;
   readonly ownWrites: OwnWrites;
   readonly logger: Logger;
   /** Attempts of a job that does not say how many. */

@@ -84,4 +84,3 @@ export const someRecipients = {
 export const jobRequest = Type.Object({ ...jobFields, recipients: Type.Array(recipient, someRecipients) }, closed);
 
 export type JobRequest = Static<typeof jobRequest>;
-export type RecipientRequest = Static<typeof recipient>;

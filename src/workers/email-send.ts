@@ -50,9 +50,10 @@ export async function sendMailing(
     mayGoOn: () => lease.isHeld() && !dependencies.stopping.aborted && sending.outage() === null,
   });
   await books.settled();
+  const unsent = [...end.unhandled, ...sending.notSent];
   // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are.
-  if (!lease.isHeld()) return { kind: "lease-lost" };
-  await books.release([...end.unhandled, ...sending.notSent]);
+  if (!(await lease.confirm())) return { kind: "lease-lost" };
+  await books.release(unsent);
   const outage = sending.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return end.isComplete ? endOfAttempt(held, sending.isExhausted()) : { kind: "interrupted" };

@@ -1,4 +1,5 @@
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { persistently } from "../event-log/persistently.ts";
 
 /**
  * Whether the log still has this worker's JobStarted as the last decision about the job. It is told at once by a hint,
@@ -7,7 +8,7 @@ import type { EventLog, JobRef } from "../event-log/event-log.ts";
 export type Lease = {
   /** What is known without asking. Once false, it stays so. */
   readonly isHeld: () => boolean;
-  /** Asks the log. Throws LogUnavailable when it does not answer: then nothing may be sent. */
+  /** Asks the log, and waits for its answer: before it comes, nothing may be sent. */
   confirm(): Promise<boolean>;
   /** Asks the log, unless it was asked a moment ago: a process that was stopped for a minute does not know it. */
   confirmLately(): Promise<boolean>;
@@ -19,18 +20,23 @@ export type Lease = {
 /** By the monotonic clock, which goes on while a process is stopped. */
 const freshForMs = 1000;
 
-export function watchLease(log: EventLog, job: JobRef, leaseSequence: number): Lease {
+/** `patience` ends the waiting for a log that is away; what was asked then throws LogUnavailable. */
+export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, patience: AbortSignal): Lease {
   let isHeld = true;
   let hasEnded = false;
   let confirmedAt = performance.now();
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {
-    const askedAt = performance.now();
-    if (isHeld && (await log.lastDecision(job)) !== leaseSequence) {
+    if (!isHeld) return false;
+    const { askedAt, last } = await persistently(patience, async () => {
+      const now = performance.now();
+      return { askedAt: now, last: await log.lastDecision(job) };
+    });
+    confirmedAt = Math.max(confirmedAt, askedAt);
+    if (last !== leaseSequence) {
       isHeld = false;
       tellLost();
     }
-    confirmedAt = askedAt;
     return isHeld;
   };
   const stopListening = log.onDecision(job, () => {

@@ -101,7 +101,7 @@ async function replayLedger(log: EventLog, job: JobRef, total: number): Promise<
 
 async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"over" | "interrupted"> {
   const { log, work, stopping, giveUp, retrySchedule } = dependencies;
-  const lease = watchLease(log, held.job, held.leaseSequence);
+  const lease = watchLease(log, held.job, held.leaseSequence, stopping);
   try {
     const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp));
     if (end.kind === "interrupted") return "interrupted";

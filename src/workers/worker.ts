@@ -29,6 +29,7 @@ type Report = (failure: unknown, job: JobRef | null) => void;
 
 /** Without an arrival, the queue is asked again after this: a hint can be lost. */
 const askEveryMs = 1000;
+const otherTurnAfterMs = 500;
 
 /** Takes a turn from the queue whenever it has a free slot, and never before. */
 export function createWorker(
@@ -38,7 +39,7 @@ export function createWorker(
   settings: WorkerSettings,
   report: Report,
 ): Worker {
-  /** By job; a turn that is delivered again while it is being done is kept alive through its newest delivery. */
+  /** By job; a turn that is delivered again while it is done is kept alive through its newest delivery. */
   const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
@@ -52,7 +53,9 @@ export function createWorker(
     const key = keyOf(delivery.entry);
     const running = turns.get(key);
     if (running !== undefined) {
-      running.delivery = delivery;
+      // Another turn of the same job, after a quick pause and resume, say, waits until this one has come to its end.
+      if (running.delivery.entry.sequence === delivery.entry.sequence) running.delivery = delivery;
+      else delivery.giveBack(otherTurnAfterMs);
       return;
     }
     const keeping = setInterval(() => turns.get(key)?.delivery.keep(), settings.keepEveryMs);

@@ -94,7 +94,9 @@ describe("the recipients of a job, whatever happened to it", () => {
 });
 
 describe("two workers of one job, however their commands interleave", () => {
-  const turns = [1, 2, 3, 4].flatMap((run) => [1, 2, 3].map((attempt) => ({ run, attempt })));
+  const turns = Array.from({ length: 15 }, (_, index) => index + 1).flatMap((run) =>
+    [1, 2, 3].map((attempt) => ({ run, attempt })),
+  );
   const leases = ["worker-1", "worker-2"].flatMap((worker) => turns.map((turn) => ({ worker, ...turn })));
 
   /** Who could end the attempt now. */

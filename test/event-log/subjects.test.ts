@@ -3,7 +3,6 @@ import {
   channelFilter,
   channelOf,
   contentSubjectOf,
-  historyFilter,
   parseSubject,
   streamFilter,
   streamName,
@@ -21,15 +20,13 @@ describe("the subjects of a job", () => {
     expect(contentSubjectOf("", job)).to.equal("content.acme.0193a5e0-6c1d");
   });
 
-  it("are found with one filter for its history, and one for a channel of all jobs", () => {
-    expect(historyFilter("", job)).to.equal("jobs.acme.0193a5e0-6c1d.>");
+  it("are found, one channel of all jobs, with one filter", () => {
     expect(channelFilter("", "queue.low")).to.equal("jobs.*.*.queue.low");
   });
 
   it("begin with the prefix of a Waybill that shares its NATS", () => {
     expect(subjectOf("blue", job, "job")).to.equal("blue.jobs.acme.0193a5e0-6c1d.job");
     expect(contentSubjectOf("blue", job)).to.equal("blue.content.acme.0193a5e0-6c1d");
-    expect(historyFilter("blue", job)).to.equal("blue.jobs.acme.0193a5e0-6c1d.>");
     expect(channelFilter("blue", "job")).to.equal("blue.jobs.*.*.job");
   });
 

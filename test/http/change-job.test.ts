@@ -1,19 +1,10 @@
 import { expect } from "chai";
-import type { JobEvent } from "../../src/domain/job/events.ts";
-import type { EventLog, JobRef, NewEvent } from "../../src/event-log/event-log.ts";
-import { caused, jobCreated, now, recipientFailed, recipientSent, smtpUnavailable } from "../support/examples.ts";
-import { completed, each, ended, everyStatus, failed, processing } from "../support/histories.ts";
+import { caused, job, jobCreated, now, recipientFailed, recipientSent } from "../support/examples.ts";
+import { happen } from "../support/happen.ts";
+import { each, ended, everyStatus, failed, processing } from "../support/histories.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
-const jobId = "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
-const job: JobRef = { tenant: "default", jobId };
-
-/** Puts a history into the log, as other processes would have. */
-async function happened(log: EventLog, events: readonly JobEvent[]): Promise<void> {
-  let last = await log.lastDecision(job);
-  for (const event of events)
-    last = await log.append(job, caused(`${last}/${event.type}`, event) as NewEvent<JobEvent>, last);
-}
+const { jobId } = job;
 
 describe("A job that somebody wants to change", () => {
   let api: RunningApi;
@@ -30,7 +21,7 @@ describe("A job that somebody wants to change", () => {
   for (const [status, history] of each(everyStatus)) {
     if (status in ended) {
       it(`cannot be cancelled once it is ${status}`, async () => {
-        await happened(api.log, history());
+        await happen(api.log, job, history());
         const before = await lastDecision();
         const answered = await cancel();
         expect(answered.status).to.equal(409);
@@ -39,7 +30,7 @@ describe("A job that somebody wants to change", () => {
       });
     } else {
       it(`is cancelled while it is ${status}, and answered whole`, async () => {
-        await happened(api.log, history());
+        await happen(api.log, job, history());
         const answered = await cancel();
         expect(answered.status).to.equal(200);
         expect(answered.body).to.include({ id: jobId, status: "cancelled", completedAt: now });
@@ -53,7 +44,7 @@ describe("A job that somebody wants to change", () => {
   for (const [status, history] of each(everyStatus)) {
     if (status === "failed") continue;
     it(`cannot be retried while it is ${status}`, async () => {
-      await happened(api.log, history());
+      await happen(api.log, job, history());
       const answered = await retry();
       expect(answered.status).to.equal(409);
       expect(answered.body).to.include({ code: "job-not-failed", currentStatus: status });
@@ -61,10 +52,10 @@ describe("A job that somebody wants to change", () => {
   }
 
   it("runs again when it failed: who failed is pending, and who was sent stays sent", async () => {
-    await happened(api.log, processing());
+    await happen(api.log, job, processing());
     await api.log.record(job, caused("a", recipientSent({ recipient: 0 })));
     await api.log.record(job, caused("b", recipientFailed({ recipient: 1 })));
-    await happened(api.log, failed().slice(-1));
+    await happen(api.log, job, failed().slice(-1));
     const { status, body } = await retry();
     expect(status).to.equal(200);
     expect(body).to.include({ status: "pending", attempt: 0, completedAt: null, error: null });
@@ -73,7 +64,7 @@ describe("A job that somebody wants to change", () => {
   });
 
   it("keeps why, and for whom, with who asked", async () => {
-    await happened(api.log, failed());
+    await happen(api.log, job, failed());
     await retry({ scope: "unsent", reason: "the mail server is back" });
     const decision = await lastDecision();
     expect(decision?.event.data).to.include({ scope: "unsent", reason: "the mail server is back" });
@@ -81,7 +72,7 @@ describe("A job that somebody wants to change", () => {
   });
 
   it("keeps why it was cancelled", async () => {
-    await happened(api.log, [jobCreated()]);
+    await happen(api.log, job, [jobCreated()]);
     await cancel({ reason: "wrong price" });
     expect((await lastDecision())?.event.data).to.deep.equal({ reason: "wrong price" });
   });
@@ -94,7 +85,7 @@ describe("A job that somebody wants to change", () => {
     ["an unknown field", { recipients: [] }, "/recipients"],
   ] as const) {
     it(`stays as it is when the request has ${title}`, async () => {
-      await happened(api.log, failed());
+      await happen(api.log, job, failed());
       const answered = await retry(body);
       expect(answered.status).to.equal(400);
       expect(answered.body.errors.map((error: { pointer: string }) => error.pointer)).to.deep.equal([pointer]);
@@ -103,7 +94,7 @@ describe("A job that somebody wants to change", () => {
   }
 
   it("stays as it is when a cancel names a scope", async () => {
-    await happened(api.log, [jobCreated()]);
+    await happen(api.log, job, [jobCreated()]);
     expect((await cancel({ scope: "failed" })).status).to.equal(400);
     expect((await lastDecision())?.event.type).to.equal("JobCreated");
   });
@@ -127,49 +118,4 @@ describe("A job that somebody wants to change", () => {
       }
     });
   }
-
-  it("shows its history as it was appended", async () => {
-    await happened(api.log, processing());
-    await api.log.record(job, caused("a", recipientSent({ recipient: 2 }), { actor: "worker:worker-1" }));
-    const { status, body } = await api.ask("GET", `/api/jobs/${jobId.toUpperCase()}/events`);
-    expect(status).to.equal(200);
-    expect(body.map((event: { type: string }) => event.type)).to.deep.equal([
-      "JobCreated",
-      "JobStarted",
-      "RecipientSent",
-    ]);
-    expect(body[2]).to.deep.equal({
-      sequence: 3,
-      type: "RecipientSent",
-      time: now,
-      jobId,
-      tenant: "default",
-      actor: "worker:worker-1",
-      data: recipientSent({ recipient: 2 }).data,
-    });
-  });
-
-  it("is found without a read model, folded from the log", async () => {
-    await happened(api.log, [...completed().slice(0, 2)]);
-    await happened(
-      api.log,
-      failed({})
-        .slice(-1)
-        .map((event) => ({ ...event, data: { ...event.data, error: smtpUnavailable } }) as JobEvent),
-    );
-    const { status, body } = await api.ask("GET", `/api/v1/jobs/${jobId}`);
-    expect(status).to.equal(200);
-    expect(body).to.deep.include({
-      id: jobId,
-      status: "failed",
-      subject: null,
-      error: smtpUnavailable,
-      startedAt: now,
-    });
-    expect(body.links).to.deep.equal({
-      self: `/api/v1/jobs/${jobId}`,
-      logs: `/api/v1/jobs/${jobId}/logs`,
-      events: `/api/v1/jobs/${jobId}/events`,
-    });
-  });
 });

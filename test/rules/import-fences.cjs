@@ -30,7 +30,7 @@ const portFiles = [
 ];
 
 const anAdapterOfNats = "^src/[^/]+/jetstream-[^/]*\\.ts$";
-const readSideForHttp = "^projections/([^/]+/queries|read-position)\\.ts$";
+const readSideForHttp = "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|database-failure)\\.ts$";
 
 /** Files under `src/<folder>/` import each other, Node's modules, and what is named. */
 const fence = (folder, ...mayImport) => ({
@@ -99,7 +99,7 @@ module.exports = {
       "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it.",
       {
         path: "^src/",
-        pathNot: ["^src/wiring\\.ts$", file("standalone", "own-database-server")],
+        pathNot: ["^src/(wiring|health-probes)\\.ts$", file("standalone", "own-database-server")],
       },
       { path: npm("knex", "mysql2") },
     ),

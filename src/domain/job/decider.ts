@@ -7,7 +7,7 @@ type Waiting = "pending" | "scheduled" | "retrying";
 type Ended = "completed" | "failed" | "cancelled";
 
 /** `attempt` is the one that is being made, or that comes next. */
-type Known = Turn & { readonly settings: JobSettings };
+type Known = Turn & { readonly settings: JobSettings; readonly hasStarted: boolean };
 
 export type JobState =
   | { readonly status: "absent" }
@@ -53,10 +53,11 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
     if (state.status === "absent") return state;
-    const known: Known = { settings: state.settings, run: state.run, attempt: state.attempt };
+    const { settings, hasStarted, run, attempt } = state;
+    const known: Known = { settings, hasStarted, run, attempt };
     switch (event.type) {
       case "JobStarted":
-        return { ...known, ...turnOf(event.data), status: "processing", worker: event.data.worker };
+        return { ...known, ...turnOf(event.data), hasStarted: true, status: "processing", worker: event.data.worker };
       case "JobRetryScheduled":
         return { ...known, ...turnOf(event.data), status: "retrying" };
       case "JobRetried":
@@ -80,6 +81,7 @@ const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
 const created = (settings: JobSettings): JobState => ({
   status: settings.scheduledAt === null ? "pending" : "scheduled",
   settings,
+  hasStarted: false,
   run: 1,
   attempt: 1,
 });
@@ -101,7 +103,7 @@ function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
     return rejected({ code: "turn-not-open", currentStatus: state.status });
   }
   if (state.status === "processing" && state.worker === command.worker) return accepted();
-  if (isWaiting(state) && hasPassed(state.settings.notAfter, command.at)) {
+  if (!state.hasStarted && hasPassed(state.settings.notAfter, command.at)) {
     const message = `The job was not to start after ${state.settings.notAfter}.`;
     return accepted({
       type: "JobFailed",
@@ -127,6 +129,9 @@ function fail(command: CommandOf<"FailJob">, state: Existing): JobDecision {
 
 /** An attempt that ended without an end of the job: there is a next one, unless this was the last. */
 function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): JobDecision {
+  const wasPutOff = state.status === "retrying" && isSameTurn({ ...command, attempt: command.attempt + 1 }, state);
+  const hasEndedSo = state.status === "failed" && isSameTurn(command, state);
+  if (wasPutOff || hasEndedSo) return accepted();
   if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
   const { at, error, counts, nextAttemptAt, run, attempt } = command;
   if (attempt >= state.settings.maxAttempts) {

@@ -81,7 +81,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "JobRetryScheduled":
       return { ...view, status: "retrying", nextAttemptAt: event.data.nextAttemptAt, error: event.data.error };
     case "JobPaused":
-      return { ...view, status: "paused" };
+      return { ...view, status: "paused", nextAttemptAt: null };
     case "JobResumed":
       return {
         ...view,

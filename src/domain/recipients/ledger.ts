@@ -22,10 +22,14 @@ export const cell = {
   unknown: 5,
   /** Not sent, and not asked for by the retry that began this run. */
   leftOut: 6,
+  /** Counted as failed or unknown in this run, but the mail left after all: no later run sends it again. */
+  failedYetSent: 7,
+  unknownYetSent: 8,
 } as const;
 
-const isFinal = (value: number | undefined): boolean =>
-  value === cell.sent || value === cell.failed || value === cell.unknown;
+const open: readonly number[] = [cell.pending, cell.claimed, cell.deferred, cell.leftOut];
+
+const isFinal = (value: number | undefined): boolean => value !== undefined && !open.includes(value);
 
 /**
  * What happened to each recipient of one job. It is folded in place, because a mailing makes thousands of events
@@ -48,7 +52,7 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
       for (const recipient of event.data.recipients) release(ledger, event.data.run, recipient);
       return;
     case "RecipientSent":
-      settle(ledger, ledger.run, event.data.recipient, cell.sent);
+      settleSent(ledger, event.data.recipient);
       return;
     case "RecipientDeferred":
       settle(ledger, event.data.run, event.data.recipient, cell.deferred);
@@ -66,6 +70,13 @@ function settle(ledger: Ledger, run: number, recipient: number, value: number): 
   ledger.cells[recipient] = value;
 }
 
+function settleSent(ledger: Ledger, recipient: number): void {
+  const value = ledger.cells[recipient];
+  if (value === cell.failed) ledger.cells[recipient] = cell.failedYetSent;
+  else if (value === cell.unknown) ledger.cells[recipient] = cell.unknownYetSent;
+  else settle(ledger, ledger.run, recipient, cell.sent);
+}
+
 /** Only a claim can be taken back: an outcome that came first stands. */
 function release(ledger: Ledger, run: number, recipient: number): void {
   if (run === ledger.run && ledger.cells[recipient] === cell.claimed) ledger.cells[recipient] = cell.pending;
@@ -81,6 +92,7 @@ export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { ty
 
 /** A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. */
 function retriedCell(value: number, scope: RetryScope): number {
+  if (value === cell.failedYetSent || value === cell.unknownYetSent) return cell.sent;
   if (value === cell.sent || value === cell.claimed) return value;
   switch (scope) {
     case "failed":
@@ -112,10 +124,10 @@ export function countRecipients(ledger: Ledger): RecipientCounts {
   return {
     total: ledger.cells.length,
     sent: of(cell.sent),
-    failed: of(cell.failed),
+    failed: of(cell.failed) + of(cell.failedYetSent),
     pending: of(cell.pending) + of(cell.claimed) + of(cell.leftOut),
     deferred: of(cell.deferred),
-    unknown: of(cell.unknown),
+    unknown: of(cell.unknown) + of(cell.unknownYetSent),
   };
 }
 

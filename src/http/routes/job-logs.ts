@@ -1,18 +1,18 @@
+import type { LogListOptions } from "../../../projections/logs/queries.ts";
 import { LogUnavailable } from "../../event-log/event-log.ts";
 import { json } from "../answer.ts";
-import { askReadModel, awaitMinSequence, catchUpMs, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { jobPath } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
 import { jobNotFound, refuseFaults } from "../problem.ts";
 import { oneOf, optionalText, type Parameters, whole } from "../query.ts";
-import type { LogListOptions, LogStatus } from "../read-models.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
 /** As many as a job of 1000 recipients has after a few attempts: hardly anybody ever needs a second page. */
 const maxEntries = 5000;
 
-const statuses: readonly LogStatus[] = ["success", "failed", "deferred", "unknown"];
+const statuses: readonly NonNullable<LogListOptions["status"]>[] = ["success", "failed", "deferred", "unknown"];
 
 const parameters: Parameters<LogListOptions> = {
   status: oneOf(statuses, null),
@@ -42,7 +42,7 @@ export const jobLogsRoute = ({ log, logs, readPosition }: RouteDependencies) =>
         throw failure;
       });
       if (lastDecision === 0) return jobNotFound();
-      if (lastDecision !== null) await readPosition.waitFor("logs", lastDecision, catchUpMs);
+      await caughtUp(readPosition, "logs", lastDecision ?? 0);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
       return json(page.entries, { ...readSequenceHeader(page.readSequence), ...next });

@@ -1,0 +1,79 @@
+import { InvalidCursor } from "../../../projections/jobs/cursor.ts";
+import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import type { JobList } from "../../../projections/jobs/queries.ts";
+import type { JobStatus } from "../../domain/job/job-view.ts";
+import { jobTypes } from "../../schemas/job-request.ts";
+import { type Answer, json } from "../answer.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { toJobAnswer } from "../job-answer.ts";
+import { refuseFaults } from "../problem.ts";
+import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../query.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+const statuses = Object.keys({
+  pending: true,
+  scheduled: true,
+  queued: true,
+  processing: true,
+  retrying: true,
+  paused: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+} satisfies Record<JobStatus, true>) as readonly JobStatus[];
+
+type ListQuery = Omit<JobListOptions, "statuses" | "page"> & {
+  readonly status: readonly JobStatus[];
+  readonly page: number | null;
+};
+
+const parameters: Parameters<ListQuery> = {
+  status: someOf(statuses),
+  type: oneOf(jobTypes, null),
+  createdAfter: optionalInstant,
+  createdBefore: optionalInstant,
+  q: optionalText(200),
+  page: whole(null, 1, 1_000_000),
+  pageSize: whole(20, 1, 100),
+  cursor: optionalText(1000),
+  sortBy: oneOf(["createdAt", "completedAt"], "createdAt"),
+  order: oneOf(["asc", "desc"], "desc"),
+};
+
+/** GET /jobs: the jobs of the tenant, with whatever was decided through this process a moment ago. */
+export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependencies) =>
+  route<ListQuery>({
+    method: "GET",
+    path: "/jobs",
+    query: parameters,
+    handle: async ({ context, base, query, header }) => {
+      const minSequence = readMinSequence(header("Min-Sequence"));
+      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+      if (query.cursor !== null && query.page !== null) {
+        return refuseFaults([{ pointer: "?page", message: "page is given beside cursor; expected one of them" }]);
+      }
+      const behind = await awaitMinSequence(readPosition, "jobs", minSequence.value);
+      if (behind !== null) return behind;
+      await caughtUp(readPosition, "jobs", ownWrites.ofTenant(context.tenant));
+      const { status, page, ...others } = query;
+      const options = { ...others, statuses: status, page: page ?? 1 };
+      try {
+        return toAnswer(await askReadModel(() => jobs.list(context.tenant, options)), options, base);
+      } catch (failure) {
+        if (!(failure instanceof InvalidCursor)) throw failure;
+        return refuseFaults([
+          { pointer: "?cursor", message: "cursor is not one that a list in this order has answered" },
+        ]);
+      }
+    },
+  });
+
+function toAnswer(list: JobList, { page, pageSize, cursor }: JobListOptions, base: string): Answer {
+  const { total, nextCursor } = list;
+  const totalPages = Math.ceil(total / pageSize);
+  // Who goes on by cursor is on no page.
+  const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
+  const data = list.jobs.map((job) => toJobAnswer(job, base));
+  return json({ data, pagination }, readSequenceHeader(list.readSequence));
+}

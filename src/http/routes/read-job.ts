@@ -1,0 +1,58 @@
+import type { JobRecord } from "../../domain/job/job-record.ts";
+import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
+import { jobFromLog } from "../../history/job-from-log.ts";
+import { json } from "../answer.ts";
+import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { toLoggable } from "../failure.ts";
+import { toJobAnswer } from "../job-answer.ts";
+import { toJobRef } from "../job-ref.ts";
+import { jobNotFound, refuseFaults } from "../problem.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+/** GET /jobs/:jobId: from the read model, or from the log itself where that knows more or is all there is. */
+export const readJobRoute = (dependencies: RouteDependencies) =>
+  route({
+    method: "GET",
+    path: "/jobs/:jobId",
+    handle: async ({ context, base, part, header }) => {
+      const minSequence = readMinSequence(header("Min-Sequence"));
+      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+      const ref = toJobRef(context, part("jobId"));
+      if (ref === null) return jobNotFound();
+      const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence.value);
+      if (behind !== null) return behind;
+      const found = await findJob(dependencies, ref);
+      return found === null ? jobNotFound() : json(toJobAnswer(found.job, base), readSequenceHeader(found.sequence));
+    },
+  });
+
+/** `sequence` is how far whatever told about the job had come. */
+type Found = { readonly job: JobRecord; readonly sequence: number };
+
+async function findJob(
+  { log, contentStore, ownWrites, ...readSide }: RouteDependencies,
+  ref: JobRef,
+): Promise<Found | null> {
+  const projected = await findProjected(readSide, ref);
+  if (projected !== null && projected.sequence >= ownWrites.ofJob(ref)) return projected;
+  try {
+    return await jobFromLog(log, contentStore, ref);
+  } catch (failure) {
+    // Older than it could be, and true.
+    if (failure instanceof LogUnavailable && projected !== null) return projected;
+    throw failure;
+  }
+}
+
+type ReadSide = Pick<RouteDependencies, "jobs" | "logger">;
+
+async function findProjected({ jobs, logger }: ReadSide, ref: JobRef): Promise<Found | null> {
+  try {
+    const { job, readSequence } = await askReadModel(() => jobs.find(ref));
+    return job === null ? null : { job, sequence: readSequence };
+  } catch (failure) {
+    logger.warn({ failure: toLoggable(failure) }, "a job is folded from the log, as the read model cannot be asked");
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+
+/** What a reader finds in the place of an event: another entry, nothing at all, or what cannot be decoded. */
+export type Alteration = (entry: LogEntry) => LogEntry | "gap" | "undecodable";
+
+/** A log as it is, but for what whoever follows it finds. */
+export const alteredLog = (log: EventLog, alter: Alteration): EventLog => ({
+  ...log,
+  follow: async function* (options) {
+    for await (const batch of log.follow(options)) {
+      const entries: LogEntry[] = [];
+      for (const entry of batch) {
+        const found = alter(entry);
+        if (found === "gap") continue;
+        if (found === "undecodable") {
+          if (entries.length > 0) yield entries;
+          throw new UndecodableEvent(entry.sequence, "it was written by nobody");
+        }
+        entries.push(found);
+      }
+      if (entries.length > 0) yield entries;
+    }
+  },
+});

@@ -1,0 +1,53 @@
+import { eventually } from "./eventually.ts";
+
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
+
+/** What a client of the API sees, with nothing of the service's own types. */
+export type ApiClient = {
+  post(path: string, body?: unknown): Promise<Answer>;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string, body?: unknown): Promise<Answer>;
+  /** Creates a job that must be accepted; answers its id. */
+  create(mailing: object): Promise<string>;
+  /** The job once it has ended. */
+  ended(jobId: string, withinMs?: number): Promise<JobAnswer>;
+};
+
+export type JobAnswer = {
+  readonly id: string;
+  readonly status: string;
+  readonly attempt: number;
+  readonly progress: Readonly<Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown", number>>;
+  readonly completedAt: string | null;
+  readonly nextAttemptAt: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+};
+
+export function createApiClient(url: string): ApiClient {
+  const ask = async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> => {
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+    const response = await fetch(url + path, { method, headers: { ...contentType, ...headers }, ...init });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+  };
+  const get = (path: string, headers: Record<string, string> = {}) => ask("GET", path, undefined, headers);
+  const post = (path: string, body?: unknown) => ask("POST", path, body, {});
+  return {
+    get,
+    post,
+    delete: (path, body) => ask("DELETE", path, body, {}),
+    create: async (mailing) => {
+      const { status, body } = await post("/api/jobs", mailing);
+      if (status !== 201) throw new Error(`The mailing was answered ${status}: ${JSON.stringify(body)}`);
+      return (body as { jobId: string }).jobId;
+    },
+    ended: (jobId, withinMs = 20_000) =>
+      eventually(async () => {
+        const { body } = await get(`/api/jobs/${jobId}`);
+        const job = body as JobAnswer;
+        if (typeof job.completedAt !== "string") throw new Error(`The job goes on: ${JSON.stringify(body)}`);
+        return job;
+      }, withinMs),
+  };
+}

@@ -1,0 +1,20 @@
+import { v7 as uuid } from "uuid";
+import type { JobEvent } from "../../src/domain/job/events.ts";
+import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { isDecision } from "./any-history.ts";
+import { caused } from "./examples.ts";
+
+/** Stores events of a job one after the other, whatever the decider would say; answers the last one's sequence. */
+export async function happen(log: EventLog, job: JobRef, events: readonly EventOfJob[]): Promise<number> {
+  let last = 0;
+  for (const event of events) {
+    last = isDecision(event)
+      ? await log.append(job, caused(uuid(), event), await log.lastDecision(job))
+      : await log.record(job, caused(uuid(), event as Exclude<EventOfJob, JobEvent>));
+  }
+  return last;
+}
+
+/** A job of its own, of the default tenant unless it says otherwise. */
+export const newJob = (tenant = "default"): JobRef => ({ tenant, jobId: uuid() });

@@ -1,0 +1,135 @@
+import type { Knex } from "knex";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { checkpointTable } from "../../projections/checkpoint.ts";
+import { createContentReader } from "../../projections/content-reader.ts";
+import { createDatabase } from "../../projections/database.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
+import { migrate } from "../../projections/migrate.ts";
+import type { Projector } from "../../projections/projector.ts";
+import { createReadPositions, type ReadPositions } from "../../projections/read-position.ts";
+import { rebuild } from "../../projections/rebuild.ts";
+import { createProjectorRunner, type ProjectorRunner, type ProjectorSetup } from "../../projections/run-projector.ts";
+import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
+import { encodeContent } from "../../src/content/encode-content.ts";
+import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { Announcements } from "../../src/event-log/announcements.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
+import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { happen } from "./happen.ts";
+import { freshDatabase } from "./services.ts";
+
+export type LoggedLine = {
+  readonly level: "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+/** A migrated database of its own, and projections that read a log in memory into it. */
+export type ReadSide = {
+  readonly url: string;
+  readonly db: Knex;
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly announcements: Announcements;
+  readonly positions: ReadPositions;
+  readonly logged: readonly LoggedLine[];
+  /** Stores content of a job whose recipients are `<n>@example.com`, unless it says otherwise. */
+  storeContent(job: JobRef, content?: Partial<JobContent>): Promise<void>;
+  /** Appends events of a job to the log; answers the sequence of the last. */
+  happens(job: JobRef, ...events: readonly EventOfJob[]): Promise<number>;
+  /** Runs a projection as a process of its own would, with connections of its own. */
+  startProjector(projector: Projector, changed?: Partial<ProjectorSetup>): ProjectorRunner;
+  startProjectors(): readonly ProjectorRunner[];
+  /** Waits until a projection, or both of jobs and logs, have come to the end of the log. */
+  caughtUp(...projections: readonly string[]): Promise<void>;
+  rebuild(projectors?: readonly Projector[], log?: EventLog): Promise<void>;
+  cleanUp(): Promise<void>;
+};
+
+export const exampleJobContent: JobContent = {
+  name: "November",
+  metadata: { campaign: "11" },
+  subject: "Your invoice",
+  html: "<p>Hello</p>",
+  text: null,
+  from: null,
+  replyTo: null,
+  headers: {},
+  recipients: [0, 1, 2].map((index) => ({ email: `${index}@example.com` })),
+};
+
+export async function openReadSide(log: EventLog = createMemoryEventLog()): Promise<ReadSide> {
+  const database = await freshDatabase();
+  const { url } = database;
+  const db = createDatabase(url);
+  const contentStore = createMemoryContentStore();
+  const announcements = createMemoryAnnouncements();
+  const positions = createReadPositions(db, announcements);
+  const sources = { readContent: createContentReader(contentStore) };
+  const logged: LoggedLine[] = [];
+  const logger = createTestLogger(logged);
+  const stops: (() => Promise<unknown>)[] = [];
+  await migrate(db, allProjectors);
+
+  const startProjector: ReadSide["startProjector"] = (projector, changed = {}) => {
+    const own = createDatabase(url);
+    const runner = createProjectorRunner({ projector, db: own, log, sources, announcements, logger, ...changed });
+    stops.push(runner.stop, () => own.destroy());
+    runner.start();
+    return runner;
+  };
+
+  return {
+    url,
+    db,
+    log,
+    contentStore,
+    announcements,
+    positions,
+    logged,
+    storeContent: async (job, content = {}) => {
+      await contentStore.put(job, encodeContent({ ...exampleJobContent, ...content }));
+    },
+    happens: (job, ...events) => happen(log, job, events),
+    startProjector,
+    startProjectors: () => [jobsProjector, logsProjector].map((projector) => startProjector(projector)),
+    caughtUp: async (...projections) => {
+      const { lastSequence } = await log.state();
+      for (const projection of projections.length === 0 ? ["jobs", "logs"] : projections) {
+        if (await positions.waitFor(projection, lastSequence, 10_000)) continue;
+        throw new Error(`${projection} is at ${await positions.current(projection)}, not yet at ${lastSequence}`);
+      }
+    },
+    rebuild: (projectors = [jobsProjector, logsProjector], from = log) =>
+      rebuild(projectors, { db, log: from, sources, announcements, onProgress: () => {} }),
+    cleanUp: async () => {
+      for (const stop of stops.splice(0)) await stop();
+      await db.destroy();
+      await database.drop();
+    },
+  };
+}
+
+function createTestLogger(logged: LoggedLine[]): ProjectorSetup["logger"] {
+  const at =
+    (level: LoggedLine["level"]) =>
+    (fields: object, message: string): void => {
+      logged.push({ level, message, fields: fields as LoggedLine["fields"] });
+    };
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Every table of a projection whole, its checkpoint too, sorted so that two can be compared. */
+export async function tablesOf(db: Knex, projector: Projector): Promise<Readonly<Record<string, readonly unknown[]>>> {
+  const names = [checkpointTable(projector.name), ...Object.keys(projector.tables)];
+  const tables = await Promise.all(names.map(async (name) => [name, await rowsOf(db, name)] as const));
+  return Object.fromEntries(tables);
+}
+
+async function rowsOf(db: Knex, table: string): Promise<readonly unknown[]> {
+  const rows: object[] = await db(table).select();
+  return rows.map((row) => JSON.stringify(row)).sort();
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { type CompleteConfig, readConfig } from "../../src/config.ts";
+import { startService } from "../../src/wiring.ts";
+import { eventually } from "./eventually.ts";
+import type { TestNats } from "./services.ts";
+
+export type Surroundings = { readonly nats: TestNats; readonly mysqlUrl: string; readonly smtpUrl: string };
+
+type Env = Readonly<Record<string, string>>;
+
+/** The settings of a service that works on a test's own servers. */
+export function settingsFor({ nats, mysqlUrl, smtpUrl }: Surroundings): Env {
+  const { servers, user, password } = nats.config;
+  return {
+    NATS_URL: servers.join(","),
+    ...(user === null ? {} : { NATS_USER: user }),
+    ...(password === null ? {} : { NATS_PASSWORD: password }),
+    NATS_PREFIX: nats.prefix,
+    MYSQL_URL: mysqlUrl,
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: "Waybill <waybill@example.org>",
+    PORT: "0",
+    LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "silent",
+  };
+}
+
+export type Waybill = { readonly url: string; stop(): Promise<void> };
+
+/** The whole service in the test's own process. */
+export async function startWaybill(surroundings: Surroundings, env: Env = {}): Promise<Waybill> {
+  const config = readConfig({ ...settingsFor(surroundings), ...env }) as CompleteConfig;
+  const { url, stop } = await startService(config, pino({ level: config.logLevel }), null);
+  return { url: url ?? "", stop };
+}
+
+export type WaybillProcess = {
+  readonly pid: number;
+  /** Where its API listens; empty in a process without that role. */
+  readonly url: string;
+  /** SIGKILL: no chance to say goodbye. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  terminate(): Promise<number | null>;
+  /** What it has printed so far. */
+  output(): string;
+};
+
+const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+
+/** The built program in a process of its own, as `waybill start --roles …` runs it. */
+export async function spawnWaybill(surroundings: Surroundings, roles: string, env: Env = {}): Promise<WaybillProcess> {
+  const child = spawn(process.execPath, ["--enable-source-maps", main, "start", "--roles", roles], {
+    env: { PATH: process.env["PATH"], ...settingsFor(surroundings), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  await eventually(() => {
+    if (child.exitCode !== null) throw new Error(`waybill ended with ${child.exitCode}: ${output}`);
+    if (!output.includes("Waybill is ready")) throw new Error(`waybill is not ready: ${output}`);
+  }, 20_000);
+  return {
+    pid: child.pid as number,
+    url: /API +(\S+)\/api\/jobs/.exec(output)?.[1] ?? "",
+    kill: () => end(child, "SIGKILL", exited).then(() => {}),
+    terminate: () => end(child, "SIGTERM", exited),
+    output: () => output,
+  };
+}
+
+async function end(
+  child: ChildProcess,
+  signal: NodeJS.Signals,
+  exited: Promise<number | null>,
+): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  return await exited;
+}
