@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "./database.ts";
+import { abandonConnection, ask, openConnection } from "./database.ts";
 
 const beatMs = 500;
 /** A holder that was stopped, or whose host vanished, is found out by the server after so long without a beat. */
@@ -37,19 +37,20 @@ export async function takeLock(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<HeldLock | null> {
   const connection = await openConnection(db);
-  const leave = (): void => connection.destroy();
+  const leave = (): void => abandonConnection(connection);
   signal.addEventListener("abort", leave, { once: true });
-  let isTaken = false;
+  let held: HeldLock | null = null;
   try {
+    signal.throwIfAborted();
     await ask(connection, "SET SESSION wait_timeout = ?", [holderSilenceSeconds]);
-    isTaken = await waitForLock(connection, request, Date.now() + waitMs, signal);
-    return isTaken && !signal.aborted ? hold(connection, request) : null;
+    if (await waitForLock(connection, request, Date.now() + waitMs, signal)) held = hold(connection, request);
+    return held;
   } catch (failure) {
     if (signal.aborted) return null;
     throw failure;
   } finally {
     signal.removeEventListener("abort", leave);
-    if (!isTaken || signal.aborted) connection.destroy();
+    if (held === null) abandonConnection(connection);
   }
 }
 

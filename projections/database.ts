@@ -77,8 +77,14 @@ function afterCreate(connection: Connection, done: (failure: unknown, connection
     );
 }
 
-/** A connection outside the pool, for what belongs to a connection, as locks do. Ends with `destroy()`. */
+/** A connection outside the pool, for what belongs to a connection, as locks do. It is the caller's to end. */
 export const openConnection = (db: Knex): Promise<Connection> => db.client.acquireRawConnection();
+
+/** Ends a connection at once. What was asked on it fails, where the driver's own `destroy` leaves it unanswered. */
+export function abandonConnection(connection: Connection): void {
+  const { stream } = connection as Connection & { readonly stream: Socket };
+  stream.destroy(new Error("The connection was given up."));
+}
 
 /** One statement on a connection of one's own. */
 export function ask<Row>(connection: Connection, sql: string, bindings: readonly unknown[] = []): Promise<Row[]> {

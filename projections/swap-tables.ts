@@ -31,7 +31,7 @@ export async function swapTables(db: Knex, projector: Projector): Promise<void> 
     // Views name the tables and not what was renamed, so they go on as they are; another version may show more.
     for (const statement of viewStatements(projector)) await patiently(connection, statement);
   } finally {
-    connection.destroy();
+    connection.end();
   }
 }
 

@@ -131,7 +131,7 @@ async function startProjectors(parts: Parts): Promise<void> {
     await started;
     await Promise.all(runners.map((runner) => runner.stop()));
   });
-  await Promise.race([started, pause(migratedSoonMs)]);
+  await Promise.race([started, pause(migratedSoonMs, undefined, { ref: false })]);
 }
 
 function startWorker({ config, logger, connection, log, contentStore, lifecycle }: Parts): void {

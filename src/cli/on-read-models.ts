@@ -1,4 +1,3 @@
-import type { CompleteConfig } from "../config.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
 import { startStandalone } from "../standalone/standalone.ts";
@@ -15,7 +14,7 @@ export async function onReadModels(context: CommandContext, work: (parts: Parts)
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );
   try {
-    await work(await connectParts(standalone.config as CompleteConfig, logger, null, lifecycle));
+    await work(await connectParts(standalone.config, logger, null, lifecycle));
   } finally {
     await lifecycle.stop();
     await standalone.stop();

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { CompleteConfig } from "../config.ts";
 import { createLogger } from "../logger.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import { startService } from "../wiring.ts";
@@ -11,7 +10,7 @@ export async function start(context: CommandContext, options: { readonly roles?:
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   const standalone = await startStandalone(config, context.tell);
   try {
-    const service = await startService(standalone.config as CompleteConfig, logger, standalone.mailbox);
+    const service = await startService(standalone.config, logger, standalone.mailbox);
     try {
       for (const line of greeting(service.url, standalone)) context.print(line);
       if (!context.interrupted.aborted) await once(context.interrupted, "abort");

@@ -73,13 +73,19 @@ export async function startChildServer({ name, binary, args, folder }: ChildServ
       detached: true,
       stdio: ["pipe", "pipe", log.fd],
     });
-    const exited = once(child, "exit").then(([code]) => Number(code ?? 1));
+    const exited = once(child, "exit").then(
+      ([code]) => Number(code ?? 1),
+      () => shellNotFound,
+    );
     const pid = await readPid(child, name);
     return toChildServer({ child, exited, pid, logFile });
   } finally {
     await log.close();
   }
 }
+
+/** What a shell answers for a program that it cannot find; here it is the shell itself. */
+const shellNotFound = 127;
 
 type Started = {
   readonly child: ChildProcess;

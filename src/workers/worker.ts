@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
@@ -43,6 +44,8 @@ export function createWorker(
   const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
+  // Every outcome that waits for a log that is away listens to them: many are no leak.
+  setMaxListeners(0, stopping.signal, giveUp.signal);
   let wake: () => void = () => {};
   let loop: Promise<void> | null = null;
   let stopAnswering: () => void = () => {};

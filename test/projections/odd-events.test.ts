@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { readStatus } from "../../projections/projection-status.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
@@ -114,9 +113,5 @@ describe("an odd event in the log", () => {
     await side.caughtUp("jobs");
     expect((await found()).job?.progress).to.include({ sent: 3 });
     expect(await readStatus(side.db, "jobs")).to.include({ status: "live", error: null });
-  });
-
-  it("is not what other projections learn of: each goes its own way", () => {
-    expect(jobsProjector.tables).to.not.have.any.keys(Object.keys(logsProjector.tables));
   });
 });

@@ -37,7 +37,7 @@ describe("a mailing", () => {
     const view = await ended(job);
     expect(view.status).to.equal("completed");
     expect(progressOf(view)).to.include({ total: 50, sent: 50, pending: 0 });
-    expect(mailServer.mails.map(({ to }) => to).flat().sort()).to.deep.equal(people(50).sort());
+    expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal(people(50).sort());
   });
 
   it("records a refused recipient with the masked answer and still completes", async () => {

@@ -1,5 +1,5 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
-import { LogUnavailable } from "../../event-log/event-log.ts";
+import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
 import { json } from "../answer.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { jobPath } from "../job-answer.ts";
@@ -22,7 +22,7 @@ const parameters: Parameters<LogListOptions> = {
 };
 
 /** GET /jobs/:jobId/logs: what happened to each recipient, attempt by attempt, oldest first. */
-export const jobLogsRoute = ({ log, logs, readPosition }: RouteDependencies) =>
+export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencies) =>
   route<LogListOptions>({
     method: "GET",
     path: "/jobs/:jobId/logs",
@@ -35,19 +35,31 @@ export const jobLogsRoute = ({ log, logs, readPosition }: RouteDependencies) =>
       const behind = await awaitMinSequence(readPosition, "logs", minSequence.value);
       if (behind !== null) return behind;
 
-      // Who has seen the job end reads its whole log: the end stands behind every outcome. With the log away, what
-      // was projected is answered all the same.
-      const lastDecision = await log.lastDecision(job).catch((failure) => {
-        if (failure instanceof LogUnavailable) return null;
-        throw failure;
-      });
-      if (lastDecision === 0) return jobNotFound();
-      await caughtUp(readPosition, "logs", lastDecision ?? 0);
+      const known = await readLastDecision(log, jobs, job);
+      if (known === null) return jobNotFound();
+      // Who has seen the job end reads its whole log: the end stands behind every outcome.
+      await caughtUp(readPosition, "logs", known.lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
       return json(page.entries, { ...readSequenceHeader(page.readSequence), ...next });
     },
   });
+
+/** Null where there is no such job. With the log away what was projected is answered, of jobs that were projected. */
+async function readLastDecision(
+  log: RouteDependencies["log"],
+  jobs: RouteDependencies["jobs"],
+  job: JobRef,
+): Promise<{ readonly lastDecision: number } | null> {
+  try {
+    const lastDecision = await log.lastDecision(job);
+    return lastDecision === 0 ? null : { lastDecision };
+  } catch (failure) {
+    const isProjected = failure instanceof LogUnavailable && (await askReadModel(() => jobs.find(job))).job !== null;
+    if (isProjected) return { lastDecision: 0 };
+    throw failure;
+  }
+}
 
 function nextPage(base: string, jobId: string, { status, email, limit }: LogListOptions, after: number): string {
   const query = new URLSearchParams({ after: String(after), limit: String(limit) });

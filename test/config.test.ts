@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { InvalidConfig, readConfig } from "../src/config.ts";
+
+const faultsOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (failure) {
+    if (failure instanceof InvalidConfig) return failure.message;
+    throw failure;
+  }
+  return "";
+};
+
+describe("the settings", () => {
+  it("need none: every server is then one of Waybill's own", () => {
+    const config = readConfig({});
+    expect(config).to.include({ host: "127.0.0.1", port: 3000, nats: null, mysqlUrl: null, smtpUrl: null });
+    expect(config).to.include({ workerConcurrency: 5, smtpMaxConnections: 10, maxAttempts: 4, smtpTimeoutMs: 20_000 });
+    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector"]);
+  });
+
+  it("take the empty string for nothing", () => {
+    expect(readConfig({ PORT: "", MYSQL_URL: " ", WORKER_CONCURRENCY: "" })).to.include({
+      port: 3000,
+      mysqlUrl: null,
+      workerConcurrency: 5,
+    });
+  });
+
+  it("are refused all at once, each with its value and what was expected", () => {
+    const faults = faultsOf({
+      PORT: "http",
+      WORKER_CONCURRENCY: "five",
+      SMTP_MAX_CONNECTIONS: "0",
+      RETRY_FACTOR: "-1",
+      RETRY_DELAYS: "60000,soon",
+      LOG_LEVEL: "loud",
+      ROLES: "api,cook",
+      AUTO_MIGRATE: "perhaps",
+      NATS_PREFIX: "a.b",
+    });
+    expect(faults).to.include('WORKER_CONCURRENCY is "five"; expected a whole number from 1 to 1000');
+    expect(faults).to.include('PORT is "http"; expected a whole number from 0 to 65535');
+    expect(faults.split("\n")).to.have.lengthOf(10);
+  });
+
+  it("are refused without giving a password away", () => {
+    const faults = faultsOf({ MYSQL_URL: "postgres://waybill:s3cret@db/waybill" });
+    expect(faults).to.include("postgres://waybill:***@db/waybill").and.not.include("s3cret");
+  });
+
+  it("name several NATS servers with commas, and some of the roles", () => {
+    const config = readConfig({ NATS_URL: "nats://a:4222, nats://b:4222", ROLES: "worker, scheduler" });
+    expect(config.nats?.servers).to.deep.equal(["nats://a:4222", "nats://b:4222"]);
+    expect([...config.roles]).to.deep.equal(["scheduler", "worker"]);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { Mail, Mailer } from "../../src/mail/mailer.ts";
+import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+
+const mail = (to: string, more: Partial<Mail> = {}): Mail => ({
+  messageId: "<one@example.org>",
+  from: "Waybill <waybill@example.org>",
+  replyTo: null,
+  to,
+  subject: "Hello",
+  html: null,
+  text: "Hello",
+  headers: {},
+  ...more,
+});
+
+describe("handing a mail to a mail server", () => {
+  let server: TestMailServer;
+  let mailer: Mailer;
+
+  beforeEach(async () => {
+    server = await startMailServer();
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 2, timeoutMs: 1500 });
+  });
+
+  afterEach(async () => {
+    await mailer.close();
+    await server.stop();
+  });
+
+  it("is sent once the server took responsibility", async () => {
+    const outcome = await mailer.send(mail("ada@example.com"));
+    expect(outcome.kind).to.equal("sent");
+    expect(server.mails.map(({ to }) => to)).to.deep.equal([["ada@example.com"]]);
+  });
+
+  it("has failed when the server refuses the recipient for good", async () => {
+    server.answerRecipient("gone@example.com", { code: 550, text: "5.1.1 no such user" });
+    const outcome = await mailer.send(mail("gone@example.com"));
+    expect(outcome).to.deep.include({ kind: "failed" });
+    expect(outcome).to.have.deep.property("error", {
+      code: "rejected",
+      message: "550 5.1.1 no such user",
+      replyCode: 550,
+      statusCode: "5.1.1",
+    });
+  });
+
+  it("has failed when the server refuses the message for good", async () => {
+    server.answerMessage("strict@example.com", { code: 554, text: "5.7.1 policy" });
+    expect(await mailer.send(mail("strict@example.com"))).to.include({ kind: "failed" });
+  });
+
+  it("is deferred when the server says later, to the recipient or to the message", async () => {
+    server.answerRecipient("full@example.com", { code: 452, text: "4.2.2 mailbox full" });
+    server.answerMessage("grey@example.com", { code: 451, text: "4.7.1 greylisted" });
+    expect(await mailer.send(mail("full@example.com"))).to.include({ kind: "deferred" });
+    expect(await mailer.send(mail("grey@example.com"))).to.include({ kind: "deferred" });
+  });
+
+  it("is unknown when the connection breaks after the message and before the answer", async () => {
+    server.takeInSilence("silent@example.com");
+    const outcome = await mailer.send(mail("silent@example.com"));
+    expect(outcome).to.have.nested.property("error.code", "outcome-unknown");
+    expect(outcome.kind).to.equal("unknown");
+  });
+
+  it("is unknown when no answer comes to the message in time", async () => {
+    server.hold();
+    expect((await mailer.send(mail("slow@example.com"))).kind).to.equal("unknown");
+    server.release();
+  });
+
+  it("finds the server unavailable when it refuses connections, or everybody", async () => {
+    server.greetWith({ code: 421, text: "4.3.2 closing" });
+    expect(await mailer.send(mail("ada@example.com"))).to.have.nested.property("error.code", "smtp-unavailable");
+    await server.stop();
+    expect((await mailer.send(mail("ada@example.com"))).kind).to.equal("unavailable");
+    expect(server.mails).to.deep.equal([]);
+  });
+
+  it("goes on with a new connection when the server closed the one that was idle", async () => {
+    await mailer.send(mail("ada@example.com"));
+    server.disconnect();
+    expect((await mailer.send(mail("bob@example.com"))).kind).to.equal("sent");
+    expect(server.mails).to.have.lengthOf(2);
+  });
+
+  it("reads nobody else out of the recipient", async () => {
+    await mailer.send(mail("ada@example.com", { subject: "x", headers: { "X-Campaign": "spring" } }));
+    const [received] = server.mails;
+    expect(received?.to).to.deep.equal(["ada@example.com"]);
+    expect(received?.raw.toString()).to.match(/^To: ada@example\.com\r$/m);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { checkpointTable } from "../../projections/checkpoint.ts";
+import { createContentReader } from "../../projections/content-reader.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
+import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/project-batch.ts";
+import { readStatus } from "../../projections/projection-status.ts";
+import type { JobRef, LogEntry } from "../../src/event-log/event-log.ts";
+import { eventually } from "../support/eventually.ts";
+import { jobCompleted, jobCreated, jobStarted, recipientFailed, recipientSent } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { readOn } from "../support/following.ts";
+import { newJob } from "../support/happen.ts";
+import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
+
+describe("an event that is projected", () => {
+  let side: ReadSide;
+  beforeEach(async () => {
+    side = await openReadSide();
+  });
+  afterEach(() => side.cleanUp());
+
+  const oneJob = async (): Promise<JobRef> => {
+    const job = newJob();
+    await side.storeContent(job);
+    await side.happens(job, jobCreated(), jobStarted(), recipientSent(), recipientFailed({ recipient: 1 }));
+    await side.happens(job, recipientFailed({ recipient: 2 }), jobCompleted());
+    return job;
+  };
+
+  const bothTables = async () => [await tablesOf(side.db, jobsProjector), await tablesOf(side.db, logsProjector)];
+
+  const placeOf = (projector = logsProjector): ProjectionPlace => ({
+    db: side.db,
+    projector,
+    suffix: "",
+    sources: { readContent: createContentReader(side.contentStore) },
+  });
+
+  const wholeLog = async (): Promise<readonly LogEntry[]> => {
+    const { lastSequence } = await side.log.state();
+    return readOn(side.log, 0, (read) => read.at(-1)?.sequence === lastSequence);
+  };
+
+  it("counts once when the projector is stopped and started between any two batches", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const runners = side.startProjectors();
+      await oneJob();
+      await Promise.all(runners.map((runner) => runner.stop()));
+    }
+    side.startProjectors();
+    await side.caughtUp();
+    const live = await bothTables();
+    await side.rebuild();
+    expect(live).to.deep.equal(await bothTables());
+  });
+
+  it("counts once however often connections are killed in the middle", async function () {
+    this.timeout(60_000);
+    side.startProjectors();
+    const jobs: JobRef[] = [];
+    for (let round = 0; round < 40; round += 1) {
+      jobs.push(await oneJob());
+      if (round % 4 === 0) await killConnections(side);
+    }
+    await eventually(() => side.caughtUp(), 30_000);
+    expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
+    const live = await bothTables();
+    await side.rebuild();
+    expect(live).to.deep.equal(await bothTables());
+    for (const projection of ["jobs", "logs"]) {
+      expect(await readStatus(side.db, projection)).to.include({ status: "live" });
+    }
+  });
+
+  it("leaves no trace when its batch is not committed", async () => {
+    await oneJob();
+    const entries = await wholeLog();
+    const before = await tablesOf(side.db, logsProjector);
+    const dyingBeforeTheEnd = {
+      ...logsProjector,
+      project: async (...batch: Parameters<typeof logsProjector.project>) => {
+        await logsProjector.project(...batch);
+        await batch[1].transaction.raw("KILL CONNECTION_ID()");
+      },
+    };
+    const from = { sequence: 0, logCreatedAt: null, version: 1 };
+    await failureOf(projectBatch(placeOf(dyingBeforeTheEnd), from, entries));
+    expect(await tablesOf(side.db, logsProjector)).to.deep.equal(before);
+  });
+
+  it("is refused to an instance that does not know that another one went on", async () => {
+    await oneJob();
+    const entries = await wholeLog();
+    const from = { sequence: 0, logCreatedAt: "then", version: 1 };
+    const reached = await projectBatch(placeOf(), from, entries.slice(0, 4));
+    const before = await tablesOf(side.db, logsProjector);
+
+    expect(await failureOf(projectBatch(placeOf(), from, entries))).to.be.instanceOf(CheckpointMoved);
+    expect(await tablesOf(side.db, logsProjector)).to.deep.equal(before);
+
+    await projectBatch(placeOf(), reached, entries.slice(4));
+    expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: 3 }]);
+  });
+
+  it("is refused to a release whose tables were replaced by another's", async () => {
+    await oneJob();
+    const entries = await wholeLog();
+    await side.db(checkpointTable("logs")).update({ version: 2 });
+    const failure = await failureOf(projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: 1 }, entries));
+    expect(failure).to.be.instanceOf(CheckpointMoved);
+  });
+});
+
+/** Those of the projectors, not the one that this test asks with. */
+async function killConnections({ db }: ReadSide): Promise<void> {
+  const [rows] = await db.raw(
+    "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+  );
+  for (const { id } of rows as { id: number }[]) await db.raw("KILL ?", [id]).catch(() => {});
+}
