@@ -1,22 +1,41 @@
+import type { CompleteConfig, Config } from "../config.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
+import { DataDirInUse } from "../standalone/cannot-start.ts";
+import { readAddresses } from "../standalone/running-addresses.ts";
 import { startStandalone } from "../standalone/standalone.ts";
 import { connectParts, type Parts } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Connects to log and database, starting servers of one's own where none are named, does the work, and lets go. */
+type Servers = { readonly config: CompleteConfig; stop(): Promise<void> };
+
+/** Connects to log and database, does the work, and lets go. */
 export async function onReadModels(context: CommandContext, work: (parts: Parts) => Promise<void>): Promise<void> {
-  const config = context.readConfig();
+  // A command sends no mail: without SMTP_URL it must not start a mailbox of its own.
+  const settings = context.readConfig();
+  const servers = await findServers({ ...settings, smtpUrl: settings.smtpUrl ?? "smtp://localhost" }, context);
+  const { config } = servers;
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
-  // A command sends no mail: without SMTP_URL it must not wait for a mailbox of its own.
-  const standalone = await startStandalone({ ...config, smtpUrl: config.smtpUrl ?? "smtp://localhost" }, context.tell);
   const lifecycle = createLifecycle((failure, name) =>
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );
   try {
-    await work(await connectParts(standalone.config, logger, null, lifecycle));
+    await work(await connectParts(config, logger, null, lifecycle));
   } finally {
     await lifecycle.stop();
-    await standalone.stop();
+    await servers.stop();
+  }
+}
+
+/** The named ones; else those of the service that runs in the data folder; else one's own, for as long as it takes. */
+async function findServers(config: Config, { tell }: CommandContext): Promise<Servers> {
+  try {
+    return await startStandalone(config, tell);
+  } catch (failure) {
+    const running = failure instanceof DataDirInUse ? await readAddresses(config.dataDir) : null;
+    if (running === null) throw failure;
+    const { nats, mysqlUrl, smtpUrl } = config;
+    const complete = { ...config, nats: nats ?? running.nats, mysqlUrl: mysqlUrl ?? running.mysqlUrl };
+    return { config: { ...complete, smtpUrl: smtpUrl ?? "" }, stop: async () => {} };
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { CannotStart } from "./cannot-start.ts";
+import { CannotStart, DataDirInUse } from "./cannot-start.ts";
 import { identifyProcess } from "./process-identity.ts";
 
 export type DataDirLock = { release(): Promise<void> };
@@ -65,7 +65,7 @@ async function refuseIfHeld(content: string, folder: string): Promise<void> {
   if (holder === null) return;
   const identity = await identifyProcess(holder.pid);
   if (identity === null || identity.startedAt !== holder.startedAt) return;
-  throw new CannotStart(
+  throw new DataDirInUse(
     `${folder} is in use by another Waybill, process ${holder.pid}. End that one first, or give this one a folder of its own with DATA_DIR`,
   );
 }

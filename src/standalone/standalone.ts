@@ -8,6 +8,7 @@ import { locateServers } from "./locate-servers.ts";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
 import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
 import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
+import { removeAddresses, writeAddresses } from "./running-addresses.ts";
 
 export type Standalone = {
   /** The one given, with the addresses of what was started filled in. */
@@ -35,7 +36,10 @@ export async function startStandalone(config: Config, print: Print): Promise<Sta
   };
   try {
     const needed = serversNeeded(config);
-    if (needed.size > 0) started.push((await lockDataDir(config.dataDir)).release);
+    if (needed.size > 0) {
+      started.push((await lockDataDir(config.dataDir)).release);
+      await removeAddresses(config.dataDir);
+    }
     const binaries = await locateServers(needed, config.mayInstall, print);
     const { dataDir } = config;
     const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print));
@@ -44,7 +48,12 @@ export async function startStandalone(config: Config, print: Print): Promise<Sta
     // A failure waits for the others, so that what did start is known and can be stopped.
     await Promise.allSettled([nats, database, mailbox]);
     const own = { nats: await nats, database: await database, mailbox: await mailbox };
-    return { config: fillIn(config, own), mailbox: own.mailbox, stop };
+    const complete = fillIn(config, own);
+    if (needed.size > 0) {
+      await writeAddresses(dataDir, complete);
+      started.push(() => removeAddresses(dataDir));
+    }
+    return { config: complete, mailbox: own.mailbox, stop };
   } catch (failure) {
     await stop();
     throw failure;

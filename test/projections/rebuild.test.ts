@@ -112,22 +112,18 @@ describe("a rebuild", () => {
     side.startProjectors();
     await side.caughtUp();
     let isOver = false;
-    const writing = (async () => {
-      while (!isOver) await oneJob();
-    })();
-    const reading = (async () => {
-      const seen: number[] = [];
+    const seen: number[] = [];
+    const writingAndReading = (async () => {
       while (!isOver) {
+        await oneJob();
         const [row] = await side.db(checkpointTable("jobs")).select("sequence");
         const [counted] = await side.db("jobs").count({ rows: "*" });
         seen.push(Number(row?.sequence), Number(counted?.["rows"]) * 7);
       }
-      return seen;
     })();
     for (const _ of [1, 2, 3]) await side.rebuild();
     isOver = true;
-    const seen = await reading;
-    await writing;
+    await writingAndReading;
     const sequences = seen.filter((_, index) => index % 2 === 0);
     expect(sequences).to.deep.equal([...sequences].sort((one, other) => one - other));
     for (let at = 0; at < seen.length; at += 2) expect(seen[at + 1]).to.be.at.least((seen[at] as number) - 6);

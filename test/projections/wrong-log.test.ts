@@ -59,7 +59,7 @@ describe("a log that is not the one the rows came from", () => {
 
   it("is taken for the right one by a rebuild, and the projection goes on with it", async () => {
     const log = await otherLog("2026-11-21T10:00:00Z", 1);
-    await stopsWith(log, "created anew".slice(0, 7));
+    await stopsWith(log, "this one was created at 2026-11-21T10:00:00Z");
     await side.rebuild([jobsProjector], log);
     const job = newJob();
     const sequence = await happen(log, job, [jobCreated(), jobQueued()]);
