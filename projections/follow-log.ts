@@ -48,17 +48,18 @@ async function startingPoint(
   const { name, version } = projector;
   const checkpoint = await readCheckpoint(db, name, suffix);
   if (checkpoint === null) throw new Error(`The tables of ${name} are not complete.`);
-  if (checkpoint.version !== version) {
-    throw new Error(
-      `The tables of ${name} are of version ${checkpoint.version}, this release needs ${version}: run "waybill rebuild ${name}"`,
-    );
-  }
+  if (checkpoint.version !== version) throw new Error(otherVersion(name, checkpoint.version, version));
   const state = await log.state();
   checkLog(name, checkpoint, state);
   const position = { ...checkpoint, logCreatedAt: state.createdAt };
   if (state.lastSequence === position.sequence) await reached(position);
   return position;
 }
+
+const otherVersion = (name: string, theirs: number, ours: number): string =>
+  theirs > ours
+    ? `The tables of ${name} were made by a newer release (version ${theirs}, here ${ours}): they are left to it.`
+    : `The tables of ${name} are of version ${theirs}, this release needs ${ours}: run "waybill rebuild ${name}".`;
 
 /** A log that was made anew or put back is found out while it is followed, too: it might never grow again. */
 async function watchLog(log: EventLog, name: string, position: () => Checkpoint, over: AbortSignal): Promise<void> {

@@ -36,6 +36,8 @@ export type Config = {
   readonly maxAttempts: number;
   readonly retry: RetryConfig;
   readonly smtpTimeoutMs: number;
+  /** Mails per second of this process; null for no limit. */
+  readonly smtpRate: number | null;
   readonly streamReplicas: number;
   /** Before the names of streams and subjects, where several Waybills share one NATS. */
   readonly natsPrefix: string;
@@ -85,6 +87,7 @@ export function readConfig(env: Env): Config {
     maxAttempts: read.whole("MAX_ATTEMPTS", 4, 1, 20),
     retry: readRetry(read, faults),
     smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
+    smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
     natsPrefix: readPrefix(read, faults),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
@@ -114,6 +117,14 @@ function createReader(env: Env, faults: string[]) {
     fault(name, value, `a whole number from ${min} to ${max}`);
     return null;
   };
+  const optionalDecimal = (name: string, min: number, max: number): number | null => {
+    const value = raw(name);
+    if (value === null) return null;
+    const number = Number(value);
+    if (Number.isFinite(number) && number >= min && number <= max) return number;
+    fault(name, value, `a number from ${min} to ${max}`);
+    return null;
+  };
   return {
     raw,
     fault,
@@ -121,14 +132,9 @@ function createReader(env: Env, faults: string[]) {
     text: (name: string, fallback: string): string => raw(name) ?? fallback,
     whole: (name: string, fallback: number, min: number, max: number): number =>
       optionalWhole(name, min, max) ?? fallback,
-    decimal: (name: string, fallback: number, min: number, max: number): number => {
-      const value = raw(name);
-      if (value === null) return fallback;
-      const number = Number(value);
-      if (Number.isFinite(number) && number >= min && number <= max) return number;
-      fault(name, value, `a number from ${min} to ${max}`);
-      return fallback;
-    },
+    optionalDecimal,
+    decimal: (name: string, fallback: number, min: number, max: number): number =>
+      optionalDecimal(name, min, max) ?? fallback,
     flag: (name: string, fallback: boolean): boolean => {
       const value = raw(name)?.toLowerCase() ?? null;
       if (value === null) return fallback;

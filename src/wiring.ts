@@ -24,6 +24,8 @@ import { createApi } from "./http/api.ts";
 import { listen } from "./http/listen.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { withBreaker } from "./mail/breaker.ts";
+import { createPace } from "./mail/pace.ts";
 import { createSmtpMailer } from "./mail/smtp-mailer.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
@@ -136,16 +138,26 @@ async function startProjectors(parts: Parts): Promise<void> {
 
 function startWorker({ config, logger, connection, log, contentStore, lifecycle }: Parts): void {
   const prefix = config.natsPrefix;
-  const mailer = createSmtpMailer({
-    url: config.smtpUrl,
-    maxConnections: config.smtpMaxConnections,
-    timeoutMs: config.smtpTimeoutMs,
-  });
+  const mailer = withBreaker(
+    createSmtpMailer({
+      url: config.smtpUrl,
+      maxConnections: config.smtpMaxConnections,
+      timeoutMs: config.smtpTimeoutMs,
+    }),
+  );
+  mailer.onChange((state) => logger.warn({ state }, "the breaker before the mail server"));
   const queue = createJetStreamWorkQueue(connection, { prefix, ackWaitMs: queuePatienceMs }, (notice) =>
     logger.error(notice),
   );
   const worker = createMailWorker(
-    { log, contentStore, queue, probe: createJetStreamLeaseProbe(connection, prefix), mailer },
+    {
+      log,
+      contentStore,
+      queue,
+      probe: createJetStreamLeaseProbe(connection, prefix),
+      mailer,
+      pace: createPace(config.smtpRate),
+    },
     {
       name: config.processName,
       concurrency: config.workerConcurrency,

@@ -14,11 +14,19 @@ export const logsProjector: Projector = {
   project,
 };
 
+/** A content can be a megabyte long, and a batch can be about thousands of jobs: never all of them at a time. */
+const readAtOnce = 20;
+
 async function project(
   events: readonly StoredEvent[],
   { transaction, suffix, sources }: ProjectionTarget,
 ): Promise<void> {
-  const rows = await toRows(events.filter(isOutcome), sources.readContent);
+  const jobs = byJob(events.filter(isOutcome));
+  const rows: LogRow[] = [];
+  for (let first = 0; first < jobs.length; first += readAtOnce) {
+    const some = jobs.slice(first, first + readAtOnce).map((outcomes) => toRows(outcomes, sources.readContent));
+    rows.push(...(await Promise.all(some)).flat());
+  }
   const [first] = rows;
   if (first === undefined) return;
   await insertRows<LogRow>(transaction, {
@@ -28,23 +36,24 @@ async function project(
   });
 }
 
-/** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
-async function toRows(
-  outcomes: readonly StoredEvent<RecipientOutcome>[],
-  readContent: ContentReader,
-): Promise<LogRow[]> {
-  const addresses = new Map<string, readonly string[]>();
-  const rows: LogRow[] = [];
+type Outcome = StoredEvent<RecipientOutcome>;
+
+function byJob(outcomes: readonly Outcome[]): readonly (readonly Outcome[])[] {
+  const jobs = new Map<string, Outcome[]>();
   for (const outcome of outcomes) {
-    let known = addresses.get(outcome.jobId);
-    if (known === undefined) {
-      const content = await readContent(outcome);
-      known = content?.recipients.map(({ email }) => email) ?? [];
-      addresses.set(outcome.jobId, known);
-    }
-    rows.push(toLogRow(outcome, known[outcome.event.data.recipient] ?? null));
+    const key = `${outcome.tenant}/${outcome.jobId}`;
+    const known = jobs.get(key);
+    if (known === undefined) jobs.set(key, [outcome]);
+    else known.push(outcome);
   }
-  return rows;
+  return [...jobs.values()];
+}
+
+/** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
+async function toRows(outcomes: readonly Outcome[], readContent: ContentReader): Promise<readonly LogRow[]> {
+  const [first] = outcomes;
+  const content = first === undefined ? null : await readContent(first);
+  return outcomes.map((outcome) => toLogRow(outcome, content?.recipients[outcome.event.data.recipient]?.email ?? null));
 }
 
 function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome> {

@@ -27,9 +27,13 @@ export type SendOutcome =
   /** Surely not taken, and not for anything about this mail: the mail server cannot be used at the moment. */
   | { readonly kind: "unavailable"; readonly error: JobError };
 
+export type ProbeOutcome = { readonly kind: "ready" } | Extract<SendOutcome, { kind: "unavailable" }>;
+
 /** Hands mails to the next mail server, over at most `connections` connections. Never throws for what a server does. */
 export interface Mailer {
   readonly connections: number;
   send(mail: Mail): Promise<SendOutcome>;
+  /** Whether the mail server would take mails now: connects and signs in, and sends nothing. */
+  probe(): Promise<ProbeOutcome>;
   close(): Promise<void>;
 }

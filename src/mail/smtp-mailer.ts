@@ -3,7 +3,7 @@ import { createTransport, type SendMailOptions } from "nodemailer";
 import { addressOf } from "./address-of.ts";
 import type { Mail, Mailer, SendOutcome } from "./mailer.ts";
 import { maskReply } from "./mask.ts";
-import { readFailure, type SmtpFailure } from "./smtp-reply.ts";
+import { readFailure, type SmtpFailure, sessionError } from "./smtp-reply.ts";
 
 export type SmtpSettings = {
   /** `smtp://user:password@host:port` or `smtps://…` */
@@ -70,6 +70,14 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs }: SmtpSetting
         outcome = await sendOnce(mail);
       }
       return outcome;
+    },
+    probe: async () => {
+      try {
+        await transport.verify();
+        return { kind: "ready" };
+      } catch (failure) {
+        return { kind: "unavailable", error: sessionError(failure as SmtpFailure, (reply) => reply) };
+      }
     },
     close: async () => transport.close(),
   };

@@ -1,3 +1,4 @@
+import type { JobError } from "../domain/job/events.ts";
 import type { DeliveryError } from "../domain/recipients/events.ts";
 import type { SendOutcome } from "./mailer.ts";
 
@@ -32,7 +33,7 @@ export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (t
     replyCode: failure.responseCode ?? null,
     statusCode: enhancedStatus.exec(failure.response ?? "")?.[1] ?? null,
   });
-  if (isAboutSession(failure)) return { kind: "unavailable", error: { code: sessionCode(failure), message } };
+  if (isAboutSession(failure)) return { kind: "unavailable", error: sessionError(failure, mask) };
   if (failure.responseCode !== undefined) {
     return failure.responseCode >= 500
       ? { kind: "failed", error: deliveryError("rejected") }
@@ -41,7 +42,7 @@ export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (t
   if (refusedUnasked.includes(failure.code ?? "")) return { kind: "failed", error: deliveryError("unsendable") };
   if (wasBodyRead) return { kind: "unknown", error: deliveryError("outcome-unknown") };
   if (failure.code === "EABORT") return { kind: "deferred", error: deliveryError("timed-out") };
-  return { kind: "unavailable", error: { code: sessionCode(failure), message } };
+  return { kind: "unavailable", error: sessionError(failure, mask) };
 }
 
 /** A reply that refuses everybody alike, whoever the mail is for. */
@@ -55,5 +56,12 @@ function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
   );
 }
 
-const sessionCode = ({ code, responseCode = 0 }: SmtpFailure): string =>
-  code === "EAUTH" || authentication.includes(responseCode) ? "smtp-authentication-failed" : "smtp-unavailable";
+/** Why nobody's mail is taken. Without a reply there is only the name of an error: its text has the server's address. */
+export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {
+  const { code = "no connection", responseCode = 0, response } = failure;
+  const isRefusedLogin = code === "EAUTH" || authentication.includes(responseCode);
+  return {
+    code: isRefusedLogin ? "smtp-authentication-failed" : "smtp-unavailable",
+    message: response === undefined ? `The mail server cannot be used: ${code}.` : mask(response),
+  };
+}

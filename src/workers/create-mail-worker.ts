@@ -1,7 +1,8 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import type { BrokenMailer } from "../mail/breaker.ts";
+import type { Pace } from "../mail/pace.ts";
 import type { WorkQueue } from "../work-queue/work-queue.ts";
 import { sendMailing } from "./email-send.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
@@ -19,7 +20,8 @@ export type WorkerDependencies = {
   readonly contentStore: ContentStore;
   readonly queue: WorkQueue;
   readonly probe: LeaseProbe;
-  readonly mailer: Mailer;
+  readonly mailer: BrokenMailer;
+  readonly pace: Pace;
 };
 
 export type WorkerConfig = {
@@ -34,7 +36,7 @@ type Report = (failure: unknown, job: JobRef | null) => void;
 
 /** A worker for the jobs there are: mailings. */
 export function createMailWorker(
-  { log, contentStore, queue, probe, mailer }: WorkerDependencies,
+  { log, contentStore, queue, probe, mailer, pace }: WorkerDependencies,
   config: WorkerConfig,
   report: Report,
 ): Worker {
@@ -53,10 +55,19 @@ export function createMailWorker(
         stopping,
         giveUp,
         work: (held, lease, books) =>
-          sendMailing(held, lease, books, { contentStore, mailer, mailFrom, batchDelayMs, connections, stopping }),
+          sendMailing(held, lease, books, {
+            contentStore,
+            mailer,
+            pace,
+            mailFrom,
+            batchDelayMs,
+            connections,
+            stopping,
+          }),
       }),
-    { name, concurrency, keepEveryMs: queuePatienceMs / 3 },
+    { name, concurrency, keepEveryMs: queuePatienceMs / 3, mayTake: () => mailer.state() === "closed" },
     report,
   );
+  mailer.onChange(worker.wake);
   return worker;
 }

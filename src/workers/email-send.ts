@@ -11,6 +11,7 @@ import {
 import { addressOf } from "../mail/address-of.ts";
 import type { Mail, Mailer, SendOutcome } from "../mail/mailer.ts";
 import { messageIdOf } from "../mail/message-id.ts";
+import type { Pace } from "../mail/pace.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
 import { runPipeline } from "./pipeline.ts";
@@ -19,6 +20,8 @@ import type { AttemptEnd, HeldTurn } from "./turn.ts";
 export type MailingDependencies = {
   readonly contentStore: ContentStore;
   readonly mailer: Mailer;
+  /** Keeps to the rate that the mail server allows. */
+  readonly pace: Pace;
   readonly mailFrom: string;
   /** Above 0 the mails of one job go one after the other, with this much time between two. */
   readonly batchDelayMs: number;
@@ -56,7 +59,8 @@ export async function sendMailing(
   await books.release(unsent);
   const outage = sending.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
-  return end.isComplete ? endOfAttempt(held, sending.isExhausted()) : { kind: "interrupted" };
+  const isEverybodyTried = end.isComplete && unsent.length === 0;
+  return isEverybodyTried ? endOfAttempt(held, sending.isExhausted()) : { kind: "interrupted" };
 }
 
 async function loadContent(held: HeldTurn, contentStore: ContentStore): Promise<JobContent | JobError> {
@@ -94,7 +98,7 @@ function createSending(
   books: Bookkeeper,
   content: JobContent,
   lastRecipient: number | undefined,
-  { mailer, mailFrom, batchDelayMs, stopping }: MailingDependencies,
+  { mailer, pace, mailFrom, batchDelayMs, stopping }: MailingDependencies,
 ): Sending {
   const from = content.from ?? mailFrom;
   const notSent: number[] = [];
@@ -136,7 +140,8 @@ function createSending(
     outage: () => outage,
     isExhausted: () => isExhausted,
     handle: async (recipient) => {
-      if (!(await lease.confirmLately())) {
+      await pace(untilNextMail);
+      if (stopping.aborted || !(await lease.confirmLately())) {
         notSent.push(recipient);
         return;
       }

@@ -13,6 +13,8 @@ export type WorkerSettings = {
   readonly concurrency: number;
   /** How often the queue is told that a turn is still worked on; well inside its patience. */
   readonly keepEveryMs: number;
+  /** Where it says no, turns are left to wait in the queue: taking one up would only use up an attempt. */
+  readonly mayTake?: () => boolean;
 };
 
 /** Does one turn; the signals are those of `stop`. */
@@ -22,6 +24,8 @@ export type Worker = {
   start(): void;
   /** Ends what is on its way and hands back the rest; what is not recorded by then is given up after `withinMs`. */
   stop(withinMs: number): Promise<void>;
+  /** Looks for work at once: what kept it from taking some may be over. */
+  wake(): void;
   /** Turns that it is doing now. */
   busy(): number;
 };
@@ -102,8 +106,8 @@ export function createWorker(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const hasFreeSlot = turns.size < settings.concurrency;
-      if (hasFreeSlot && (await takeOne())) continue;
+      const mayTake = turns.size < settings.concurrency && (settings.mayTake?.() ?? true);
+      if (mayTake && (await takeOne())) continue;
       const timer = new AbortController();
       await Promise.race([woken, pause(askEveryMs, undefined, { signal: timer.signal }).catch(() => {})]);
       timer.abort();
@@ -126,6 +130,7 @@ export function createWorker(
       clearTimeout(deadline);
       stopAnswering();
     },
+    wake: () => wake(),
     busy: () => turns.size,
   };
 }

@@ -151,9 +151,11 @@ describe("A mailing that breaks a rule", () => {
   });
 
   it("hears of 50 faults at most", async () => {
-    const { status, body } = await post({ ...mailing, recipients: Array(1000).fill("nobody") });
-    expect(status).to.equal(400);
-    expect(body.errors).to.have.length(50);
+    for (const faults of [{ recipients: Array(1000).fill("nobody") }, headers(100)]) {
+      const { status, body } = await post({ ...mailing, ...faults });
+      expect(status).to.equal(400);
+      expect(body.errors).to.have.length(50);
+    }
   });
 
   it("gets a value back shortened", async () => {

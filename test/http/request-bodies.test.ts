@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 const megabyte = 1024 * 1024;
@@ -101,8 +103,21 @@ describe("The body of a request", () => {
     await expectRefused(await post(bomb, { "Content-Encoding": "gzip" }), tooLarge);
   });
 
-  it("is too large with more than 4 MiB, and the answer arrives all the same", async () => {
-    await expectRefused(await post(randomBytes(20 * megabyte)), tooLarge);
+  it("is too large with more than 4 MiB", async () => {
+    await expectRefused(await post(randomBytes(5 * megabyte)), tooLarge);
+  });
+
+  it("may be sent to its end by a client that reads no answer before, and gets one", async () => {
+    const body = Buffer.alloc(20 * megabyte, " ");
+    const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+    socket.write(
+      `POST /api/jobs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    await new Promise<unknown>((resolve) => socket.write(body, resolve));
+    const answer = Buffer.concat(await socket.toArray()).toString();
+    expect(answer)
+      .to.match(/^HTTP\/1.1 413 /)
+      .and.match(/"code":"body-too-large"/);
   });
 
   it("is too large with more than 4 MiB of a length that nobody told", async () => {
@@ -116,6 +131,19 @@ describe("The body of a request", () => {
       duplex: "half",
     } as RequestInit);
     await expectRefused({ status: response.status, headers: response.headers, body: await response.json() }, tooLarge);
+  });
+
+  it("may end too early: nothing is stored, and nothing of it is taken for a defect", async () => {
+    const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+    const head = "POST /api/jobs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n";
+    await new Promise<unknown>((resolve) => socket.write(`${head}{"subject":`, resolve));
+    socket.destroy();
+    const lines = await eventually(() => {
+      expect(api.logged).to.have.length(2);
+      return api.logged.map((line) => JSON.parse(line));
+    });
+    expect(lines[0]).to.include({ level: 20, msg: "the client went away" });
+    expect((await api.log.state()).lastSequence).to.equal(0);
   });
 
   it("stands in no line of the process's log, refused or taken", async () => {

@@ -12,6 +12,7 @@ import { RebuildRefused, rebuild } from "../../projections/rebuild.ts";
 import { createTables } from "../../projections/table-set.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { alteredLog } from "../support/altered-log.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   jobCompleted,
   jobCreated,
@@ -154,7 +155,7 @@ describe("a rebuild", () => {
     side.startProjectors();
     await oneJob();
     await side.caughtUp();
-    expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
+    await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ status: "live" }));
     const onward = await bothTables();
     await side.rebuild();
     expect(await bothTables()).to.deep.equal(onward);
@@ -183,7 +184,7 @@ describe("a rebuild", () => {
     expect(await side.positions.waitFor("jobs", (await side.log.state()).lastSequence, 500)).to.equal(false);
     expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(old[0]);
     expect(side.logged.map(({ fields }) => fields["error"])).to.deep.equal([
-      'The tables of jobs are of version 1, this release needs 2: run "waybill rebuild jobs"',
+      'The tables of jobs are of version 1, this release needs 2: run "waybill rebuild jobs".',
     ]);
     await side.rebuild([newer]);
     await oneJob();

@@ -17,7 +17,7 @@ export type TestMailServer = {
   readonly held: readonly ReceivedMail[];
   /** The most connections that were open at a time. */
   readonly mostConnections: number;
-  /** To RCPT TO of an address, until told otherwise; null is yes again. */
+  /** To RCPT TO of an address (or `everybody`), until told otherwise; null is yes again. */
   answerRecipient(address: string, answer: Answer | null): void;
   /** After the final dot of a mail to an address, until told otherwise; null is yes again. */
   answerMessage(address: string, answer: Answer | null): void;
@@ -25,6 +25,8 @@ export type TestMailServer = {
   takeInSilence(address: string): void;
   /** Greets everybody with this answer, a 421 as a rule; null is the usual greeting again. */
   greetWith(answer: Answer | null): void;
+  /** Whether it hangs up when a mail begins to arrive: none of those is taken. */
+  breakOff(isBreakingOff: boolean): void;
   /** How long each mail takes after its final dot. */
   slowDown(msPerMail: number): void;
   /** From now on no mail is answered after its final dot, until `release`. */
@@ -48,6 +50,7 @@ export async function startMailServer(): Promise<TestMailServer> {
     afterMessage: new Map(),
     inSilence: new Set(),
     greeting: null,
+    breaksOff: false,
     msPerMail: 0,
     isHolding: false,
     waiting: new Set(),
@@ -90,7 +93,7 @@ export async function startMailServer(): Promise<TestMailServer> {
 
 type Orders = Pick<
   TestMailServer,
-  "answerRecipient" | "answerMessage" | "takeInSilence" | "greetWith" | "slowDown" | "hold" | "release"
+  "answerRecipient" | "answerMessage" | "takeInSilence" | "greetWith" | "breakOff" | "slowDown" | "hold" | "release"
 >;
 
 function toOrders(behaviour: Behaviour): Orders {
@@ -107,6 +110,9 @@ function toOrders(behaviour: Behaviour): Orders {
     takeInSilence: (address) => behaviour.inSilence.add(address),
     greetWith: (answer) => {
       behaviour.greeting = answer;
+    },
+    breakOff: (isBreakingOff) => {
+      behaviour.breaksOff = isBreakingOff;
     },
     slowDown: (msPerMail) => {
       behaviour.msPerMail = msPerMail;

@@ -13,12 +13,17 @@ export type ReceivedMail = {
 /** What the server answers instead of yes: `{ code: 550, text: "5.1.1 no such user" }`. */
 export type Answer = { readonly code: number; readonly text: string };
 
+/** In the place of an address: whatever the address. What was said of one address goes before. */
+export const everybody = "*";
+
 /** What a test told the server to do, looked at anew for each mail. */
 export type Behaviour = {
   readonly atRecipient: Map<string, Answer>;
   readonly afterMessage: Map<string, Answer>;
   readonly inSilence: Set<string>;
   greeting: Answer | null;
+  /** Hangs up as soon as a mail begins to arrive, before it has read it. */
+  breaksOff: boolean;
   msPerMail: number;
   isHolding: boolean;
   readonly waiting: Set<() => void>;
@@ -43,14 +48,17 @@ export function createScriptedSmtp({ behaviour, mails, held, connections }: Part
       connections.most = Math.max(connections.most, server.connections.size);
       answer(toError(behaviour.greeting));
     },
-    onRcptTo: ({ address }, _session, answer) => answer(toError(behaviour.atRecipient.get(address))),
+    onRcptTo: ({ address }, _session, answer) => answer(toError(answerTo(behaviour.atRecipient, address))),
     onData: (stream, session, answer) => {
+      if (behaviour.breaksOff) return breakConnections(server, session.id);
       void receive(stream, session).then(async (mail) => {
         await takeTime(behaviour, held, mail);
-        const refusal = mail.to.map((address) => behaviour.afterMessage.get(address)).find((found) => found);
+        const refusal = mail.to.map((address) => answerTo(behaviour.afterMessage, address)).find((found) => found);
         if (refusal !== undefined) return answer(toError(refusal));
         mails.push(mail);
-        if (mail.to.some((address) => behaviour.inSilence.has(address))) return breakConnections(server, session.id);
+        if ([everybody, ...mail.to].some((address) => behaviour.inSilence.has(address))) {
+          return breakConnections(server, session.id);
+        }
         answer(null, "2.0.0 accepted");
       }, answer);
     },
@@ -85,6 +93,9 @@ async function takeTime({ msPerMail, isHolding, waiting }: Behaviour, held: Rece
   });
   held.splice(held.indexOf(mail), 1);
 }
+
+const answerTo = (answers: ReadonlyMap<string, Answer>, address: string): Answer | undefined =>
+  answers.get(address) ?? answers.get(everybody);
 
 const toError = (answer: Answer | null | undefined): Error | null =>
   answer ? Object.assign(new Error(answer.text), { responseCode: answer.code }) : null;

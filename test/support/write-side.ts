@@ -8,6 +8,8 @@ import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { withBreaker } from "../../src/mail/breaker.ts";
+import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
@@ -95,12 +97,19 @@ export async function startWriteSide(): Promise<WriteSide> {
     },
     startWorker: (smtpUrl, config = {}) => {
       workers += 1;
-      const mailer = createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 });
+      const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 }));
       const queue = createJetStreamWorkQueue(connection, { prefix, ackWaitMs: queuePatienceMs }, (notice) =>
         reported.push(notice),
       );
       const worker = createMailWorker(
-        { log, contentStore, queue, probe: createJetStreamLeaseProbe(connection, prefix), mailer },
+        {
+          log,
+          contentStore,
+          queue,
+          probe: createJetStreamLeaseProbe(connection, prefix),
+          mailer,
+          pace: createPace(null),
+        },
         {
           name: `worker-${workers}`,
           concurrency: 5,

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { Knex } from "knex";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { createDatabase } from "../../projections/database.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
+import { migrate } from "../../projections/migrate.ts";
+import { eventually } from "../support/eventually.ts";
+import { jobCreated } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
+import { openReadSide } from "../support/read-side.ts";
+import { freshDatabase, type TestDatabase } from "../support/services.ts";
+
+describe("bringing a database up to date", () => {
+  let database: TestDatabase;
+  let db: Knex;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    db = createDatabase(database.url);
+  });
+  afterEach(async () => {
+    await db.destroy();
+    await database.drop();
+  });
+
+  const tables = async (): Promise<readonly string[]> => {
+    const [rows] = await db.raw(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()",
+    );
+    return (rows as { name: string }[]).map(({ name }) => name);
+  };
+
+  it("makes what is there for people and every projection's own tables and views", async () => {
+    await migrate(db, allProjectors);
+    expect(await tables()).to.include.members([
+      "projections",
+      "jobs",
+      "jobs_content",
+      "jobs_ledgers",
+      "jobs_checkpoint",
+      "email_jobs",
+      "logs",
+      "logs_checkpoint",
+      "email_logs",
+    ]);
+    expect(await db("email_jobs").select()).to.deep.equal([]);
+  });
+
+  it("changes nothing the second time, nor when several do it at once", async function () {
+    this.timeout(60_000);
+    const others = [1, 2, 3].map(() => createDatabase(database.url));
+    await Promise.all(others.map((other) => migrate(other, allProjectors)));
+    await Promise.all(others.map((other) => other.destroy()));
+    const before = await tables();
+    await db("logs_checkpoint").update({ sequence: 7 });
+    await migrate(db, allProjectors);
+    expect(await tables()).to.have.members(before as string[]);
+    expect(await db("logs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
+  });
+
+  it("goes on where a process was killed that held the lock of the migrations", async () => {
+    await migrate(db, allProjectors);
+    await db("knex_migrations_lock").update({ is_locked: 1 });
+    await db("knex_migrations").delete();
+    await migrate(db, allProjectors);
+    expect(await db("knex_migrations").select("name")).to.deep.equal([{ name: "0001-projections" }]);
+  });
+
+  it("makes the tables of a projection anew where one of them is gone, and a view alone where only that is", async () => {
+    await migrate(db, allProjectors);
+    await db("jobs_checkpoint").update({ sequence: 7 });
+    await db("logs_checkpoint").update({ sequence: 7 });
+    await db.schema.dropTable("jobs_ledgers");
+    await db.schema.dropView("email_logs");
+    await migrate(db, allProjectors);
+    expect(await db("jobs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 0 }]);
+    expect(await db("logs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
+    expect(await db("email_logs").select()).to.deep.equal([]);
+  });
+
+  it("is not in the way of projectors that are running, nor they in its way", async () => {
+    const side = await openReadSide();
+    try {
+      side.startProjectors();
+      await side.happens(newJob(), jobCreated());
+      await side.caughtUp();
+      await side.db.schema.dropTable("jobs");
+      await migrate(side.db, [jobsProjector, logsProjector]);
+      await eventually(async () =>
+        expect(await side.db("jobs").select("status")).to.deep.equal([{ status: "pending" }]),
+      );
+    } finally {
+      await side.cleanUp();
+    }
+  });
+});
