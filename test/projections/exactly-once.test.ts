@@ -1,17 +1,14 @@
 import { expect } from "chai";
 import { checkpointTable } from "../../projections/checkpoint.ts";
 import { createContentReader } from "../../projections/content-reader.ts";
-import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
 import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/project-batch.ts";
 import { readStatus } from "../../projections/projection-status.ts";
 import type { JobRef, LogEntry } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobCompleted, jobCreated, jobStarted, recipientFailed, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { readOn } from "../support/following.ts";
-import { newJob } from "../support/happen.ts";
-import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
+import { openReadSide, type ReadSide, tablesOf, tablesOfBoth } from "../support/read-side.ts";
 
 describe("an event that is projected", () => {
   let side: ReadSide;
@@ -19,16 +16,6 @@ describe("an event that is projected", () => {
     side = await openReadSide();
   });
   afterEach(() => side.cleanUp());
-
-  const oneJob = async (): Promise<JobRef> => {
-    const job = newJob();
-    await side.storeContent(job);
-    await side.happens(job, jobCreated(), jobStarted(), recipientSent(), recipientFailed({ recipient: 1 }));
-    await side.happens(job, recipientFailed({ recipient: 2 }), jobCompleted());
-    return job;
-  };
-
-  const bothTables = async () => [await tablesOf(side.db, jobsProjector), await tablesOf(side.db, logsProjector)];
 
   const placeOf = (projector = logsProjector): ProjectionPlace => ({
     db: side.db,
@@ -45,14 +32,14 @@ describe("an event that is projected", () => {
   it("counts once when the projector is stopped and started between any two batches", async () => {
     for (let round = 0; round < 5; round += 1) {
       const runners = side.startProjectors();
-      await oneJob();
+      await side.mailing();
       await Promise.all(runners.map((runner) => runner.stop()));
     }
     side.startProjectors();
     await side.caughtUp();
-    const live = await bothTables();
+    const live = await tablesOfBoth(side.db);
     await side.rebuild();
-    expect(live).to.deep.equal(await bothTables());
+    expect(live).to.deep.equal(await tablesOfBoth(side.db));
   });
 
   it("counts once however often connections are killed in the middle", async function () {
@@ -60,21 +47,21 @@ describe("an event that is projected", () => {
     side.startProjectors();
     const jobs: JobRef[] = [];
     for (let round = 0; round < 40; round += 1) {
-      jobs.push(await oneJob());
+      jobs.push(await side.mailing());
       if (round % 4 === 0) await killConnections(side);
     }
     await eventually(() => side.caughtUp(), 30_000);
     expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
-    const live = await bothTables();
+    const live = await tablesOfBoth(side.db);
     await side.rebuild();
-    expect(live).to.deep.equal(await bothTables());
+    expect(live).to.deep.equal(await tablesOfBoth(side.db));
     for (const projection of ["jobs", "logs"]) {
       expect(await readStatus(side.db, projection)).to.include({ status: "live" });
     }
   });
 
   it("leaves no trace when its batch is not committed", async () => {
-    await oneJob();
+    await side.mailing();
     const entries = await wholeLog();
     const before = await tablesOf(side.db, logsProjector);
     const dyingBeforeTheEnd = {
@@ -90,7 +77,7 @@ describe("an event that is projected", () => {
   });
 
   it("is refused to an instance that does not know that another one went on", async () => {
-    await oneJob();
+    await side.mailing();
     const entries = await wholeLog();
     const from = { sequence: 0, logCreatedAt: "then", version: 1 };
     const reached = await projectBatch(placeOf(), from, entries.slice(0, 4));
@@ -104,7 +91,7 @@ describe("an event that is projected", () => {
   });
 
   it("is refused to a release whose tables were replaced by another's", async () => {
-    await oneJob();
+    await side.mailing();
     const entries = await wholeLog();
     await side.db(checkpointTable("logs")).update({ version: 2 });
     const failure = await failureOf(projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: 1 }, entries));

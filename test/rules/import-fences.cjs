@@ -58,7 +58,7 @@ module.exports = {
     fence("history", domain, logPort, contentPort),
     fence("work-queue", domain, logPort),
     fence("scheduler", domain, logPort, commands),
-    fence("mail", domain, npm("nodemailer")),
+    fence("mail", domain, npm("nodemailer"), npm("cockatiel")),
     fence("workers", domain, logPort, contentPort, queuePort, mailPort, commands),
     fence(
       "http",

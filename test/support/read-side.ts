@@ -18,7 +18,8 @@ import type { Announcements } from "../../src/event-log/announcements.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
-import { happen } from "./happen.ts";
+import { jobCreated, jobFailed, jobQueued, jobStarted, recipientFailed, recipientSent } from "./examples.ts";
+import { happen, newJob } from "./happen.ts";
 import { freshDatabase } from "./services.ts";
 
 export type LoggedLine = {
@@ -40,6 +41,8 @@ export type ReadSide = {
   storeContent(job: JobRef, content?: Partial<JobContent>): Promise<void>;
   /** Appends events of a job to the log; answers the sequence of the last. */
   happens(job: JobRef, ...events: readonly EventOfJob[]): Promise<number>;
+  /** The whole life of a job with three recipients: seven events. */
+  mailing(): Promise<JobRef>;
   /** Runs a projection as a process of its own would, with connections of its own. */
   startProjector(projector: Projector, changed?: Partial<ProjectorSetup>): ProjectorRunner;
   startProjectors(): readonly ProjectorRunner[];
@@ -60,6 +63,8 @@ export const exampleJobContent: JobContent = {
   headers: {},
   recipients: [0, 1, 2].map((index) => ({ email: `${index}@example.com` })),
 };
+
+const twoFailures = [recipientFailed({ recipient: 1 }), recipientFailed({ recipient: 2 })];
 
 export async function openReadSide(log: EventLog = createMemoryEventLog()): Promise<ReadSide> {
   const database = await freshDatabase();
@@ -94,6 +99,12 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
       await contentStore.put(job, encodeContent({ ...exampleJobContent, ...content }));
     },
     happens: (job, ...events) => happen(log, job, events),
+    mailing: async () => {
+      const job = newJob();
+      await contentStore.put(job, encodeContent(exampleJobContent));
+      await happen(log, job, [jobCreated(), jobQueued(), jobStarted(), recipientSent(), ...twoFailures, jobFailed()]);
+      return job;
+    },
     startProjector,
     startProjectors: () => [jobsProjector, logsProjector].map((projector) => startProjector(projector)),
     caughtUp: async (...projections) => {
@@ -127,6 +138,17 @@ export async function tablesOf(db: Knex, projector: Projector): Promise<Readonly
   const names = [checkpointTable(projector.name), ...Object.keys(projector.tables)];
   const tables = await Promise.all(names.map(async (name) => [name, await rowsOf(db, name)] as const));
   return Object.fromEntries(tables);
+}
+
+/** The same of jobs and logs. */
+export const tablesOfBoth = async (db: Knex) => [await tablesOf(db, jobsProjector), await tablesOf(db, logsProjector)];
+
+/** What the live projections make of the log, at rest. */
+export async function liveTables(side: ReadSide): ReturnType<typeof tablesOfBoth> {
+  const runners = side.startProjectors();
+  await side.caughtUp();
+  await Promise.all(runners.map((runner) => runner.stop()));
+  return tablesOfBoth(side.db);
 }
 
 async function rowsOf(db: Knex, table: string): Promise<readonly unknown[]> {

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { connect, type JsMsg } from "nats";
+import type { TestNats } from "../support/services.ts";
+
+/** One message of the log, as its bytes say, with nothing of the service's own decoding. */
+export type RawEvent = {
+  readonly sequence: number;
+  /** Of subject and bytes. */
+  readonly sha256: string;
+  readonly jobId: string;
+  readonly type: string;
+  readonly time: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+export type LogReader = {
+  /** Every message from the beginning, read anew. */
+  readAll(): Promise<readonly RawEvent[]>;
+  /** Every message from the beginning; what was read before is not read again. */
+  read(): Promise<readonly RawEvent[]>;
+  /** Deletes a durable consumer, as an operator's slip would. */
+  deleteConsumer(name: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function openLogReader({ config, prefix }: TestNats): Promise<LogReader> {
+  const { servers, user, password } = config;
+  const login = user === null ? {} : { user, ...(password === null ? {} : { pass: password }) };
+  const connection = await connect({ servers: [...servers], ...login, maxReconnectAttempts: -1, reconnectTimeWait: 200 });
+  const stream = `${prefix}_JOBS`;
+  const manager = await connection.jetstreamManager({ checkAPI: false });
+  const known: RawEvent[] = [];
+
+  const readFrom = async (first: number): Promise<RawEvent[]> => {
+    const { state } = await manager.streams.info(stream);
+    const events: RawEvent[] = [];
+    if (state.last_seq < first) return events;
+    const consumer = await connection.jetstream().consumers.get(stream, { opt_start_seq: first });
+    const messages = await consumer.consume({ max_messages: 1000 });
+    for await (const message of messages) {
+      events.push(toRawEvent(message));
+      if (message.seq >= state.last_seq) break;
+    }
+    await consumer.delete().catch(() => {});
+    return events;
+  };
+
+  return {
+    readAll: () => readFrom(1),
+    read: async () => {
+      known.push(...(await readFrom((known.at(-1)?.sequence ?? 0) + 1)));
+      return known;
+    },
+    deleteConsumer: async (name) => {
+      await manager.consumers.delete(stream, name);
+    },
+    close: () => connection.close(),
+  };
+}
+
+function toRawEvent({ seq, subject, data: bytes }: JsMsg): RawEvent {
+  const { type, time, subject: jobId, data } = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  const sha256 = createHash("sha256").update(subject).update(bytes).digest("hex");
+  return { sequence: seq, sha256, jobId, type, time, data };
+}

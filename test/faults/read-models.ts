@@ -1,0 +1,110 @@
+import mysql, { type RowDataPacket } from "mysql2/promise";
+import { ask } from "./ask.ts";
+import { countsOf, type FoldedJob } from "./fold-of-log.ts";
+import type { AcceptedJob } from "./load.ts";
+import type { Stage } from "./stage.ts";
+
+/** A read model's answers, and the log's, in the same words: they must be equal to the letter. */
+type Seen = { readonly job: object; readonly lines: readonly object[] };
+
+/** Where the read models, by SQL and over HTTP, differ from the fold of the log; nothing where they do not. */
+export async function differencesFromLog(
+  stage: Stage,
+  jobs: readonly (AcceptedJob & { readonly folded: FoldedJob })[],
+): Promise<string[]> {
+  const differences: string[] = [];
+  const connection = await mysql.createConnection({ uri: stage.mysqlUrl, timezone: "Z" });
+  try {
+    for (const { jobId, recipients, folded } of jobs) {
+      const expected = toExpected(folded, recipients);
+      const table = await fromTables(connection, jobId);
+      differences.push(...compare(`tables of ${jobId}`, { ...expected.of, lastSequence: folded.lastSequence }, table.job));
+      differences.push(...compare(`rows of logs of ${jobId}`, expected.lines, table.lines));
+      const http = await fromHttp(stage, jobId);
+      differences.push(...compare(`GET ${jobId}`, expected.of, http.job));
+      differences.push(...compare(`GET ${jobId}/logs`, expected.lines, http.lines));
+    }
+  } finally {
+    await connection.end();
+  }
+  return differences;
+}
+
+function toExpected(folded: FoldedJob, recipients: readonly string[]) {
+  const { jobId, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, errorCode } = folded;
+  const progress = countsOf(folded);
+  return {
+    of: { id: jobId, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, errorCode, progress },
+    lines: folded.lines.map((line) => ({ ...line, email: recipients[line.recipient] })),
+  };
+}
+
+async function fromTables(connection: mysql.Connection, jobId: string): Promise<Seen> {
+  const [jobRows] = await connection.query<RowDataPacket[]>("SELECT * FROM jobs WHERE id = ?", [jobId]);
+  const [row] = jobRows;
+  if (row === undefined) return { job: {}, lines: [] };
+  const { id, status, attempt, total, sent, failed, pending, deferred, unknown } = row;
+  const job = {
+    ...{ id, status, attempt },
+    createdAt: toText(row["created_at"]),
+    startedAt: toText(row["started_at"]),
+    completedAt: toText(row["completed_at"]),
+    nextAttemptAt: toText(row["next_attempt_at"]),
+    errorCode: row["error_code"],
+    progress: { total, sent, failed, pending, deferred, unknown },
+    lastSequence: Number(row["last_sequence"]),
+  };
+  const sql = "SELECT * FROM logs WHERE job_id = ? ORDER BY sequence";
+  const [logRows] = await connection.query<RowDataPacket[]>(sql, [jobId]);
+  const lines = logRows.map((line) => ({
+    sequence: Number(line["sequence"]),
+    recipient: line["recipient"],
+    status: line["status"],
+    attempt: line["attempt"],
+    messageId: line["message_id"],
+    errorCode: line["error_code"],
+    email: line["email"],
+  }));
+  return { job, lines };
+}
+
+const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+type JobAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
+type LineAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
+
+async function fromHttp({ actors }: Stage, jobId: string): Promise<Seen> {
+  const url = `${actors.api.url()}/api/jobs/${jobId}`;
+  const answer = (await read(url)) as JobAnswer;
+  const { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, error, progress } = answer;
+  const job = { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, progress };
+  const lines = ((await read(`${url}/logs`)) as LineAnswer[]).map((line) => ({
+    sequence: Number(line["id"]),
+    recipient: line["recipient"],
+    status: line["status"],
+    attempt: line["attempt"],
+    messageId: line["messageId"],
+    errorCode: line.error?.code ?? null,
+    email: line["email"],
+  }));
+  return { job: { ...job, errorCode: error?.code ?? null }, lines };
+}
+
+async function read(url: string): Promise<unknown> {
+  const asked = await ask("GET", url);
+  if (asked.kind === "answered" && asked.status === 200) return asked.body;
+  throw new Error(`GET ${url}: ${JSON.stringify(asked)}`);
+}
+
+function compare(what: string, expected: object, actual: object): string[] {
+  const [one, other] = [sorted(expected), sorted(actual)];
+  return one === other ? [] : [`${what}: the log says ${one.slice(0, 600)}, it says ${other.slice(0, 600)}`];
+}
+
+/** The same text for the same values, in whatever order the keys stand. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );

@@ -1,0 +1,100 @@
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../support/services.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import type { Surroundings } from "../support/waybill.ts";
+import { type LogReader, openLogReader } from "./log-reader.ts";
+import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
+
+/** Every process of the service; there are two workers, so that one can take over from the other. */
+export const actors = ["api", "scheduler", "projector", "worker", "otherWorker"] as const;
+export type Actor = (typeof actors)[number];
+
+/** What can be cut between a process and the servers it talks to. */
+export type Links = { readonly nats: TcpProxy; readonly mysql: TcpProxy; readonly smtp: TcpProxy };
+
+/** The service in real processes on servers of its own, with a door on each link between them. */
+export type Stage = {
+  readonly actors: Readonly<Record<Actor, StagedProcess>>;
+  readonly links: Readonly<Record<Actor, Links>>;
+  readonly nats: TestNats;
+  readonly mysql: TestMysql;
+  readonly mailServer: TestMailServer;
+  /** The database as it is, past every door. */
+  readonly mysqlUrl: string;
+  /** The log as it is, past every door. */
+  readonly log: LogReader;
+  close(): Promise<void>;
+};
+
+/** The most mails that one worker can have in flight. */
+export const connectionsOfWorker = 5;
+
+const settings = {
+  SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
+  SMTP_TIMEOUT: "8000",
+  // Outages of some seconds must not use up the attempts of a job: what is proved here is that nothing is lost.
+  MAX_ATTEMPTS: "20",
+  RETRY_DELAYS: "1000",
+  LOG_LEVEL: "warn",
+};
+
+/** Long enough for mails to be in flight whenever a fault strikes. */
+export const usualMsPerMail = 40;
+
+export async function openStage(): Promise<Stage> {
+  const [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
+  const { url: mysqlUrl } = await mysql.freshDatabase();
+  mailServer.slowDown(usualMsPerMail);
+  const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
+  const processes = await forEachActor(async (actor) =>
+    createStagedProcess(toSurroundings(nats, mysqlUrl, links[actor]), roleOf(actor), settings),
+  );
+  await processes.projector.start();
+  await Promise.all(actors.map((actor) => processes[actor].start()));
+  const log = await openLogReader(nats);
+  return {
+    actors: processes,
+    links,
+    nats,
+    mysql,
+    mailServer,
+    mysqlUrl,
+    log,
+    close: async () => {
+      await Promise.all(actors.map((actor) => processes[actor].kill()));
+      await log.close();
+      await mailServer.stop();
+      const doors = actors.flatMap((actor) => Object.values(links[actor]));
+      await Promise.all(doors.map((door) => door.stop()));
+      await Promise.all([nats.cleanUp(), mysql.cleanUp()]);
+    },
+  };
+}
+
+const roleOf = (actor: Actor): string => (actor === "otherWorker" ? "worker" : actor);
+
+async function forEachActor<Result>(make: (actor: Actor) => Promise<Result>): Promise<Record<Actor, Result>> {
+  const pairs = await Promise.all(actors.map(async (actor) => [actor, await make(actor)] as const));
+  return Object.fromEntries(pairs) as Record<Actor, Result>;
+}
+
+async function openLinks(nats: TestNats, mysqlUrl: string, mailServer: TestMailServer): Promise<Links> {
+  const host = "127.0.0.1";
+  return {
+    nats: await startTcpProxy({ host, port: portOfNats(nats) }),
+    mysql: await startTcpProxy({ host, port: Number(new URL(mysqlUrl).port) }),
+    smtp: await startTcpProxy({ host, port: mailServer.port }),
+  };
+}
+
+const portOfNats = (nats: TestNats): number => Number(nats.config.servers[0]?.split(":").at(-1));
+
+function toSurroundings(nats: TestNats, mysqlUrl: string, links: Links): Surroundings {
+  const url = new URL(mysqlUrl);
+  url.port = String(links.mysql.port);
+  return {
+    nats: { ...nats, config: { ...nats.config, servers: [`127.0.0.1:${links.nats.port}`] } },
+    mysqlUrl: url.href,
+    smtpUrl: `smtp://127.0.0.1:${links.smtp.port}`,
+  };
+}

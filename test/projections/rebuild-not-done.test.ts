@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { takeLock } from "../../projections/database-lock.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { rebuildLock } from "../../projections/projection-lock.ts";
+import { readStatus, writeStatus } from "../../projections/projection-status.ts";
+import type { Projector } from "../../projections/projector.ts";
+import { RebuildRefused } from "../../projections/rebuild.ts";
+import { createTables } from "../../projections/table-set.ts";
+import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { alteredLog } from "../support/altered-log.ts";
+import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { liveTables, openReadSide, type ReadSide, tablesOf, tablesOfBoth } from "../support/read-side.ts";
+
+describe("a rebuild that is not done", () => {
+  let side: ReadSide;
+  beforeEach(async () => {
+    side = await openReadSide();
+    for (const _ of [1, 2, 3]) await side.mailing();
+  });
+  afterEach(() => side.cleanUp());
+
+  it("because another one of the same projection is running changes nothing", async () => {
+    const lock = await takeLock(side.db, { name: rebuildLock("jobs") }, 0);
+    const live = await liveTables(side);
+    expect(await failureOf(side.rebuild())).to.be.instanceOf(RebuildRefused);
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+    lock?.release();
+  });
+
+  it("because it was killed leaves the old tables, and the next one begins afresh", async () => {
+    const live = await liveTables(side);
+    await createTables(side.db, jobsProjector, "__next");
+    await createTables(side.db, jobsProjector, "__previous");
+    await side.db("jobs_checkpoint__next").update({ sequence: 17 });
+    await side.db.schema.dropTable("jobs_ledgers__next");
+    await writeStatus(side.db, jobsProjector, { status: "rebuilding" });
+
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+    side.startProjectors();
+    await side.mailing();
+    await side.caughtUp();
+    await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ status: "live" }));
+    const onward = await tablesOfBoth(side.db);
+    await side.rebuild();
+    expect(await tablesOfBoth(side.db)).to.deep.equal(onward);
+  });
+
+  it("because it failed leaves the old tables and says why", async () => {
+    const live = await liveTables(side);
+    const broken = alteredLog(side.log, (entry) => (entry.sequence === 9 ? "undecodable" : entry));
+    expect((await failureOf(side.rebuild([jobsProjector], broken))).message).to.include("Event 9 of the log");
+    const away = {
+      ...side.log,
+      state: async () => {
+        throw new LogUnavailable("NATS did not answer.");
+      },
+    };
+    expect(await failureOf(side.rebuild([jobsProjector], away))).to.be.instanceOf(LogUnavailable);
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+    expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
+  });
+
+  it("leaves tables of an older release to themselves: the newer one projects into them only afterwards", async () => {
+    const old = await liveTables(side);
+    const newer: Projector = { ...jobsProjector, version: 2, tables: { ...jobsProjector.tables, jobs_more: "id INT" } };
+    side.startProjector(newer);
+    await side.mailing();
+    expect(await side.positions.waitFor("jobs", (await side.log.state()).lastSequence, 500)).to.equal(false);
+    expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(old[0]);
+    expect(side.logged.map(({ fields }) => fields["error"])).to.deep.equal([
+      'The tables of jobs are of version 1, this release needs 2: run "waybill rebuild jobs".',
+    ]);
+    await side.rebuild([newer]);
+    await side.mailing();
+    await side.caughtUp("jobs");
+    expect(await side.db("jobs_more").select()).to.deep.equal([]);
+  });
+});
