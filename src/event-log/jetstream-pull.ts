@@ -2,9 +2,21 @@ import { createInbox, type Msg } from "nats";
 import { type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { isStatus } from "./jetstream-message.ts";
 
-/** How long the server waits for messages before it says that there are none; then it is asked anew. */
+/**
+ * How long the server waits for messages. Before that it is asked again: releases up to 2.9.15 forget to say when the
+ * time is up, and whoever waits for that word misses what comes meanwhile.
+ */
 const expiresMs = 5000;
-const graceMs = 1500;
+const askAgainMs = 4500;
+/** While there is nothing to deliver the server says so every second; silence means that it, or the consumer, is gone. */
+const heartbeatMs = 1000;
+const silenceMs = 2500;
+
+const request = (batch: number): string =>
+  JSON.stringify({ batch, expires: nanosOf(expiresMs), idle_heartbeat: nanosOf(heartbeatMs) });
+
+/** Statuses that need nothing done: a heartbeat, and the end of a pull that another one has replaced. */
+const harmless: readonly number[] = [100, 404, 408];
 
 /** What ended a pull without a single message, and not because time was up. */
 export class PullEnded extends Error {
@@ -21,7 +33,7 @@ export type Pull = {
 };
 
 /**
- * Asks a consumer for messages, `batch` at a time and never more than that ahead of its reader. The client's own
+ * Asks a consumer for messages, `batch` at a time and hardly more than that ahead of its reader. The client's own
  * iterators prefetch, keep going through a consumer that was deleted, and lose count over a server's crash.
  */
 export function openPull(connection: JetStreamConnection, nextSubject: string, batch: number): Pull {
@@ -31,38 +43,41 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
   let outstanding = 0;
   let failure: PullEnded | null = null;
   let silence: NodeJS.Timeout | undefined;
+  let renewal: NodeJS.Timeout | undefined;
   let wake: () => void = () => {};
 
   const end = (reason: string): void => {
     failure ??= new PullEnded(reason);
     clearTimeout(silence);
+    clearTimeout(renewal);
     wake();
   };
   /** Only an unfinished pull is owed an answer: a reader may take its time over what came. */
   const expectAnswer = (): void => {
     clearTimeout(silence);
-    if (outstanding > 0) silence = setTimeout(() => end("no answer from the server"), expiresMs + graceMs);
+    if (outstanding > 0) silence = setTimeout(() => end("no answer from the server"), silenceMs);
+    else clearTimeout(renewal);
   };
   const ask = (): void => {
     outstanding = batch;
     expectAnswer();
-    if (connection.isUp()) {
-      nats.publish(nextSubject, JSON.stringify({ batch, expires: nanosOf(expiresMs) }), { reply: inbox });
-    } else end("no connection");
+    clearTimeout(renewal);
+    renewal = setTimeout(ask, askAgainMs);
+    if (connection.isUp()) nats.publish(nextSubject, request(batch), { reply: inbox });
+    else end("no connection");
   };
   const subscription = nats.subscribe(inbox, {
     callback: (_, message) => {
       if (failure !== null) return;
-      if (isStatus(message)) {
-        // 404 and 408 say that time is up; anything else, that this consumer will not answer again.
-        if (message.headers?.code === 404 || message.headers?.code === 408) ask();
-        else end(`${message.headers?.code} ${message.headers?.description}`);
+      if (!isStatus(message)) {
+        outstanding = Math.max(0, outstanding - 1);
+        arrived.push(message);
+        wake();
+      } else if (!harmless.includes(message.headers?.code ?? 0)) {
+        end(`${message.headers?.code} ${message.headers?.description}`);
         return;
       }
-      outstanding -= 1;
       expectAnswer();
-      arrived.push(message);
-      wake();
     },
   });
   const stopListening = connection.onReconnect(() => end("the connection was lost meanwhile"));
