@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import type { JobStatus, JobView } from "../../src/domain/job/job-view.ts";
+import { progressOf } from "../../src/domain/job/job-view.ts";
+import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { toQueued } from "../../src/scheduler/scheduler.ts";
+import { eventually } from "../support/eventually.ts";
+import { now } from "../support/examples.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { startWriteSide, type WriteSide } from "../support/write-side.ts";
+
+const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const later = { code: 451, text: "4.7.1 try again later" };
+
+describe("a mailing that takes more than one attempt", () => {
+  let writeSide: WriteSide;
+  let server: TestMailServer;
+
+  before(async () => {
+    [writeSide, server] = await Promise.all([startWriteSide(), startMailServer()]);
+    writeSide.startScheduler();
+    writeSide.startWorker(server.url);
+  });
+
+  after(async () => {
+    await writeSide.cleanUp();
+    await server.stop();
+  });
+
+  beforeEach(() => server.forgetMails());
+
+  const once = (job: JobRef, status: JobStatus): Promise<JobView> =>
+    eventually(async () => {
+      const view = await writeSide.readView(job);
+      expect(view.status).to.equal(status);
+      return view;
+    });
+
+  /** What the scheduler does when the time has come. */
+  const beginNextAttempt = async (job: JobRef): Promise<void> => {
+    const last = (await writeSide.log.readDecisions(job)).at(-1) as StoredEvent;
+    if (last.event.type !== "JobRetryScheduled") throw new Error(`The last decision is ${last.event.type}`);
+    const { run, attempt, priority } = last.event.data;
+    await writeSide.log.record(job, toQueued(last, { run, attempt, priority }));
+  };
+
+  const received = (): string[] => server.mails.flatMap(({ to }) => to).sort();
+
+  it("tries those again who were to be mailed later, and nobody who was sent", async () => {
+    server.answerRecipient("full@example.com", later);
+    const job = await writeSide.createJob(["ada@example.com", "full@example.com"]);
+    const waiting = await once(job, "retrying");
+    expect(progressOf(waiting)).to.include({ sent: 1, deferred: 1, failed: 0 });
+    expect(waiting.error?.code).to.equal("recipients-deferred");
+
+    server.answerRecipient("full@example.com", null);
+    await beginNextAttempt(job);
+    const view = await once(job, "completed");
+    expect(view).to.include({ attempt: 2, error: null });
+    expect(progressOf(view)).to.include({ sent: 2, deferred: 0 });
+    expect(received()).to.deep.equal(["ada@example.com", "full@example.com"]);
+  });
+
+  it("fails when its last attempt leaves somebody over, who can be retried by hand", async () => {
+    server.answerRecipient("never@example.com", later);
+    const job = await writeSide.createJob(["ada@example.com", "bob@example.com", "never@example.com"], {
+      maxAttempts: 1,
+    });
+    const failed = await once(job, "failed");
+    expect(failed.error?.code).to.equal("attempts-exhausted");
+    expect(progressOf(failed)).to.include({ sent: 2, failed: 1, deferred: 0 });
+
+    server.answerRecipient("never@example.com", null);
+    await handleCommand(writeSide.log, job, { type: "RetryJob", at: now, scope: "failed", reason: null }, cause);
+    const view = await once(job, "completed");
+    expect(view).to.include({ run: 2, attempt: 1 });
+    expect(progressOf(view)).to.include({ sent: 3, failed: 0 });
+    expect(received()).to.deep.equal(["ada@example.com", "bob@example.com", "never@example.com"]);
+  });
+
+  it("tries a mail without an answer again with the next attempt, under the same Message-ID", async () => {
+    server.takeInSilence("silent@example.com");
+    const job = await writeSide.createJob(["silent@example.com"]);
+    expect(progressOf(await once(job, "retrying"))).to.include({ deferred: 1 });
+    server.answerMessage("silent@example.com", null);
+    await beginNextAttempt(job);
+    await once(job, "completed");
+    const ids = [...server.mails, ...server.held].map(({ messageId }) => messageId);
+    expect(new Set(ids).size).to.equal(1);
+  });
+
+  it("leaves a mail without an answer alone where the job says skip, until it is retried by hand", async () => {
+    server.takeInSilence("unsure@example.com");
+    const job = await writeSide.createJob(["ada@example.com", "unsure@example.com"], { onUnknown: "skip" });
+    const view = await once(job, "completed");
+    expect(progressOf(view)).to.include({ sent: 1, unknown: 1 });
+    server.answerMessage("unsure@example.com", null);
+  });
+});
