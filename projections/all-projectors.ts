@@ -1,7 +1,13 @@
+import { deadLettersProjector } from "./dead-letters/projector.ts";
 import { jobsProjector } from "./jobs/projector.ts";
 import { logsProjector } from "./logs/projector.ts";
 import type { Projector } from "./projector.ts";
 import { waitingProjector } from "./waiting/projector.ts";
 
 /** Every read model of the service, in the order in which `waybill rebuild` takes them. */
-export const allProjectors: readonly Projector[] = [jobsProjector, logsProjector, waitingProjector];
+export const allProjectors: readonly Projector[] = [
+  jobsProjector,
+  logsProjector,
+  deadLettersProjector,
+  waitingProjector,
+];

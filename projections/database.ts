@@ -68,13 +68,10 @@ class DatabaseSilent extends Error {
 }
 
 function afterCreate(connection: Connection, done: (failure: unknown, connection: Connection) => void): void {
-  const [first, ...rest] = sessionSettings.map((sql) => () => ask(connection, sql));
-  rest
-    .reduce(async (before, next) => before.then(next), (first as () => Promise<unknown>)())
-    .then(
-      () => done(null, connection),
-      (failure) => done(failure, connection),
-    );
+  Promise.all(sessionSettings.map((sql) => ask(connection, sql))).then(
+    () => done(null, connection),
+    (failure) => done(failure, connection),
+  );
 }
 
 /** A connection outside the pool, for what belongs to a connection, as locks do. It is the caller's to end. */

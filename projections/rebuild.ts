@@ -23,6 +23,9 @@ export class RebuildRefused extends Error {
   override readonly name = "RebuildRefused";
 }
 
+/** The server frees the lock of a rebuild that has just ended a moment after it. */
+const lastOneEndsMs = 1_000;
+
 /**
  * Fills new tables from the beginning of the log, beside the live ones, which go on being written and read; then puts
  * them in their place with one rename. Works as well where no projector is running, and where tables were dropped.
@@ -30,7 +33,7 @@ export class RebuildRefused extends Error {
  */
 export async function rebuild(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
   for (const projector of projectors) {
-    const lock = await takeLock(setup.db, { name: rebuildLock(projector.name) }, 0);
+    const lock = await takeLock(setup.db, { name: rebuildLock(projector.name) }, lastOneEndsMs);
     if (lock === null) throw new RebuildRefused(`${projector.name} is being rebuilt already.`);
     try {
       await rebuildUnderLock(projector, setup, lock);

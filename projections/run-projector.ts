@@ -14,6 +14,7 @@ import { ensureTables } from "./table-set.ts";
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 const askAgainMs = 1_000;
+const sayLiveAgainMs = 10_000;
 
 export type ProjectorSetup = {
   readonly projector: Projector;
@@ -84,15 +85,17 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
   const { projector, db, log, sources, announcements } = setup;
   const lock = await becomeActive(db, projector.name, signal);
   if (lock === null) return;
-  let isKnownToLive = false;
+  let saidLiveAt = Number.NEGATIVE_INFINITY;
   try {
     await ensureTables(db, projector);
     const place = { db, projector, suffix: "", sources } as const;
     const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
       announcements.announce(projector.name, sequence);
       allIsWell();
-      if (!isKnownToLive) await becomeLive(db, projector);
-      isKnownToLive = true;
+      // Again now and then: a rebuild that is killed later leaves its word behind.
+      if (Date.now() - saidLiveAt < sayLiveAgainMs) return;
+      await becomeLive(db, projector);
+      saidLiveAt = Date.now();
     };
     await followLog({ place, log, reached }, AbortSignal.any([signal, lock.over]));
   } finally {

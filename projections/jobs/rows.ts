@@ -34,6 +34,7 @@ export type JobRow = {
   readonly content_sha256: string;
   readonly request_sha256: string | null;
   readonly on_unknown: JobSettings["onUnknown"];
+  readonly requeue_of: string | null;
   readonly retry_delay_ms: number | null;
   readonly created_at: Date;
   readonly scheduled_at: Date | null;
@@ -72,6 +73,7 @@ export function toJobRow({ jobId, tenant, labels, view, lastSequence }: Projecte
     content_sha256: settings.contentSha256,
     request_sha256: settings.requestSha256,
     on_unknown: settings.onUnknown,
+    requeue_of: settings.requeueOf,
     retry_delay_ms: settings.retryDelayMs,
     created_at: toDate(view.createdAt),
     scheduled_at: toDateOrNull(settings.scheduledAt),
@@ -128,6 +130,7 @@ export const toJobRecord = (row: JobRow): JobRecord => ({
   completedAt: toInstantOrNull(row.completed_at),
   nextAttemptAt: toInstantOrNull(row.next_attempt_at),
   error: errorOf(row),
+  requeueOf: row.requeue_of,
 });
 
 const settingsOf = (row: JobRow): JobSettings => ({
@@ -142,6 +145,7 @@ const settingsOf = (row: JobRow): JobSettings => ({
   maxAttempts: row.max_attempts,
   retryDelayMs: row.retry_delay_ms === null ? null : Number(row.retry_delay_ms),
   onUnknown: row.on_unknown,
+  requeueOf: row.requeue_of,
 });
 
 const labelsOf = ({ name, subject, metadata }: JobRow): JobLabels => ({

@@ -32,6 +32,7 @@ const jobs = `
   content_sha256 CHAR(64) NOT NULL,
   request_sha256 CHAR(64) NULL,
   on_unknown VARCHAR(16) NOT NULL,
+  requeue_of VARCHAR(64) NULL,
   retry_delay_ms BIGINT NULL,
   created_at DATETIME(3) NOT NULL,
   scheduled_at DATETIME(3) NULL,

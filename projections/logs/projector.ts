@@ -75,6 +75,8 @@ function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome>
     case "JobFailed":
     case "JobCancelled":
     case "JobRetried":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
       return false;
   }
 }

@@ -21,16 +21,14 @@ export const waitingProjector: Projector = {
 type Effect = { readonly put: WaitingRow } | "leaves" | { readonly leavesAt: Turn } | null;
 
 async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
-  const effects = events.map((stored) => ({ jobId: stored.jobId, effect: effectOf(stored) }));
-  const touched = [...new Set(effects.filter(({ effect }) => effect !== null).map(({ jobId }) => jobId))].sort();
+  const touched = [...new Set(events.filter((stored) => effectOf(stored) !== null).map(({ jobId }) => jobId))].sort();
   if (touched.length === 0) return;
   const before = await loadRows(transaction, suffix, touched);
   const after = new Map(before);
-  for (const { jobId, effect } of effects) {
-    if (effect === null) continue;
-    if (effect === "leaves") after.delete(jobId);
-    else if ("put" in effect) after.set(jobId, effect.put);
-    else if (isTurn(after.get(jobId), effect.leavesAt)) after.delete(jobId);
+  for (const stored of events) {
+    const row = waitingRowAfter(after.get(stored.jobId), stored);
+    if (row === undefined) after.delete(stored.jobId);
+    else after.set(stored.jobId, row);
   }
   const gone = [...before.keys()].filter((jobId) => after.get(jobId) !== before.get(jobId));
   if (gone.length > 0) await transaction(waitingTable(suffix)).whereIn("job_id", gone).delete();
@@ -39,6 +37,15 @@ async function project(events: readonly StoredEvent[], { transaction, suffix }: 
   if (first === undefined) return;
   const columns = Object.keys(first) as (keyof WaitingRow)[];
   await insertRows<WaitingRow>(transaction, { table: waitingTable(suffix), columns, rows });
+}
+
+/** The row that the job of an event has after it, given the one before. */
+export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEvent): WaitingRow | undefined {
+  const effect = effectOf(stored);
+  if (effect === null) return before;
+  if (effect === "leaves") return undefined;
+  if ("put" in effect) return effect.put;
+  return isTurn(before, effect.leavesAt) ? undefined : before;
 }
 
 function effectOf(stored: StoredEvent): Effect {
@@ -62,6 +69,8 @@ function effectOf(stored: StoredEvent): Effect {
     case "JobCancelled":
     case "JobRetried":
       return "leaves";
+    case "JobRequeued":
+    case "DeadLetterIgnored":
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientSent":

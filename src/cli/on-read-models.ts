@@ -7,6 +7,9 @@ import { startStandalone } from "../standalone/standalone.ts";
 import { connectParts, type Parts } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
 
+/** Statements that make or drop large tables say nothing until they are through. */
+const silenceMs = 600_000;
+
 type Servers = { readonly config: CompleteConfig; stop(): Promise<void> };
 
 /** Connects to log and database, does the work, and lets go. */
@@ -20,7 +23,7 @@ export async function onReadModels(context: CommandContext, work: (parts: Parts)
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );
   try {
-    await work(await connectParts(config, logger, null, lifecycle));
+    await work(await connectParts(config, logger, null, lifecycle, { silenceMs }));
   } finally {
     await lifecycle.stop();
     await servers.stop();

@@ -20,13 +20,15 @@ export type JobVersion = { readonly state: JobState; readonly sequence: number }
 type Options = {
   /** What the caller read a moment ago, to save reading it again. A stale one costs a conflict, nothing else. */
   readonly from?: JobVersion;
+  /** How often somebody else may be faster before VersionConflict is thrown. */
+  readonly maxConflicts?: number;
 };
 
 /** A job whose id was made a moment ago. */
 export const newJob: JobVersion = { state: jobDecider.initialState, sequence: 0 };
 
 /** More rivals than this for one job at one moment are a defect, not a race. */
-const maxConflicts = 20;
+const usualMaxConflicts = 20;
 
 /** Reads the job, decides, appends; decides again on what is new when somebody else was faster. */
 export async function handleCommand(
@@ -36,6 +38,7 @@ export async function handleCommand(
   cause: Cause,
   options: Options = {},
 ): Promise<CommandOutcome> {
+  const maxConflicts = options.maxConflicts ?? usualMaxConflicts;
   let version = options.from ?? (await readJob(log, job));
   for (let conflicts = 0; ; conflicts += 1) {
     try {

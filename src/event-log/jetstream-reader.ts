@@ -4,6 +4,7 @@ import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connectio
 import { isStatus, placeOf } from "./jetstream-message.ts";
 
 type Created = {
+  readonly name?: string;
   readonly num_pending?: number;
   readonly delivered?: { readonly consumer_seq: number };
   readonly error?: { readonly description: string };
@@ -21,6 +22,7 @@ export async function readSubject(connection: JetStreamConnection, stream: strin
   const inbox = createInbox();
   const messages: Msg[] = [];
   let expected = Number.POSITIVE_INFINITY;
+  let consumer: string | null = null;
   let settle: (failure?: Error) => void = () => {};
   const complete = new Promise<void>((resolve, reject) => {
     settle = (failure) => (failure ? reject(failure) : resolve());
@@ -38,23 +40,29 @@ export async function readSubject(connection: JetStreamConnection, stream: strin
     },
   });
   try {
-    expected = await createPushConsumer(connection, stream, subject, inbox);
+    ({ expected, consumer } = await createPushConsumer(connection, stream, subject, inbox));
     if (messages.length >= expected) settle();
     await complete;
     return messages.slice(0, expected);
   } finally {
     clearTimeout(timer);
     subscription.unsubscribe();
+    if (consumer !== null) dropConsumer(connection, stream, consumer);
   }
 }
 
-/** Answers how many messages will come. The consumer goes by itself once nobody listens to its inbox. */
+/** Nobody waits for it: what is not dropped goes by itself, but at hundreds of reads a second thousands would stand. */
+function dropConsumer({ nats, isUp }: JetStreamConnection, stream: string, consumer: string): void {
+  if (isUp()) nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`, "", { timeout: silenceMs }).catch(() => {});
+}
+
+/** Answers how many messages will come, and from which consumer. */
 async function createPushConsumer(
   connection: JetStreamConnection,
   stream: string,
   subject: string,
   inbox: string,
-): Promise<number> {
+): Promise<{ readonly expected: number; readonly consumer: string | null }> {
   const request = {
     stream_name: stream,
     config: {
@@ -74,5 +82,6 @@ async function createPushConsumer(
   const created = answer.json<Created>();
   if (created.error) throw new LogUnavailable(`NATS refused to read ${subject}: ${created.error.description}`);
   // Some of them may be on their way already when the server counts the rest.
-  return (created.num_pending ?? 0) + (created.delivered?.consumer_seq ?? 0);
+  const expected = (created.num_pending ?? 0) + (created.delivered?.consumer_seq ?? 0);
+  return { expected, consumer: created.name ?? null };
 }

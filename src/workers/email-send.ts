@@ -51,12 +51,14 @@ export async function sendMailing(
     },
     handle: sending.handle,
     mayGoOn: () => lease.isHeld() && !dependencies.stopping.aborted && sending.outage() === null,
-  });
-  await books.settled();
+    // Also where a claim could not be stored: what was sent until then must not be left behind unrecorded.
+  }).finally(books.settled);
   const unsent = [...end.unhandled, ...sending.notSent];
-  // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are.
-  if (!(await lease.confirm())) return { kind: "lease-lost" };
-  await books.release(unsent);
+  // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are. From a
+  // pause until it is resumed there is no other worker, and a claim left behind would count as a mail in doubt.
+  const isHeld = await lease.confirm();
+  if (isHeld || (unsent.length > 0 && (await lease.wasOnlyPaused()))) await books.release(unsent);
+  if (!isHeld) return { kind: "lease-lost" };
   const outage = sending.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   const isEverybodyTried = end.isComplete && unsent.length === 0;

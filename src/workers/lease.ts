@@ -12,6 +12,8 @@ export type Lease = {
   confirm(): Promise<boolean>;
   /** Asks the log, unless it was asked a moment ago: a process that was stopped for a minute does not know it. */
   confirmLately(): Promise<boolean>;
+  /** Whether a lost lease was lost to a pause and to nothing after it: nobody else can have held the job since. */
+  wasOnlyPaused(): Promise<boolean>;
   /** Calls back once, when the lease is found lost. */
   onLost(lost: () => void): void;
   end(): void;
@@ -24,18 +26,22 @@ const freshForMs = 1000;
 export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, patience: AbortSignal): Lease {
   let isHeld = true;
   let hasEnded = false;
-  let confirmedAt = performance.now();
+  // Between the answer to JobStarted and this watch the process may have been stopped: the first claim asks in any case.
+  let confirmedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {
-    if (!isHeld) return false;
-    const { askedAt, last } = await persistently(patience, async () => {
-      const now = performance.now();
-      return { askedAt: now, last: await log.lastDecision(job) };
-    });
-    confirmedAt = Math.max(confirmedAt, askedAt);
-    if (last !== leaseSequence) {
-      isHeld = false;
-      tellLost();
+    // An answer that took its time says what was: the process may have been stopped while it waited for it.
+    while (isHeld) {
+      const { askedAt, last } = await persistently(patience, async () => {
+        const now = performance.now();
+        return { askedAt: now, last: await log.lastDecision(job) };
+      });
+      confirmedAt = Math.max(confirmedAt, askedAt);
+      if (last !== leaseSequence && isHeld) {
+        isHeld = false;
+        tellLost();
+      }
+      if (performance.now() - askedAt < freshForMs) break;
     }
     return isHeld;
   };
@@ -47,6 +53,12 @@ export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, pa
     isHeld: () => isHeld,
     confirm,
     confirmLately: async () => (performance.now() - confirmedAt < freshForMs ? isHeld : await confirm()),
+    wasOnlyPaused: async () => {
+      const since = (await persistently(patience, () => log.readDecisions(job))).filter(
+        ({ sequence }) => sequence > leaseSequence,
+      );
+      return since.length > 0 && since.every(({ event }) => event.type === "JobPaused");
+    },
     onLost: (lost) => {
       tellLost = lost;
     },

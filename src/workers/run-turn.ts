@@ -1,11 +1,11 @@
-import { foldDecisions, handleCommand } from "../commands/handle-command.ts";
+import { foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobState } from "../domain/job/decider.ts";
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
 import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Delivery } from "../event-log/delivery.ts";
-import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 import { type Bookkeeper, createBookkeeper } from "./bookkeeper.ts";
 import { type Lease, watchLease } from "./lease.ts";
@@ -31,6 +31,8 @@ type Processing = Extract<JobState, { status: "processing" }>;
 
 /** A turn that another worker is alive and busy with is looked at again after this. */
 const askAgainMs = 5000;
+/** One that is about to come to its end, or that somebody decided about this very moment, after this. */
+const lookAgainMs = 500;
 
 const now = (): string => new Date().toISOString();
 
@@ -44,18 +46,27 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
   const job: JobRef = { tenant: entry.tenant, jobId: entry.jobId };
   const decisions = await log.readDecisions(job);
   const before = foldDecisions(decisions);
-  const { state } = before;
-  if (state.status === "processing" && state.worker !== worker && (await probe.isRunning(state.worker, job))) {
-    delivery.giveBack(askAgainMs);
+  const last = lastWorker(decisions);
+  // Paused and resumed, a job is open again while the mails of its last worker are still on their way.
+  if (last !== null && last !== worker && (await probe.isRunning(last, job))) {
+    delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
   }
   const { run, attempt } = entry.event.data;
   const cause: Cause = { actor: `worker:${worker}`, correlationId: entry.correlationId, causationId: entry.id };
   const start: JobCommand = { type: "StartJob", run, attempt, worker, at: now() };
-  const started = await handleCommand(log, job, start, cause, { from: before });
+  const started = await startUnrivalled(log, job, start, cause, before);
+  if (started === "outrun") {
+    delivery.giveBack(lookAgainMs);
+    return;
+  }
   if (started.outcome === "accepted" && started.state.status === "processing") {
-    const held = await takeHold(log, job, started.state, started.sequence, wasStarted(decisions), cause);
-    if ((await doTurn(held, dependencies)) === "interrupted") {
+    const held = await takeHold(log, job, started.state, started.sequence, last !== null, cause);
+    const end = await doTurn(held, dependencies);
+    // The queue keeps a message, not who has it: to acknowledge it now would take it from whoever holds the turn, who
+    // may die. Where nobody does, it comes back once and is found to be over.
+    if (end === "lost") return;
+    if (end === "interrupted") {
       delivery.giveBack(0);
       return;
     }
@@ -63,8 +74,24 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
   delivery.acknowledge();
 }
 
-const wasStarted = (decisions: readonly StoredEvent<JobEvent>[]): boolean =>
-  decisions.some(({ event }) => event.type === "JobStarted");
+/**
+ * Who decided meanwhile may be a worker that was handed the same turn: it is to be asked, and what it has done to be
+ * read, before anybody takes the job from it. So this is decided once, on what was looked at, and never again unseen.
+ */
+async function startUnrivalled(log: EventLog, job: JobRef, start: JobCommand, cause: Cause, from: JobVersion) {
+  try {
+    return await handleCommand(log, job, start, cause, { from, maxConflicts: 0 });
+  } catch (failure) {
+    if (failure instanceof VersionConflict) return "outrun";
+    throw failure;
+  }
+}
+
+/** Who began the last attempt of the job, whatever became of it. */
+function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null {
+  const started = decisions.findLast(({ event }) => event.type === "JobStarted")?.event;
+  return started?.type === "JobStarted" ? started.data.worker : null;
+}
 
 async function takeHold(
   log: EventLog,
@@ -99,22 +126,25 @@ async function replayLedger(log: EventLog, job: JobRef, total: number): Promise<
   return ledger;
 }
 
-async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"over" | "interrupted"> {
+async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"over" | "interrupted" | "lost"> {
   const { log, work, stopping, giveUp, retrySchedule } = dependencies;
   const lease = watchLease(log, held.job, held.leaseSequence, stopping);
   try {
     const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp));
     if (end.kind === "interrupted") return "interrupted";
+    if (end.kind === "lease-lost") return "lost";
     const command = commandFor(end, held, retrySchedule);
+    const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause));
     // Refused means that somebody decided about the job meanwhile, and that stands.
-    if (command !== null) await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause));
-    return "over";
+    return outcome === "accepted" ? "over" : "lost";
   } finally {
     lease.end();
   }
 }
 
-function commandFor(end: Exclude<AttemptEnd, { kind: "interrupted" }>, held: HeldTurn, schedule: RetrySchedule) {
+type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;
+
+function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule) {
   const said = { ...held.turn, worker: held.worker, at: now() };
   switch (end.kind) {
     case "completed":
@@ -130,7 +160,5 @@ function commandFor(end: Exclude<AttemptEnd, { kind: "interrupted" }>, held: Hel
       const nextAttemptAt = new Date(Date.now() + delayMs).toISOString();
       return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
     }
-    case "lease-lost":
-      return null;
   }
 }

@@ -64,7 +64,8 @@ function mailOf({ refused, folded }: Job, address: string, recipient: number, ar
   if (arrived.size === 0) faults.push(`${address} was never mailed (${outcome})`);
   if (arrived.size > 1) faults.push(`${address} was mailed with different Message-IDs`);
   if (outcome !== "sent") faults.push(`${address} is recorded as ${outcome}`);
-  if (ids.some(({ messageId }) => !arrived.has(messageId))) faults.push(`${address} did not get the mail that was sent`);
+  if (ids.some(({ messageId }) => !arrived.has(messageId)))
+    faults.push(`${address} did not get the mail that was sent`);
   return faults;
 }
 

@@ -11,8 +11,8 @@ export type LoadShape = {
   readonly jobs: number;
 };
 
-/** Some 100 mails a second, about half of what the two workers can send. */
-export const steadyLoad: LoadShape = { recipientsPerJob: 30, everyMs: 300, jobs: 1000 };
+/** Some 130 mails a second, four fifths of what the two workers can send: both of them are busy all the time. */
+export const steadyLoad: LoadShape = { recipientsPerJob: 40, everyMs: 300, jobs: 1000 };
 
 /** A mailing whose POST was answered 201. */
 export type AcceptedJob = {

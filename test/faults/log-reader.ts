@@ -20,13 +20,19 @@ export type LogReader = {
   read(): Promise<readonly RawEvent[]>;
   /** Deletes a durable consumer, as an operator's slip would. */
   deleteConsumer(name: string): Promise<void>;
+  countConsumers(): Promise<number>;
   close(): Promise<void>;
 };
 
 export async function openLogReader({ config, prefix }: TestNats): Promise<LogReader> {
   const { servers, user, password } = config;
   const login = user === null ? {} : { user, ...(password === null ? {} : { pass: password }) };
-  const connection = await connect({ servers: [...servers], ...login, maxReconnectAttempts: -1, reconnectTimeWait: 200 });
+  const connection = await connect({
+    servers: [...servers],
+    ...login,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 200,
+  });
   const stream = `${prefix}_JOBS`;
   const manager = await connection.jetstreamManager({ checkAPI: false });
   const known: RawEvent[] = [];
@@ -54,6 +60,7 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
     deleteConsumer: async (name) => {
       await manager.consumers.delete(stream, name);
     },
+    countConsumers: async () => (await manager.streams.info(stream)).state.consumer_count,
     close: () => connection.close(),
   };
 }

@@ -18,7 +18,9 @@ export async function differencesFromLog(
     for (const { jobId, recipients, folded } of jobs) {
       const expected = toExpected(folded, recipients);
       const table = await fromTables(connection, jobId);
-      differences.push(...compare(`tables of ${jobId}`, { ...expected.of, lastSequence: folded.lastSequence }, table.job));
+      differences.push(
+        ...compare(`tables of ${jobId}`, { ...expected.of, lastSequence: folded.lastSequence }, table.job),
+      );
       differences.push(...compare(`rows of logs of ${jobId}`, expected.lines, table.lines));
       const http = await fromHttp(stage, jobId);
       differences.push(...compare(`GET ${jobId}`, expected.of, http.job));

@@ -39,7 +39,7 @@ const settings = {
 };
 
 /** Long enough for mails to be in flight whenever a fault strikes. */
-export const usualMsPerMail = 40;
+export const usualMsPerMail = 60;
 
 export async function openStage(): Promise<Stage> {
   const [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);

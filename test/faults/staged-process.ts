@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 /** One role of the service in a process that faults happen to. */
@@ -11,6 +12,8 @@ export type StagedProcess = {
   /** SIGSTOP: to everybody else it looks as if it went on. */
   suspend(): void;
   resume(): void;
+  /** Files and connections that it holds open; 0 where the system does not tell. */
+  openFiles(): Promise<number>;
   /** Where its API listens; empty for other roles and before the first start. */
   url(): string;
   output(): string;
@@ -21,34 +24,35 @@ export function createStagedProcess(
   role: string,
   env: Readonly<Record<string, string>>,
 ): StagedProcess {
-  let process_: WaybillProcess | null = null;
+  let running: WaybillProcess | null = null;
   let port = "0";
   let url = "";
   const signal = (name: NodeJS.Signals): void => {
-    if (process_ !== null) process.kill(process_.pid, name);
+    if (running !== null) process.kill(running.pid, name);
   };
   return {
     start: async () => {
-      if (process_ !== null) return;
-      process_ = await spawnWaybill(surroundings, role, { ...env, PORT: port });
-      if (process_.url === "") return;
+      if (running !== null) return;
+      running = await spawnWaybill(surroundings, role, { ...env, PORT: port });
+      if (running.url === "") return;
       // Clients go on asking where it was.
-      ({ url } = process_);
+      ({ url } = running);
       ({ port } = new URL(url));
     },
     kill: async () => {
-      await process_?.kill();
-      process_ = null;
+      await running?.kill();
+      running = null;
     },
     terminate: async () => {
-      const ending = process_;
-      process_ = null;
+      const ending = running;
+      running = null;
       const code = await ending?.terminate();
       if (ending !== null && code !== 0) throw new Error(`${role} ended with ${code}: ${ending.output()}`);
     },
     suspend: () => signal("SIGSTOP"),
     resume: () => signal("SIGCONT"),
+    openFiles: async () => (await readdir(`/proc/${running?.pid}/fd`).catch(() => [])).length,
     url: () => url,
-    output: () => process_?.output() ?? "",
+    output: () => running?.output() ?? "",
   };
 }

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createTransport, type Transporter } from "nodemailer";
 import { eventually } from "./eventually.ts";
 import { startMailServer, type TestMailServer } from "./mail-server.ts";
+import { everybody } from "./scripted-smtp.ts";
 
 describe("a mail server that does what a test tells it", () => {
   let server: TestMailServer;
@@ -67,6 +68,25 @@ describe("a mail server that does what a test tells it", () => {
     expect(await send("ada@example.com")).to.equal("EPROTOCOL 421");
     server.greetWith(null);
     expect(await send("ada@example.com")).to.equal("250 2.0.0 accepted");
+  });
+
+  it("hangs up as a mail begins to arrive, until it does not", async () => {
+    server.breakOff(true);
+    expect(await send("ada@example.com")).to.equal("ECONNECTION unanswered");
+    server.breakOff(false);
+    expect(await send("bob@example.com")).to.equal("250 2.0.0 accepted");
+    expect(namesOf(server.mails)).to.deep.equal(["<to-bob@example.com>"]);
+  });
+
+  it("answers everybody alike, but those of whom something else was said", async () => {
+    server.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
+    server.answerRecipient(everybody, { code: 451, text: "4.7.1 later" });
+    expect(await send("ada@example.com")).to.equal("EENVELOPE 451");
+    expect(await send("nobody@example.com")).to.equal("EENVELOPE 550");
+    server.answerRecipient(everybody, null);
+    server.takeInSilence(everybody);
+    expect(await send("ada@example.com")).to.equal("ECONNECTION unanswered");
+    expect(namesOf(server.mails)).to.deep.equal(["<to-ada@example.com>"]);
   });
 
   it("takes as long as it is told, over as many connections as there are", async () => {

@@ -75,15 +75,4 @@ describe("what a job sends, in the read model", () => {
       error: tooManyFailures.message,
     });
   });
-
-  it("may be large, for many jobs at once", async () => {
-    const jobs = Array.from({ length: 30 }, () => newJob());
-    const html = "🎉'".repeat(100_000);
-    for (const job of jobs) {
-      await side.storeContent(job, { html });
-      await side.happens(job, jobCreated());
-    }
-    await side.caughtUp("jobs");
-    for (const job of jobs) expect((await rowOf(job))["body"]).to.equal(html);
-  });
 });

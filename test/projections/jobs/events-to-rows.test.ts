@@ -160,4 +160,23 @@ describe("a job in the read model", () => {
     await side.caughtUp("jobs");
     expect((await createJobQueries(side.db).find(job)).job).to.equal(null);
   });
+
+  it("is not there for another tenant", async () => {
+    const job = newJob("acme");
+    await side.happens(job, jobCreated());
+    await side.caughtUp("jobs");
+    const queries = createJobQueries(side.db);
+    expect((await queries.find(job)).job?.id).to.equal(job.jobId);
+    expect((await queries.find({ ...job, tenant: "globex" })).job).to.equal(null);
+  });
+
+  it("keeps what it was asked for whatever happens to it", async () => {
+    expect(await shownAfter(...processing, recipientSent(), jobCompleted())).to.deep.include({
+      subject: "Your invoice",
+      name: "November",
+      metadata: { campaign: "11" },
+      createdAt: earlier,
+      maxAttempts: 4,
+    });
+  });
 });

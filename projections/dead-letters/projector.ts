@@ -1,0 +1,146 @@
+import type { Knex } from "knex";
+import { createDeadLetter, decideDeadLetter, runDecidedAbout } from "../../src/domain/job/dead-letter.ts";
+import type { JobEvent } from "../../src/domain/job/events.ts";
+import type { JobLabels } from "../../src/domain/job/job-record.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { ContentReader, ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import { insertRows, putRows } from "../write-rows.ts";
+import { type JobRow, type LetterRow, toDeadLetter, toLetterRow } from "./rows.ts";
+import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
+
+/** Jobs that gave up, and what became of each. */
+export const deadLettersProjector: Projector = {
+  name: "dead-letters",
+  version: 1,
+  tables: deadLetterTableDefinitions,
+  views: {},
+  project,
+};
+
+type Rows = { readonly jobs: Map<string, JobRow>; readonly letters: Map<string, LetterRow> };
+type Labels = ReadonlyMap<string, Pick<JobLabels, "name" | "subject">>;
+
+/** Longer lists make MariaDB turn them into a join. */
+const loadedAtOnce = 500;
+/** A content can be a megabyte long: never all of them at a time. */
+const readAtOnce = 20;
+
+async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
+  const decisions = events.filter(isOfConcern);
+  const ids = [...new Set(decisions.map(({ jobId }) => jobId))].sort();
+  if (ids.length === 0) return;
+  const before = await load(target.transaction, target.suffix, ids);
+  const labels = await readLabels(decisions, target.sources.readContent);
+  const after: Rows = { jobs: new Map(before.jobs), letters: new Map(before.letters) };
+  for (const decision of decisions) apply(after, decision, labels);
+  await write(target.transaction, target.suffix, before, after);
+}
+
+const keyOf = (jobId: string, run: number): string => `${jobId}.${run}`;
+
+function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: Labels): void {
+  const { event, jobId, tenant, sequence, actor } = stored;
+  switch (event.type) {
+    case "JobCreated":
+      jobs.set(jobId, { job_id: jobId, type: event.data.type, total: event.data.total });
+      return;
+    case "JobFailed": {
+      const job = jobs.get(jobId);
+      // An event of a job that was never created is history without effect, as in every fold.
+      if (job === undefined) return;
+      const { name, subject } = labels.get(jobId) ?? { name: null, subject: null };
+      const frame = { job_id: jobId, tenant, sequence, type: job.type, name, subject };
+      letters.set(keyOf(jobId, event.data.run), toLetterRow(frame, createDeadLetter(event, job.total)));
+      return;
+    }
+    case "JobRetried":
+    case "JobRequeued":
+    case "DeadLetterIgnored": {
+      const row = letters.get(keyOf(jobId, runDecidedAbout(event)));
+      if (row === undefined) return;
+      const letter = decideDeadLetter(toDeadLetter(row), event, actor);
+      letters.set(keyOf(jobId, row.run), toLetterRow(row, letter));
+      return;
+    }
+    case "JobCompleted":
+    case "JobCancelled":
+      jobs.delete(jobId);
+      return;
+    case "JobStarted":
+    case "JobRetryScheduled":
+    case "JobPaused":
+    case "JobResumed":
+      return;
+  }
+}
+
+function isOfConcern(stored: StoredEvent): stored is StoredEvent<JobEvent> {
+  switch (stored.event.type) {
+    case "JobCreated":
+    case "JobCompleted":
+    case "JobFailed":
+    case "JobCancelled":
+    case "JobRetried":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+      return true;
+    case "JobQueued":
+    case "JobStarted":
+    case "JobRetryScheduled":
+    case "JobPaused":
+    case "JobResumed":
+    case "RecipientsClaimed":
+    case "RecipientsReleased":
+    case "RecipientSent":
+    case "RecipientDeferred":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+      return false;
+  }
+}
+
+async function readLabels(decisions: readonly StoredEvent<JobEvent>[], readContent: ContentReader): Promise<Labels> {
+  const failed = decisions.filter(({ event }) => event.type === "JobFailed");
+  const labels = new Map<string, Pick<JobLabels, "name" | "subject">>();
+  for (let first = 0; first < failed.length; first += readAtOnce) {
+    const some = failed.slice(first, first + readAtOnce);
+    const contents = await Promise.all(some.map(async (job) => ({ job, content: await readContent(job) })));
+    for (const { job, content } of contents) {
+      if (content !== null) labels.set(job.jobId, { name: content.name, subject: content.subject });
+    }
+  }
+  return labels;
+}
+
+async function load(transaction: Knex.Transaction, suffix: Suffix, ids: readonly string[]): Promise<Rows> {
+  const tables = deadLetterTables(suffix);
+  const rows: Rows = { jobs: new Map(), letters: new Map() };
+  for (let first = 0; first < ids.length; first += loadedAtOnce) {
+    const some = ids.slice(first, first + loadedAtOnce);
+    const jobs: JobRow[] = await transaction(tables.jobs).whereIn("job_id", some);
+    const letters: LetterRow[] = await transaction(tables.letters).whereIn("job_id", some);
+    for (const job of jobs) rows.jobs.set(job.job_id, job);
+    for (const letter of letters) rows.letters.set(keyOf(letter.job_id, letter.run), letter);
+  }
+  return rows;
+}
+
+async function write(transaction: Knex.Transaction, suffix: Suffix, before: Rows, after: Rows): Promise<void> {
+  const tables = deadLetterTables(suffix);
+  const gone = [...before.jobs.keys()].filter((jobId) => !after.jobs.has(jobId));
+  for (let first = 0; first < gone.length; first += loadedAtOnce) {
+    await transaction(tables.jobs)
+      .whereIn("job_id", gone.slice(first, first + loadedAtOnce))
+      .delete();
+  }
+  await insertRows<JobRow>(transaction, {
+    table: tables.jobs,
+    columns: ["job_id", "type", "total"],
+    rows: [...after.jobs.values()].filter(({ job_id }) => !before.jobs.has(job_id)),
+  });
+  const letters = [...after.letters].filter(([key, row]) => before.letters.get(key) !== row).map(([, row]) => row);
+  const [first] = letters;
+  if (first === undefined) return;
+  const columns = Object.keys(first) as (keyof LetterRow)[];
+  await putRows<LetterRow>(transaction, { table: tables.letters, columns, rows: letters });
+}

@@ -1,0 +1,15 @@
+import type { Fault } from "./fault.ts";
+import { linkFaults } from "./link-faults.ts";
+import { mailServerFaults } from "./mail-server-faults.ts";
+import { freezes, kills, restarts } from "./process-faults.ts";
+import { twentyKills } from "./twenty-kills.ts";
+
+/** The whole matrix, in the order in which it runs. */
+export const allFaults: readonly Fault[] = [
+  ...kills,
+  ...freezes,
+  ...restarts,
+  ...linkFaults,
+  ...mailServerFaults,
+  twentyKills,
+];

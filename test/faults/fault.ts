@@ -1,0 +1,37 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { LoadShape } from "./load.ts";
+import { type Actor, connectionsOfWorker, type Stage } from "./stage.ts";
+
+export type Fault = {
+  readonly name: string;
+  /** Strikes and heals; while it does, mailings go on being posted. */
+  readonly strike: (stage: Stage, cell: Cell) => Promise<Toll>;
+  /** Instead of the steady load. */
+  readonly load?: LoadShape;
+  /** All that clients may be told besides success, where that is less than 503 and any kind of broken connection. */
+  readonly mayTell?: readonly string[];
+};
+
+export type Cell = {
+  readonly seed: string;
+  /** One of the two workers, by the seed. */
+  readonly victim: "worker" | "otherWorker";
+  /** Mails that have arrived since the cell began. */
+  readonly arrived: () => number;
+};
+
+/** What a fault may cost: the mails in flight at its instant, where it takes away whoever knew of them. */
+export type Toll = {
+  readonly mayDouble: number;
+  /** Asked once everything has ended: sentences about what this fault alone forbids. */
+  readonly alsoViolated?: () => readonly string[];
+};
+
+export const costsNothing: Toll = { mayDouble: 0 };
+export const inFlightOfOneWorker: Toll = { mayDouble: connectionsOfWorker };
+export const inFlightOfBothWorkers: Toll = { mayDouble: 2 * connectionsOfWorker };
+
+export const workers: readonly Actor[] = ["worker", "otherWorker"];
+
+/** How long a fault lasts: the one thing here that is a matter of time and not of something to wait for. */
+export const lasting = (ms: number): Promise<void> => pause(ms);

@@ -1,0 +1,86 @@
+import type { TcpProxy } from "../support/tcp-proxy.ts";
+import { costsNothing, type Fault, inFlightOfBothWorkers, lasting, type Toll, workers } from "./fault.ts";
+import { type Actor, connectionsOfWorker, type Links, type Stage } from "./stage.ts";
+
+type LinkOf = {
+  readonly name: string;
+  readonly actors: readonly Actor[];
+  readonly to: keyof Links;
+  readonly toll: Toll;
+};
+
+const links: readonly LinkOf[] = [
+  { name: "API–NATS", actors: ["api"], to: "nats", toll: costsNothing },
+  { name: "scheduler–NATS", actors: ["scheduler"], to: "nats", toll: costsNothing },
+  { name: "projector–NATS", actors: ["projector"], to: "nats", toll: costsNothing },
+  { name: "workers–NATS", actors: workers, to: "nats", toll: costsNothing },
+  { name: "API–database", actors: ["api"], to: "mysql", toll: costsNothing },
+  { name: "scheduler–database", actors: ["scheduler"], to: "mysql", toll: costsNothing },
+  { name: "projector–database", actors: ["projector"], to: "mysql", toll: costsNothing },
+  { name: "workers–mail server", actors: workers, to: "smtp", toll: inFlightOfBothWorkers },
+];
+
+/** Connections break, new ones are refused. */
+const cuts = links.map(({ name, actors, to, toll }) =>
+  linkFault(`${name} cut, 3 s`, toll, async (stage) => {
+    await each(stage, actors, to, (door) => door.cut());
+    await lasting(3000);
+    await each(stage, actors, to, (door) => door.restore());
+  }),
+);
+
+/** Connections stand and nothing comes through: longer than any single answer is waited for. */
+const stalls = links.map(({ name, actors, to, toll }) =>
+  linkFault(`${name} stalled, 10 s`, toll, async (stage) => {
+    await each(stage, actors, to, async (door) => door.stall());
+    await lasting(10_000);
+    await each(stage, actors, to, (door) => door.restore());
+  }),
+);
+
+/** What is said arrives and is done, and nobody learns of it; then the connection breaks. */
+const lostAnswers = links
+  .filter(({ to }) => to !== "mysql")
+  .map(({ name, actors, to, toll }) =>
+    linkFault(`${name} loses answers, 2 s`, toll, async (stage) => {
+      await each(stage, actors, to, async (door) => door.loseAnswers());
+      await lasting(2000);
+      await each(stage, actors, to, (door) => door.cut());
+      await each(stage, actors, to, (door) => door.restore());
+    }),
+  );
+
+/**
+ * One worker alone loses the log, for so long that the other takes over. What it has claimed it still sends for up to a
+ * second, as long as it may believe in its lease, and cannot record: up to what it claims ahead, beside what is in flight.
+ */
+const partition: Fault = {
+  name: "one worker–NATS stalled, 25 s",
+  strike: async ({ links: doors }, { victim }) => {
+    doors[victim].nats.stall();
+    await lasting(25_000);
+    await doors[victim].nats.restore();
+    return { mayDouble: 3 * connectionsOfWorker };
+  },
+};
+
+export const linkFaults: readonly Fault[] = [...cuts, ...stalls, ...lostAnswers, partition];
+
+function linkFault(name: string, toll: Toll, happens: (stage: Stage) => Promise<void>): Fault {
+  return {
+    name,
+    strike: async (stage) => {
+      await happens(stage);
+      return toll;
+    },
+  };
+}
+
+async function each(
+  stage: Stage,
+  actors: readonly Actor[],
+  to: keyof Links,
+  act: (door: TcpProxy) => Promise<void>,
+): Promise<void> {
+  await Promise.all(actors.map((actor) => act(stage.links[actor][to])));
+}

@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { deadLettersProjector } from "../../../projections/dead-letters/projector.ts";
+import { createDeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
+import { createMemoryContentStore } from "../../../src/content/memory-content-store.ts";
+import type { DeadLetterRecord } from "../../../src/domain/job/dead-letter.ts";
+import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { deadLetterFromLog } from "../../../src/history/dead-letter-from-log.ts";
+import * as example from "../../support/examples.ts";
+import { newJob } from "../../support/happen.ts";
+import { cancelled, completed, failed, retrying } from "../../support/histories.ts";
+import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
+
+const { deadLetterIgnored, jobCompleted, jobFailed, jobRequeued, jobRetried, jobStarted, later } = example;
+const secondRun = [jobRetried({ reason: "try again" }, later), jobStarted({ run: 2 })];
+
+describe("the dead letters of a job", () => {
+  let side: ReadSide;
+
+  before(async () => {
+    side = await openReadSide();
+    side.startProjector(deadLettersProjector);
+  });
+  after(() => side.cleanUp());
+
+  const everything = { status: null, cursor: null, limit: 100 };
+  const lettersOf = async (job: JobRef): Promise<readonly DeadLetterRecord[]> => {
+    await side.caughtUp("dead-letters");
+    const { letters, readSequence } = await createDeadLetterQueries(side.db).list("default", everything);
+    expect(readSequence).to.equal((await side.log.state()).lastSequence);
+    return letters.filter(({ jobId }) => jobId === job.jobId);
+  };
+  const lettersAfter = async (...events: readonly EventOfJob[]): Promise<readonly DeadLetterRecord[]> => {
+    const job = newJob();
+    await side.storeContent(job);
+    await side.happens(job, ...events);
+    return await lettersOf(job);
+  };
+
+  it("are none while it has not failed", async () => {
+    for (const history of [completed(), cancelled(), retrying()]) {
+      expect(await lettersAfter(...history)).to.deep.equal([]);
+    }
+  });
+
+  it("are one for each run that failed: what was retried by hand is closed", async () => {
+    const letters = await lettersAfter(...failed(), ...secondRun, jobFailed({ run: 2 }));
+    expect(letters.map(({ run, status, reason, decidedAt }) => ({ run, status, reason, decidedAt }))).to.deep.equal([
+      { run: 2, status: "open", reason: null, decidedAt: null },
+      { run: 1, status: "retried", reason: "try again", decidedAt: later },
+    ]);
+    expect(letters.map(({ name, subject }) => [name, subject])).to.deep.equal([
+      ["November", "Your invoice"],
+      ["November", "Your invoice"],
+    ]);
+  });
+
+  it("are all closed when a retry by hand succeeded", async () => {
+    const letters = await lettersAfter(...failed(), ...secondRun, jobCompleted({ run: 2 }));
+    expect(letters.map(({ status }) => status)).to.deep.equal(["retried"]);
+  });
+
+  it("tell how many were to be mailed when nobody was, as the job expired", async () => {
+    const expired = jobFailed({ error: { code: "expired", message: "too late" }, counts: null });
+    const [letter] = await lettersAfter(example.jobCreated({ total: 7 }), expired);
+    expect(letter?.error.code).to.equal("expired");
+    expect(letter?.progress).to.include({ total: 7, pending: 7, sent: 0 });
+  });
+
+  it("have no name and no subject once the content was erased", async () => {
+    const job = newJob();
+    await side.happens(job, ...failed());
+    expect((await lettersOf(job))[0]).to.include({ name: null, subject: null, status: "open" });
+  });
+
+  it("are as the log has them, whatever was decided about them", async () => {
+    for (const decisions of [
+      [],
+      [deadLetterIgnored({}, later)],
+      [jobRequeued({ reason: "it is back" }, later)],
+      [deadLetterIgnored(), jobRequeued({}, later)],
+      secondRun,
+    ]) {
+      const job = newJob();
+      await side.storeContent(job);
+      await side.happens(job, ...failed(), ...decisions);
+      const [letter] = await lettersOf(job);
+      expect(letter).to.deep.equal(await deadLetterFromLog(side.log, side.contentStore, job, 1));
+    }
+  });
+
+  it("are another tenant's where the job is", async () => {
+    await side.happens(newJob("other"), ...failed());
+    await side.caughtUp("dead-letters");
+    const { letters } = await createDeadLetterQueries(side.db).list("other", everything);
+    expect(letters).to.have.length(1);
+  });
+
+  it("forget jobs that cannot fail any more", async () => {
+    const job = newJob();
+    await side.happens(job, ...failed());
+    await side.happens(newJob(), ...completed());
+    await side.happens(newJob(), ...cancelled());
+    await side.caughtUp("dead-letters");
+    const known: { job_id: string }[] = await side.db("dead_letters_jobs").select("job_id");
+    const ids = known.map(({ job_id }) => job_id);
+    expect(ids).to.include(job.jobId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    await side.happens(job, ...secondRun, jobCompleted({ run: 2 }));
+    await side.caughtUp("dead-letters");
+    expect(await side.db("dead_letters_jobs").where({ job_id: job.jobId })).to.deep.equal([]);
+  });
+
+  it("are the same after a rebuild", async () => {
+    const live = await tablesOf(side.db, deadLettersProjector);
+    await side.rebuild([deadLettersProjector]);
+    expect(await tablesOf(side.db, deadLettersProjector)).to.deep.equal(live);
+    expect(live["dead_letters"]).to.have.length.greaterThan(8);
+  });
+});
+
+describe("what the log says of a dead letter", () => {
+  it("is nothing where there is no such run or no such job", async () => {
+    const side = await openReadSide();
+    const job = newJob();
+    await side.happens(job, ...failed());
+    const store = createMemoryContentStore();
+    expect(await deadLetterFromLog(side.log, store, job, 2)).to.equal(null);
+    expect(await deadLetterFromLog(side.log, store, newJob(), 1)).to.equal(null);
+    await side.cleanUp();
+  });
+});

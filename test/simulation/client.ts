@@ -1,0 +1,77 @@
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import type { JobSettings } from "../../src/domain/job/events.ts";
+import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { acceptJob } from "../../src/http/accept-job.ts";
+import { settings as exampleSettings } from "../support/examples.ts";
+import { exampleContent } from "../support/write-side.ts";
+import type { JobOfScenario, Order } from "./scenario.ts";
+import type { Service } from "./service.ts";
+import type { World } from "./world.ts";
+
+const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const now = (): string => new Date().toISOString();
+const sayAgainAfterMs = 700;
+
+export const jobIdOf = (index: number): string => `job-${index + 1}`;
+
+/** Says to the service what people say: jobs until they are accepted, orders once, whatever becomes of them. */
+export function createClients(world: World, { shared, createClient }: Service) {
+  const clients = new Set<object>();
+
+  const asClient = (act: (log: ReturnType<typeof shared.logOf>, name: string) => Promise<void>): void => {
+    const client = createClient();
+    clients.add(client);
+    const done = (): void => {
+      clients.delete(client);
+    };
+    world.runIn(client, () => {
+      act(shared.logOf(client), client.name).then(done, (failure: unknown) => {
+        done();
+        if (!(failure instanceof LogUnavailable)) world.violated(`${client.name} met ${String(failure)}`);
+      });
+    });
+  };
+
+  return {
+    areDone: (): boolean => clients.size === 0,
+    create: (index: number, scenario: JobOfScenario): void => {
+      const job = { tenant: "default", jobId: jobIdOf(index) };
+      const recipients = Array.from({ length: scenario.recipients }, (_, recipient) => ({
+        email: `r${recipient}@${job.jobId}.example`,
+      }));
+      const content = encodeContent({ ...exampleContent, recipients });
+      const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs } = scenario;
+      const scheduledAt = startsAfterMs === null ? null : new Date(world.nowMs() + startsAfterMs).toISOString();
+      const settings: JobSettings = {
+        ...exampleSettings,
+        ...{ priority, maxAttempts, retryDelayMs, onUnknown, scheduledAt },
+        total: scenario.recipients,
+        contentSha256: digestOf(content),
+        requestSha256: digestOf(job.jobId),
+      };
+      const client = createClient();
+      clients.add(client);
+      const [log, contents] = [shared.logOf(client), shared.contentsOf(client)];
+      const say = (): void => {
+        acceptJob(log, contents, { job, content, settings }, cause, now()).then(
+          ({ outcome }) => {
+            clients.delete(client);
+            if (outcome !== "accepted") world.violated(`${job.jobId} is refused`);
+          },
+          () => setTimeout(say, sayAgainAfterMs),
+        );
+      };
+      world.runIn(client, say);
+    },
+    order: ({ job, type, scope }: Order): void =>
+      asClient(async (log, name) => {
+        const ref = { tenant: "default", jobId: jobIdOf(job) };
+        world.note(`${name} says ${type} to ${ref.jobId}`);
+        const said = { at: now(), reason: null };
+        const command = type === "RetryJob" ? ({ type, scope, ...said } as const) : ({ type, ...said } as const);
+        const { outcome } = await handleCommand(log, ref, command, cause);
+        world.note(`${name} is answered: ${type} is ${outcome}`);
+      }),
+  };
+}

@@ -1,0 +1,164 @@
+import type { Mail, Mailer, SendOutcome } from "../../src/mail/mailer.ts";
+import type { Entry, SharedLog } from "./shared-log.ts";
+import type { SimulatedProcess, World } from "./world.ts";
+
+/** One mail that a worker began to hand over. */
+export type Handover = {
+  readonly process: SimulatedProcess;
+  readonly jobId: string;
+  readonly recipient: number;
+  readonly calledAtMs: number;
+  /** The mail server has it. */
+  isTaken: boolean;
+  /** The worker was told so. */
+  isAnswered: boolean;
+  /** What became of it stands in the log. */
+  isRecorded: boolean;
+  /** Something happened that leaves nobody sure whether it was taken, or whose it is to send. */
+  isInDoubt: boolean;
+};
+
+export type MailWorld = ReturnType<typeof createMailWorld>;
+
+/** The answers of a mail server are known this long after a question to the log, at most: what src/workers/lease.ts allows. */
+const leaseIsFreshForMs = 1000;
+const patienceMs = 5000;
+
+/** The mail server, and what everybody did with it. */
+export function createMailWorld(world: World, shared: SharedLog) {
+  const handovers: Handover[] = [];
+  /** Whoever did not answer for a job may lose it, and does not know until it asks the log. */
+  const doubted = new Set<string>();
+  let awayUntil = 0;
+
+  world.onEnd.push((process) => {
+    for (const handover of handovers) {
+      if (handover.process === process && !handover.isRecorded) handover.isInDoubt = true;
+    }
+  });
+  shared.onStored.push(({ event, actor, jobId }) => {
+    if (event.type === "JobStarted") doubted.delete(`${event.data.worker} ${jobId}`);
+    if (!("recipient" in event.data)) return;
+    for (const handover of handovers) {
+      const isIt = handover.jobId === jobId && handover.recipient === event.data.recipient;
+      if (isIt && actor === `worker:${handover.process.name}`) handover.isRecorded = true;
+    }
+  });
+
+  const begin = (process: SimulatedProcess, mail: Mail): Handover => {
+    const [, recipient, jobId] = /^r(\d+)@(.+)\.example$/.exec(mail.to) ?? [];
+    const handover: Handover = {
+      process,
+      jobId: jobId ?? "",
+      recipient: Number(recipient),
+      calledAtMs: world.nowMs(),
+      isTaken: false,
+      isAnswered: false,
+      isRecorded: false,
+      isInDoubt: process.state === "frozen" || doubted.has(`${process.name} ${jobId}`),
+    };
+    for (const fault of faultsOf(handover, shared.historyOf(handover.jobId))) world.violated(fault);
+    handovers.push(handover);
+    return handover;
+  };
+
+  const take = (handover: Handover): void => {
+    handover.isTaken = true;
+    world.note(
+      `    the mail server takes ${handover.jobId} recipient ${handover.recipient} of ${handover.process.name}`,
+    );
+  };
+
+  const isAway = (): boolean =>
+    (!world.isHealed() && world.nowMs() < awayUntil) || world.strikes(world.faults.unavailable);
+
+  /** What comes of a mail, and whether the mail server has it then. */
+  const decide = (handover: Handover): { readonly outcome: SendOutcome; readonly isTaken: boolean } => {
+    const { faults, chance } = world;
+    if (isAway()) return { outcome: unavailable, isTaken: false };
+    if (world.strikes(faults.unanswered)) {
+      handover.isInDoubt = true;
+      return { outcome: { kind: "unknown", error: reply("outcome-unknown", null) }, isTaken: chance.happens(0.5) };
+    }
+    if (chance.happens(faults.refused))
+      return { outcome: { kind: "failed", error: reply("rejected", 550) }, isTaken: false };
+    if (world.strikes(faults.deferred)) {
+      return { outcome: { kind: "deferred", error: reply("deferred", 451) }, isTaken: false };
+    }
+    return { outcome: { kind: "sent", response: "250 2.0.0 OK" }, isTaken: true };
+  };
+
+  return {
+    handovers,
+    goAway: (forMs: number): void => {
+      world.note(`the mail server is away for ${(forMs / 1000).toFixed(1)} s`);
+      awayUntil = world.nowMs() + forMs;
+    },
+    /** From now on another worker may hold the job without this one knowing. */
+    doubt: (process: SimulatedProcess, jobId: string): void => {
+      doubted.add(`${process.name} ${jobId}`);
+      for (const handover of handovers) {
+        if (handover.process === process && handover.jobId === jobId && !handover.isRecorded) handover.isInDoubt = true;
+      }
+    },
+    /** A process was stopped in good order: what it could not record by then is in doubt, if the log was away. */
+    ended: (process: SimulatedProcess): void => {
+      const unrecorded = handovers.filter((handover) => handover.process === process && !handover.isRecorded);
+      for (const handover of unrecorded) handover.isInDoubt ||= world.nowMs() - handover.calledAtMs > patienceMs;
+    },
+    mailerOf: (process: SimulatedProcess, connections: number): Mailer => ({
+      connections,
+      close: async () => {},
+      probe: () =>
+        new Promise((resolve) => {
+          world.leave(process, () => {
+            const outcome = isAway() ? unavailable : ({ kind: "ready" } as const);
+            world.tell(process, world.chance.between(2, 60), () => resolve(outcome));
+          });
+        }),
+      send: (mail) =>
+        new Promise((resolve) => {
+          if (process.state === "dead") return;
+          const handover = begin(process, mail);
+          world.leave(process, () => {
+            world.schedule(world.chance.between(1, 60), () => {
+              const { outcome, isTaken } = decide(handover);
+              if (isTaken) take(handover);
+              world.tell(process, outcome.kind === "unknown" ? patienceMs : world.chance.between(1, 60), () => {
+                handover.isAnswered = outcome.kind === "sent";
+                resolve(outcome);
+              });
+            });
+          });
+        }),
+    }),
+  };
+}
+
+const unavailable = { kind: "unavailable", error: { code: "smtp-unavailable", message: "away" } } as const;
+
+const reply = (code: string, replyCode: number | null) => ({ code, message: code, replyCode, statusCode: null });
+
+/** What is wrong with handing over this mail now, by the log alone. */
+function faultsOf({ process, jobId, recipient, calledAtMs }: Handover, history: readonly Entry[]): string[] {
+  const mail = `${process.name} hands over ${jobId} recipient ${recipient}`;
+  const lease = history.findLast(({ event }) => event.type === "JobStarted" && event.data.worker === process.name);
+  if (lease === undefined) return [`${mail} without ever having held the job`];
+  const faults: string[] = [];
+  const isClaimed = history.some(
+    ({ event, sequence }) =>
+      sequence > lease.sequence &&
+      event.type === "RecipientsClaimed" &&
+      event.data.worker === process.name &&
+      event.data.recipients.includes(recipient),
+  );
+  if (!isClaimed) faults.push(`${mail} without a claim`);
+  const next = history.find(({ channel, sequence }) => channel === "job" && sequence > lease.sequence);
+  const lostForMs = next === undefined ? 0 : calledAtMs - next.storedAtMs;
+  if (lostForMs > leaseIsFreshForMs) faults.push(`${mail} ${Math.round(lostForMs)} ms after ${next?.event.type}`);
+  const sent = history.find(({ event }) => event.type === "RecipientSent" && event.data.recipient === recipient);
+  // A worker that does not know yet that it lost the job cannot know either what another one sends.
+  const couldKnow = sent !== undefined && (next === undefined || sent.sequence < next.sequence);
+  if (couldKnow) faults.push(`${mail} although #${sent.sequence} says that it was sent`);
+  return faults;
+}

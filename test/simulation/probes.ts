@@ -1,0 +1,63 @@
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { LeaseProbe } from "../../src/workers/lease-probe.ts";
+import type { MailWorld } from "./mail-world.ts";
+import type { SharedLog } from "./shared-log.ts";
+import type { SimulatedProcess, World } from "./world.ts";
+
+type Answering = { readonly process: SimulatedProcess; readonly isRunning: (job: JobRef) => boolean };
+
+const timeoutMs = 1000;
+
+/** How workers ask each other whether they are at it, and what they may conclude from the silence of another. */
+export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
+  const answering = new Map<string, Answering>();
+  /** Who was found gone, by whom, from which job, and when. */
+  const foundGone: { readonly by: string; readonly worker: string; readonly jobId: string; readonly atMs: number }[] =
+    [];
+  const holders = new Map<string, { readonly worker: string; readonly sinceMs: number }>();
+
+  shared.onStored.push(({ event, jobId, channel, storedAtMs }) => {
+    if (channel !== "job") return;
+    const holder = holders.get(jobId);
+    if (event.type !== "JobStarted") {
+      holders.delete(jobId);
+      return;
+    }
+    const { worker } = event.data;
+    holders.set(jobId, { worker, sinceMs: storedAtMs });
+    if (holder === undefined || holder.worker === worker) return;
+    const mayTakeOver = foundGone.some(
+      (found) =>
+        found.by === worker && found.worker === holder.worker && found.jobId === jobId && found.atMs >= holder.sinceMs,
+    );
+    if (!mayTakeOver) world.violated(`${worker} takes ${jobId} from ${holder.worker} without having asked for it`);
+  });
+
+  const look = (worker: string, job: JobRef): boolean => {
+    const asked = answering.get(worker);
+    if (asked === undefined || asked.process.state === "dead" || !asked.isRunning(job)) return false;
+    if (asked.process.state === "alive" && !world.isLogAway() && !world.strikes(world.faults.lostProbes)) return true;
+    world.note(`${worker} does not answer that it is at ${job.jobId}`);
+    mail.doubt(asked.process, job.jobId);
+    return false;
+  };
+
+  return {
+    probeOf: (process: SimulatedProcess): LeaseProbe => ({
+      answerFor: (worker, isRunning) => {
+        answering.set(worker, { process, isRunning });
+        return () => answering.delete(worker);
+      },
+      isRunning: (worker, job) =>
+        new Promise((resolve) => {
+          world.leave(process, () => {
+            world.schedule(world.latency(), () => {
+              const isThere = look(worker, job);
+              if (!isThere) foundGone.push({ by: process.name, worker, jobId: job.jobId, atMs: world.nowMs() });
+              world.tell(process, isThere ? world.latency() : timeoutMs, () => resolve(isThere));
+            });
+          });
+        }),
+    }),
+  };
+}

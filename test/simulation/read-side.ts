@@ -1,0 +1,133 @@
+import { type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "../../projections/jobs/rows.ts";
+import { waitingRowAfter } from "../../projections/waiting/projector.ts";
+import type { WaitingRow } from "../../projections/waiting/rows.ts";
+import { createJobView, evolveJobView, foldJobView } from "../../src/domain/job/job-view.ts";
+import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { Entry, SharedLog } from "./shared-log.ts";
+import type { SimulatedProcess, World } from "./world.ts";
+
+type JobRows = { readonly job: ReturnType<typeof toJobRow>; readonly ledger: ReturnType<typeof toLedgerRow> };
+
+/** What is committed: rows and the checkpoint that they belong to, together or not at all. */
+type Tables = {
+  checkpoint: number;
+  jobs: Map<string, JobRows>;
+  waiting: Map<string, WaitingRow>;
+};
+
+const noLabels = { name: null, subject: null, metadata: {} };
+
+/** The read models of a world, in tables that lag behind the log, and the scheduler's list of what waits. */
+export function createReadSide(world: World, shared: SharedLog) {
+  const tables: Tables = { checkpoint: 0, jobs: new Map(), waiting: new Map() };
+  const locks = new Map<string, SimulatedProcess>();
+  let isProjecting = false;
+
+  const projectSoon = (): void => {
+    if (isProjecting) return;
+    isProjecting = true;
+    world.schedule(world.chance.between(1, 400), () => {
+      isProjecting = false;
+      projectBatch();
+    });
+  };
+  const projectBatch = (): void => {
+    const size = Math.ceil(world.chance.between(0, 12));
+    const batch = shared.entries.slice(tables.checkpoint, tables.checkpoint + size);
+    const after = afterBatch(tables, batch);
+    const isLocked = batch.some(({ jobId }) => locks.has(jobId));
+    // A projector that dies before its commit has done nothing; the next one begins at the same checkpoint.
+    if (!isLocked && !world.strikes(0.2)) {
+      Object.assign(tables, after);
+      for (const fault of differences(tables, shared.entries)) world.violated(fault);
+    }
+    if (tables.checkpoint < shared.entries.length) projectSoon();
+  };
+  shared.onStored.push(projectSoon);
+
+  const unlock = (jobIds: readonly string[]): void => {
+    for (const jobId of jobIds) locks.delete(jobId);
+  };
+  world.onEnd.push((process, how) => {
+    if (how === "crashed") unlock([...locks].filter(([, owner]) => owner === process).map(([jobId]) => jobId));
+  });
+
+  const lockDue = (process: SimulatedProcess, limit: number): WaitingRow[] => {
+    const due = [...tables.waiting.values()].filter(
+      ({ job_id, due_at }) => due_at.getTime() <= world.nowMs() && !locks.has(job_id),
+    );
+    const rows = due.sort((one, other) => one.due_at.getTime() - other.due_at.getTime()).slice(0, limit);
+    for (const { job_id } of rows) locks.set(job_id, process);
+    return rows;
+  };
+  const strikeOff = (rows: readonly WaitingRow[], queued: readonly string[]): void => {
+    const isCommitted = !world.strikes(0.05);
+    for (const jobId of queued) if (isCommitted) tables.waiting.delete(jobId);
+    unlock(rows.map(({ job_id }) => job_id));
+  };
+  /** A statement of the database in a process; the database itself is never away here. */
+  const inDatabase = <Result>(process: SimulatedProcess, statement: () => Result): Promise<Result> =>
+    new Promise((resolve) => {
+      world.leave(process, () => {
+        world.schedule(world.latency(), () => {
+          if (process.state === "dead") return;
+          const result = statement();
+          world.tell(process, world.latency(), () => resolve(result));
+        });
+      });
+    });
+
+  return {
+    isUpToDate: (): boolean => tables.checkpoint === shared.entries.length,
+    waitingListOf: (process: SimulatedProcess): WaitingList => ({
+      takeDue: async (limit, queue) => {
+        const rows = await inDatabase(process, () => lockDue(process, limit));
+        if (rows.length === 0) return 0;
+        const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
+        const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
+        await inDatabase(process, () => strikeOff(rows, queued));
+        return queued.length;
+      },
+    }),
+  };
+}
+
+function afterBatch({ checkpoint, jobs, waiting }: Tables, batch: readonly Entry[]): Tables {
+  const after = { checkpoint: batch.at(-1)?.sequence ?? checkpoint, jobs: new Map(jobs), waiting: new Map(waiting) };
+  const folding = new Map<string, ProjectedJob>();
+  for (const entry of batch) {
+    const { jobId, tenant, event, sequence } = entry;
+    const rows = jobs.get(jobId);
+    const before = folding.get(jobId) ?? (rows === undefined ? undefined : toProjectedJob(rows.job, rows.ledger));
+    if (before !== undefined) {
+      folding.set(jobId, { ...before, view: evolveJobView(before.view, event), lastSequence: sequence });
+    } else if (event.type === "JobCreated") {
+      folding.set(jobId, { jobId, tenant, labels: noLabels, view: createJobView(event), lastSequence: sequence });
+    }
+    const row = waitingRowAfter(after.waiting.get(jobId), entry);
+    if (row === undefined) after.waiting.delete(jobId);
+    else after.waiting.set(jobId, row);
+  }
+  for (const [jobId, job] of folding) after.jobs.set(jobId, { job: toJobRow(job), ledger: toLedgerRow(job) });
+  return after;
+}
+
+/** Where the tables are not what the log says up to their checkpoint. */
+function differences({ checkpoint, jobs }: Tables, entries: readonly Entry[]): string[] {
+  return [...jobs].flatMap(([jobId, rows]) => {
+    const history = entries.filter((entry) => entry.jobId === jobId && entry.sequence <= checkpoint);
+    const view = foldJobView(history.map(({ event }) => event));
+    const stored = toProjectedJob(rows.job, rows.ledger).view;
+    return view !== null && textOf(view) === textOf(stored) ? [] : [`the rows of ${jobId} at #${checkpoint} are wrong`];
+  });
+}
+
+const textOf = (view: NonNullable<ReturnType<typeof foldJobView>>): string =>
+  JSON.stringify({ ...view, settings: view.settings.total, ledger: [view.ledger.run, ...view.ledger.cells] });
+
+const toDueTurn = (row: WaitingRow): DueTurn => ({
+  tenant: row.tenant,
+  jobId: row.job_id,
+  turn: { run: row.run, attempt: row.attempt, priority: row.priority },
+  cause: { sequence: row.cause_sequence, id: row.cause_id, correlationId: row.correlation_id },
+});

@@ -1,0 +1,88 @@
+import { foldJobView } from "../../src/domain/job/job-view.ts";
+import { createClients, jobIdOf } from "./client.ts";
+import { type Moment, type Scenario, scenarioOf } from "./scenario.ts";
+import { createService } from "./service.ts";
+import { installVirtualTime } from "./virtual-time.ts";
+import { faultsOfJob } from "./what-must-hold.ts";
+import { createWorld } from "./world.ts";
+
+/** What came of one seed: what was wrong, and everything that happened, a line each. */
+export type History = {
+  readonly violations: readonly string[];
+  readonly story: readonly string[];
+  readonly steps: number;
+  readonly handedOver: number;
+};
+
+/** Whatever is not quiet this long after the world was healed hangs. */
+const quietWithinMs = 5 * 60_000;
+const mostSteps = 30_000;
+const lookEvery = 20;
+const outageMs = 12_000;
+
+/** One history of a whole service, the same for the same seed. */
+export async function runHistory(seed: number, scenario: Scenario = scenarioOf(seed)): Promise<History> {
+  const world = createWorld(seed, scenario.faults);
+  const restoreTime = installVirtualTime(world);
+  const reject = (failure: unknown): void => world.violated(`a rejection that nobody handled: ${String(failure)}`);
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", reject);
+  try {
+    return await play(world, scenario);
+  } finally {
+    process.removeListener("unhandledRejection", reject);
+    for (const other of others) process.on("unhandledRejection", other);
+    restoreTime();
+  }
+}
+
+async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): Promise<History> {
+  const service = createService(world, scenario);
+  const clients = createClients(world, service);
+  const { shared, mail } = service;
+  const viewOf = (jobId: string) => foldJobView(shared.historyOf(jobId).map(({ event }) => event));
+  const jobIds = scenario.jobs.map((_, index) => jobIdOf(index));
+  const isWaiting = (jobId: string): boolean => {
+    const { status, completedAt } = viewOf(jobId) ?? { status: "pending", completedAt: null };
+    return completedAt === null && status !== "paused";
+  };
+  const isQuiet = (): boolean => world.isHealed() && clients.areDone() && service.isIdle() && !jobIds.some(isWaiting);
+
+  service.start();
+  scenario.jobs.forEach((job, index) => {
+    world.schedule(job.createdAfterMs, () => clients.create(index, job));
+  });
+  const at = ({ afterEvents, delayMs }: Moment, act: () => void): void => {
+    shared.onStored.push(({ sequence }) => {
+      if (sequence === afterEvents + 1) world.schedule(delayMs, act);
+    });
+  };
+  for (const order of scenario.orders) if (order.job < jobIds.length) at(order, () => clients.order(order));
+  for (const moment of scenario.restarts) at(moment, service.restartWorker);
+  for (const moment of scenario.logOutages) at(moment, () => world.takeLogAway(outageMs));
+  for (const moment of scenario.mailOutages) at(moment, () => mail.goAway(outageMs));
+  let mustEndAtMs = Number.POSITIVE_INFINITY;
+  world.schedule(scenario.healedAfterMs, () => {
+    world.heal(service.processes());
+    mustEndAtMs = world.nowMs() + quietWithinMs;
+  });
+
+  let steps = 0;
+  while (steps < mostSteps && world.nowMs() < mustEndAtMs && world.violations.length === 0) {
+    if (steps % lookEvery === 0 && isQuiet()) break;
+    await world.step();
+    steps += 1;
+  }
+  if (world.violations.length === 0 && !isQuiet()) world.violated("it does not come to an end");
+  for (const jobId of world.isHealed() ? jobIds : []) {
+    const own = mail.handovers.filter((handover) => handover.jobId === jobId);
+    for (const fault of faultsOfJob(jobId, shared.historyOf(jobId), own)) world.violated(fault);
+  }
+  return {
+    violations: world.violations,
+    story: world.story,
+    steps,
+    handedOver: mail.handovers.filter(({ isTaken }) => isTaken).length,
+  };
+}

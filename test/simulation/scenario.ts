@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import type { OnUnknown, Priority, RetryScope } from "../../src/domain/job/events.ts";
+
+/** How often each thing goes wrong, as probabilities, each time that it could. */
+export type Faults = {
+  readonly crashes: number;
+  readonly freezes: number;
+  readonly lostQuestions: number;
+  readonly lostAnswers: number;
+  readonly lateEffects: number;
+  /** Acknowledgements, signs of life and hints. */
+  readonly lostMessages: number;
+  readonly lostProbes: number;
+  readonly slowness: number;
+  /** A turn is handed to two workers, or comes back although it was acknowledged. */
+  readonly repeats: number;
+  readonly refused: number;
+  readonly deferred: number;
+  readonly unavailable: number;
+  /** The mail server takes a mail, or does not, and nobody is told. */
+  readonly unanswered: number;
+};
+
+export type JobOfScenario = {
+  readonly recipients: number;
+  readonly priority: Priority;
+  readonly maxAttempts: number;
+  readonly retryDelayMs: number;
+  readonly onUnknown: OnUnknown;
+  readonly createdAfterMs: number;
+  /** Null for a job that may start at once. */
+  readonly startsAfterMs: number | null;
+};
+
+/** When the log has so many events, and a little later: so that what people do falls among what is going on. */
+export type Moment = { readonly afterEvents: number; readonly delayMs: number };
+
+export type Order = Moment & {
+  readonly job: number;
+  readonly type: "CancelJob" | "PauseJob" | "ResumeJob" | "RetryJob";
+  readonly scope: RetryScope;
+};
+
+/** What a history begins with; what happens in it, the seed decides. */
+export type Scenario = {
+  readonly faults: Faults;
+  readonly jobs: readonly JobOfScenario[];
+  readonly orders: readonly Order[];
+  readonly workers: number;
+  readonly schedulers: number;
+  readonly concurrency: number;
+  readonly connections: number;
+  readonly batchDelayMs: number;
+  /** Workers that are stopped as an operator does it, and started again. */
+  readonly restarts: readonly Moment[];
+  readonly logOutages: readonly Moment[];
+  readonly mailOutages: readonly Moment[];
+  readonly healedAfterMs: number;
+};
+
+/** Often never, so that every kind of fault is also seen without the others. */
+const probability = (most: number) => fc.oneof(fc.constant(0), fc.double({ min: 0, max: most, noNaN: true }));
+const within = (ms: number) => fc.integer({ min: 0, max: ms });
+
+const faults: fc.Arbitrary<Faults> = fc.record({
+  crashes: probability(0.015),
+  freezes: probability(0.012),
+  lostQuestions: probability(0.05),
+  lostAnswers: probability(0.05),
+  lateEffects: probability(0.03),
+  lostMessages: probability(0.2),
+  lostProbes: probability(0.3),
+  slowness: probability(0.1),
+  repeats: probability(0.2),
+  refused: probability(0.3),
+  deferred: probability(0.3),
+  unavailable: probability(0.1),
+  unanswered: probability(0.1),
+});
+
+const job: fc.Arbitrary<JobOfScenario> = fc.record({
+  recipients: fc.integer({ min: 1, max: 8 }),
+  priority: fc.constantFrom("high", "normal", "low"),
+  maxAttempts: fc.integer({ min: 1, max: 3 }),
+  retryDelayMs: fc.integer({ min: 500, max: 10_000 }),
+  onUnknown: fc.constantFrom("resend", "skip"),
+  createdAfterMs: within(3000),
+  startsAfterMs: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: within(8000) }),
+});
+
+const moment: fc.Arbitrary<Moment> = fc.record({ afterEvents: fc.nat({ max: 40 }), delayMs: within(150) });
+const order: fc.Arbitrary<Order> = fc.record({
+  job: fc.nat({ max: 2 }),
+  type: fc.constantFrom("CancelJob", "PauseJob", "ResumeJob", "ResumeJob", "RetryJob", "RetryJob"),
+  scope: fc.constantFrom("failed", "unknown", "unsent"),
+  afterEvents: fc.nat({ max: 40 }),
+  delayMs: within(150),
+});
+/** Held back, and let go on a moment later. */
+const interruption = fc
+  .record({ job: fc.nat({ max: 2 }), at: moment, forMs: within(150) })
+  .map(({ job, at, forMs }) => [
+    { job, type: "PauseJob", scope: "failed", ...at } as const,
+    { job, type: "ResumeJob", scope: "failed", ...at, delayMs: at.delayMs + forMs } as const,
+  ]);
+const orders: fc.Arbitrary<readonly Order[]> = fc
+  .tuple(fc.array(order, { maxLength: 4 }), fc.array(interruption, { maxLength: 1 }))
+  .map(([single, double]) => [...single, ...double.flat()]);
+
+const moments = (maxLength: number) => fc.array(moment, { maxLength });
+
+const anyScenario: fc.Arbitrary<Scenario> = fc.record({
+  faults,
+  jobs: fc.array(job, { minLength: 1, maxLength: 3 }),
+  orders,
+  workers: fc.integer({ min: 1, max: 3 }),
+  schedulers: fc.integer({ min: 1, max: 2 }),
+  concurrency: fc.integer({ min: 1, max: 2 }),
+  connections: fc.integer({ min: 1, max: 4 }),
+  batchDelayMs: fc.constantFrom(0, 0, 0, 200),
+  restarts: moments(2),
+  logOutages: moments(1),
+  mailOutages: moments(1),
+  healedAfterMs: within(40_000),
+});
+
+/** The same for the same seed, with the same version of fast-check. */
+export function scenarioOf(seed: number): Scenario {
+  const [scenario] = fc.sample(anyScenario, { seed, numRuns: 1 });
+  if (scenario === undefined) throw new Error(`Seed ${seed} gives no scenario`);
+  return scenario;
+}

@@ -1,0 +1,151 @@
+import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { withBreaker } from "../../src/mail/breaker.ts";
+import { createPace } from "../../src/mail/pace.ts";
+import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
+import { createScheduler } from "../../src/scheduler/scheduler.ts";
+import { createTimer } from "../../src/scheduler/timer.ts";
+import type { WorkQueue } from "../../src/work-queue/work-queue.ts";
+import { createMailWorker, queuePatienceMs } from "../../src/workers/create-mail-worker.ts";
+import type { Worker } from "../../src/workers/worker.ts";
+import { createConsumer } from "./consumer.ts";
+import { createMailWorld } from "./mail-world.ts";
+import { createProbes } from "./probes.ts";
+import { createReadSide } from "./read-side.ts";
+import type { Scenario } from "./scenario.ts";
+import { createSharedLog } from "./shared-log.ts";
+import { ask } from "./wire.ts";
+import type { SimulatedProcess, World } from "./world.ts";
+
+export type Service = ReturnType<typeof createService>;
+
+type Running = { readonly process: SimulatedProcess; readonly worker: Worker | null };
+
+const feedPatienceMs = 10_000;
+const stopWithinMs = 10_000;
+const rankOf = ({ data }: JobQueued): number => ["high", "normal", "low"].indexOf(data.priority);
+
+/** The processes of a service in a world, each with its own way to the log, the queue and the mail server. */
+export function createService(world: World, scenario: Scenario) {
+  const shared = createSharedLog(world);
+  const mail = createMailWorld(world, shared);
+  const probes = createProbes(world, shared, mail);
+  const readSide = createReadSide(world, shared);
+  const queue = createConsumer<JobQueued>(world, queuePatienceMs);
+  const feed = createConsumer<JobEvent>(world, feedPatienceMs);
+  const running = new Set<Running>();
+  let born = 0;
+
+  shared.onStored.push((entry) => {
+    if (entry.event.type === "JobQueued") queue.add({ ...entry, event: entry.event });
+    else if (entry.channel === "job") feed.add({ ...entry, event: entry.event as JobEvent });
+  });
+
+  const bear = (kind: string, isMortal = true): SimulatedProcess => {
+    born += 1;
+    return { name: `${kind}-${born}`, isMortal, state: "alive", held: [] };
+  };
+  /** Under another name each time, as processes are. */
+  const keepRunning = (kind: string, start: (process: SimulatedProcess) => Worker | null): void => {
+    const process = bear(kind);
+    world.note(`${process.name} starts`);
+    revive.set(process, () => keepRunning(kind, start));
+    world.runIn(process, () => {
+      const worker = start(process);
+      if (process.state !== "dead") running.add({ process, worker });
+    });
+  };
+  const revive = new Map<SimulatedProcess, () => void>();
+  const replace = (process: SimulatedProcess): void => {
+    for (const one of running) if (one.process === process) running.delete(one);
+    const again = revive.get(process);
+    if (again !== undefined) world.schedule(world.chance.between(50, 3000), again);
+  };
+  world.onEnd.push((process, how) => {
+    if (how === "crashed") replace(process);
+  });
+
+  const report = (process: SimulatedProcess) => (failure: unknown) => {
+    world.note(`${process.name} reports ${String(failure)}`);
+    if (!(failure instanceof LogUnavailable)) world.violated(`${process.name} met ${String(failure)}`);
+  };
+
+  const startWorker = (process: SimulatedProcess): Worker => {
+    const worker = createMailWorker(
+      {
+        log: shared.logOf(process),
+        contentStore: shared.contentsOf(process),
+        queue: queueOf(process),
+        probe: probes.probeOf(process),
+        mailer: withBreaker(mail.mailerOf(process, scenario.connections)),
+        pace: createPace(null),
+      },
+      {
+        name: process.name,
+        concurrency: scenario.concurrency,
+        mailFrom: "Waybill <waybill@example.org>",
+        batchDelayMs: scenario.batchDelayMs,
+        retrySchedule: { baseDelayMs: 1000, factor: 2, jitter: 0.1, delaysMs: null },
+      },
+      report(process),
+    );
+    worker.start();
+    return worker;
+  };
+  const queueOf = (process: SimulatedProcess): WorkQueue => ({
+    take: () => ask(world, process, "take", async () => queue.take(process, 1, rankOf)[0] ?? null),
+    onArrival: (arrived) => queue.onArrival(process, arrived),
+  });
+  const feedOf = (process: SimulatedProcess): DecisionFeed => ({
+    batches: async function* (signal) {
+      while (!signal.aborted) {
+        let stopListening: () => void = () => {};
+        const arrival = new Promise<void>((resolve) => {
+          stopListening = feed.onArrival(process, resolve);
+        });
+        const batch = await ask(world, process, "decisions", async () => feed.take(process, 10, () => 0)).catch(
+          () => [],
+        );
+        if (batch.length > 0) yield batch;
+        else await Promise.race([arrival, new Promise((resolve) => setTimeout(resolve, 2000))]);
+        stopListening();
+      }
+    },
+  });
+  const startScheduler = (process: SimulatedProcess): null => {
+    const log = shared.logOf(process);
+    createScheduler(log, feedOf(process), report(process)).start();
+    createTimer(log, readSide.waitingListOf(process), report(process)).start();
+    return null;
+  };
+
+  return {
+    shared,
+    mail,
+    readSide,
+    /** For whoever is outside of the service: it neither crashes nor freezes. */
+    createClient: (): SimulatedProcess => bear("client", false),
+    start: (): void => {
+      for (let count = 0; count < scenario.workers; count += 1) keepRunning("worker", startWorker);
+      for (let count = 0; count < scenario.schedulers; count += 1) keepRunning("scheduler", startScheduler);
+    },
+    processes: (): SimulatedProcess[] => [...running].map(({ process }) => process),
+    isIdle: (): boolean =>
+      queue.isEmpty() && feed.isEmpty() && readSide.isUpToDate() && [...running].every(({ worker }) => !worker?.busy()),
+    /** Stops a worker as an operator does; a new one takes its place. */
+    restartWorker: (): void => {
+      const found = [...running].find(({ process, worker }) => worker !== null && process.state === "alive");
+      if (found === undefined) return;
+      const { process, worker } = found;
+      world.note(`${process.name} is told to stop`);
+      const ended = (): void => {
+        if (process.state === "dead") return;
+        world.note(`${process.name} has stopped`);
+        process.state = "dead";
+        replace(process);
+        mail.ended(process);
+      };
+      world.runIn(process, () => void worker?.stop(stopWithinMs).then(ended));
+    },
+  };
+}

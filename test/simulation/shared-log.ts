@@ -1,0 +1,83 @@
+import type { ContentStore } from "../../src/content/content-store.ts";
+import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { ask } from "./wire.ts";
+import type { SimulatedProcess, World } from "./world.ts";
+
+/** An event of the log, and when it came into it, which may be long after its own time. */
+export type Entry = StoredEvent & { readonly storedAtMs: number };
+
+export type SharedLog = ReturnType<typeof createSharedLog>;
+
+/** The one log and the one content store of a world, and the way to them that each process has. */
+export function createSharedLog(world: World) {
+  const memory = createMemoryEventLog();
+  const contents = createMemoryContentStore();
+  const entries: Entry[] = [];
+  const onStored: ((entry: Entry) => void)[] = [];
+  const hearers = new Set<{ readonly process: SimulatedProcess; readonly jobId: string; readonly heard: () => void }>();
+
+  const storing = async (job: JobRef, store: () => Promise<number>): Promise<number> => {
+    const sequence = await store();
+    if (sequence <= entries.length) return sequence;
+    const stored = (await memory.readHistory(job)).at(-1) as StoredEvent;
+    const entry = { ...stored, storedAtMs: world.nowMs() };
+    entries.push(entry);
+    world.note(`  #${sequence} ${job.jobId} ${describe(stored)}`);
+    for (const tell of onStored) tell(entry);
+    if (entry.channel !== "job") return sequence;
+    for (const { process, jobId, heard } of hearers) {
+      if (jobId !== job.jobId || world.strikes(world.faults.lostMessages)) continue;
+      world.tell(process, world.latency(), heard);
+    }
+    return sequence;
+  };
+
+  return {
+    memory,
+    entries,
+    onStored,
+    historyOf: (jobId: string): readonly Entry[] => entries.filter((entry) => entry.jobId === jobId),
+    logOf: (process: SimulatedProcess): EventLog => {
+      const asking = <Answer>(what: string, effect: () => Promise<Answer>): Promise<Answer> =>
+        ask(world, process, what, effect);
+      return {
+        append: (job, event, expected) =>
+          asking(`append ${event.event.type}`, () => storing(job, () => memory.append(job, event, expected))),
+        record: (job, event) =>
+          asking(`record ${describe(event)}`, () => storing(job, () => memory.record(job, event))),
+        readDecisions: (job) => asking("read decisions", () => memory.readDecisions(job)),
+        readRecipients: (job) => asking("read recipients", () => memory.readRecipients(job)),
+        readHistory: (job) => asking("read history", () => memory.readHistory(job)),
+        lastDecision: (job) => asking("last decision", () => memory.lastDecision(job)),
+        state: () => asking("state", () => memory.state()),
+        onDecision: ({ jobId }, heard) => {
+          const hearer = { process, jobId, heard };
+          hearers.add(hearer);
+          return () => hearers.delete(hearer);
+        },
+        follow: () => {
+          throw new Error("Nobody follows the log here");
+        },
+      };
+    },
+    contentsOf: (process: SimulatedProcess): ContentStore => ({
+      maxBytes: contents.maxBytes,
+      put: (job, content) => ask(world, process, "put content", () => contents.put(job, content)),
+      get: (job) => ask(world, process, "get content", () => contents.get(job)),
+    }),
+  };
+}
+
+/** An event on one line: what it is, whose, and about which recipients. */
+function describe({ event, actor }: Pick<StoredEvent, "event" | "actor">): string {
+  const { data } = event;
+  const parts: string[] = [event.type];
+  if ("attempt" in data) parts.push(`${data.run}/${data.attempt}`);
+  if ("recipient" in data) parts.push(`recipient ${data.recipient}`);
+  if ("recipients" in data) parts.push(`recipients ${data.recipients.join(",")}`);
+  if ("scope" in data) parts.push(data.scope);
+  if ("error" in data) parts.push(data.error.code);
+  return `${parts.join(" ")} by ${actor}`;
+}
