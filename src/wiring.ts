@@ -3,7 +3,8 @@ import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { allProjectors } from "../projections/all-projectors.ts";
 import { createContentReader } from "../projections/content-reader.ts";
-import { createDatabase } from "../projections/database.ts";
+import { createDatabase, type DatabaseOptions } from "../projections/database.ts";
+import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../projections/jobs/queries.ts";
 import { createLogQueries } from "../projections/logs/queries.ts";
 import { migrate } from "../projections/migrate.ts";
@@ -18,7 +19,9 @@ import type { EventLog } from "./event-log/event-log.ts";
 import { createJetStreamAnnouncements } from "./event-log/jetstream-announcements.ts";
 import { connectJetStream, type JetStreamConnection } from "./event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "./event-log/jetstream-event-log.ts";
+import { createJetStreamLogRoom } from "./event-log/jetstream-log-room.ts";
 import { ensureStreams } from "./event-log/jetstream-streams.ts";
+import type { LogRoom } from "./event-log/log-room.ts";
 import { probesFor } from "./health-probes.ts";
 import { createApi } from "./http/api.ts";
 import { listen } from "./http/listen.ts";
@@ -41,6 +44,7 @@ export type Parts = {
   readonly logger: Logger;
   readonly connection: JetStreamConnection;
   readonly log: EventLog;
+  readonly room: LogRoom;
   readonly contentStore: ContentStore;
   readonly announcements: Announcements;
   readonly db: Knex;
@@ -83,13 +87,15 @@ export async function connectParts(
   logger: Logger,
   mailbox: Mailbox | null,
   lifecycle: Lifecycle,
+  databaseOptions: DatabaseOptions = {},
 ): Promise<Parts> {
   const prefix = config.natsPrefix;
   const notice = (message: string): void => logger.warn(message);
   const connection = await connectJetStream(config.nats, config.processName, notice);
   lifecycle.started("the connection to NATS", connection.close);
   await ensureStreams(connection, { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes });
-  const db = createDatabase(config.mysqlUrl);
+  const room = await createJetStreamLogRoom(connection, prefix);
+  const db = createDatabase(config.mysqlUrl, databaseOptions);
   lifecycle.started("the database connections", () => db.destroy());
   return {
     config,
@@ -98,7 +104,8 @@ export async function connectParts(
     lifecycle,
     mailbox,
     db,
-    log: await createJetStreamEventLog(connection, prefix),
+    room,
+    log: await createJetStreamEventLog(connection, prefix, room.stored),
     contentStore: await createJetStreamContentStore(connection, prefix),
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
@@ -187,6 +194,7 @@ async function startApi({
   config,
   logger,
   log,
+  room,
   contentStore,
   db,
   announcements,
@@ -195,9 +203,11 @@ async function startApi({
 }: Parts): Promise<string> {
   const app = createApi({
     log,
+    room,
     contentStore,
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
+    deadLetters: createDeadLetterQueries(db),
     readPosition: createReadPositions(db, announcements),
     logger,
     maxAttempts: config.maxAttempts,

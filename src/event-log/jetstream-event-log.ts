@@ -6,7 +6,7 @@ import type { Channel, EventLog, JobRef, LogEntry, StoredEvent } from "./event-l
 import { asking, type JetStreamConnection, jetStreamErrorCode } from "./jetstream-connection.ts";
 import { followLog } from "./jetstream-follow.ts";
 import { placeOf } from "./jetstream-message.ts";
-import { createPublisher } from "./jetstream-publish.ts";
+import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 
@@ -16,10 +16,14 @@ const askTimeoutMs = 1500;
 const allChannels: readonly Channel[] = ["job", "queue.high", "queue.normal", "queue.low", "recipients"];
 
 /** The log on a JetStream stream that `ensureStreams` has made or checked. */
-export async function createJetStreamEventLog(connection: JetStreamConnection, prefix: string): Promise<EventLog> {
+export async function createJetStreamEventLog(
+  connection: JetStreamConnection,
+  prefix: string,
+  onStored: OnStored = () => {},
+): Promise<EventLog> {
   const stream = streamName(prefix, "JOBS");
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
-  const publisher = createPublisher(connection, manager.jetstream(), prefix);
+  const publisher = createPublisher(connection, manager.jetstream(), prefix, onStored);
 
   const decode = (message: Msg): LogEntry =>
     decodeMessage(prefix, message.subject, placeOf(message).streamSequence, message.data);

@@ -27,16 +27,28 @@ export type Publisher = {
   record(job: JobRef, event: NewEvent): Promise<number>;
 };
 
-export function createPublisher(connection: JetStreamConnection, client: JetStreamClient, prefix: string): Publisher {
+/** Hears of every message that was stored. */
+export type OnStored = (subject: string, data: Uint8Array) => void;
+
+export function createPublisher(
+  connection: JetStreamConnection,
+  client: JetStreamClient,
+  prefix: string,
+  onStored: OnStored,
+): Publisher {
   const publish = async (job: JobRef, event: NewEvent<WaybillEvent>, expectedSequence: number | null) => {
     const messageHeaders = headers();
     messageHeaders.set("Content-Type", envelopeContentType);
-    return await client.publish(subjectOf(prefix, job, channelOf(event.event)), encodeEnvelope(job, event), {
+    const subject = subjectOf(prefix, job, channelOf(event.event));
+    const data = encodeEnvelope(job, event);
+    const answer = await client.publish(subject, data, {
       msgID: event.id,
       headers: messageHeaders,
       timeout: answerTimeoutMs,
       ...(expectedSequence === null ? {} : { expect: { lastSubjectSequence: expectedSequence } }),
     });
+    onStored(subject, data);
+    return answer;
   };
 
   /** Where an event of this id stands on its subject, if it does. */

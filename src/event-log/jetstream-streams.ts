@@ -12,7 +12,7 @@ import { streamFilter, streamName } from "./subjects.ts";
 export type StreamSettings = {
   readonly prefix: string;
   readonly replicas: number;
-  /** Size limit of the log; null for none. */
+  /** Size limit of the log; null leaves a stream that is there as it is, which an operator may have limited. */
   readonly maxBytes: number | null;
 };
 
@@ -38,7 +38,7 @@ const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<Stre
   max_age: 0,
   max_msgs: -1,
   max_msgs_per_subject: -1,
-  max_bytes: maxBytes ?? -1,
+  ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
   num_replicas: replicas,
 });
 

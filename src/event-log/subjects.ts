@@ -62,6 +62,8 @@ export function channelOf(event: WaybillEvent): Channel {
     case "JobFailed":
     case "JobCancelled":
     case "JobRetried":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
       return "job";
   }
 }

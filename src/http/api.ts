@@ -6,9 +6,11 @@ import { createOwnWrites } from "./own-writes.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { createJobRoute } from "./routes/create-job.ts";
+import { deadLetterRoutes } from "./routes/decide-dead-letter.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { jobEventsRoute } from "./routes/job-events.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
+import { listDeadLettersRoute } from "./routes/list-dead-letters.ts";
 import { listJobsRoute } from "./routes/list-jobs.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
 import { readJobRoute } from "./routes/read-job.ts";
@@ -46,4 +48,6 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...changeJobRoutes(dependencies),
   jobLogsRoute(dependencies),
   jobEventsRoute(dependencies),
+  listDeadLettersRoute(dependencies),
+  ...deadLetterRoutes(dependencies),
 ];

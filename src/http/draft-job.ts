@@ -7,7 +7,7 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import { canonicalJson } from "./canonical-json.ts";
-import { jobIdOfKey } from "./idempotency-key.ts";
+import { jobIdOfKey } from "./derived-job-id.ts";
 import { splitBody } from "./split-body.ts";
 
 /** A job that nobody has accepted yet. */
@@ -47,6 +47,7 @@ export function draftJob({ tenant, key, body, request, maxAttempts, at }: Wish):
     maxAttempts: request.maxAttempts ?? maxAttempts,
     retryDelayMs: request.retryDelay ?? null,
     onUnknown: request.onUnknown ?? "resend",
+    requeueOf: null,
   };
   return { job: { tenant, jobId }, content, settings };
 }

@@ -1,6 +1,6 @@
 import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
 import type { Answer } from "./answer.ts";
-import { refuse, refuseForNow } from "./problem.ts";
+import { refuse, refuseForNoRoom, refuseForNow } from "./problem.ts";
 
 /** A read model could not be asked. The log, and with it every command, may be as well as ever. */
 export class ReadModelUnavailable extends Error {
@@ -12,9 +12,7 @@ export function answerFailure(failure: unknown): Answer {
   if (failure instanceof LogUnavailable) {
     return refuseForNow("event-log-unavailable", "Nothing is known to have been accepted. Try again.", 2);
   }
-  if (failure instanceof LogFull) {
-    return refuseForNow("event-log-full", "Nothing was accepted. Operators have to make room.", 60);
-  }
+  if (failure instanceof LogFull) return refuseForNoRoom();
   if (failure instanceof ReadModelUnavailable) {
     return refuseForNow("read-model-unavailable", "Jobs are accepted and done meanwhile. Try again.", 2);
   }

@@ -20,6 +20,7 @@ export function toJobAnswer(job: JobRecord, base: string) {
     completedAt: job.completedAt,
     nextAttemptAt: job.nextAttemptAt,
     error: job.error,
+    requeueOf: job.requeueOf,
     metadata: job.metadata,
     links: { self, logs: `${self}/logs`, events: `${self}/events` },
   };

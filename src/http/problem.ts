@@ -10,13 +10,18 @@ const rejectionStatus = {
   "idempotency-key-reused": 422,
   "job-has-ended": 409,
   "job-not-failed": 409,
+  "job-requeued": 409,
   "job-not-paused": 409,
   "turn-not-open": 409,
   "lease-lost": 409,
+  "dead-letter-not-found": 404,
+  "dead-letter-closed": 409,
 } as const satisfies Record<JobRejection["code"], number>;
 
 /** What never reaches the domain. */
 const refusalStatus = {
+  "nobody-left": 409,
+  "content-erased": 409,
   "invalid-json": 400,
   "validation-failed": 400,
   "invalid-request": 400,
@@ -47,9 +52,14 @@ const titles: Record<ProblemCode, string> = {
   "idempotency-key-reused": "The idempotency key belongs to another request",
   "job-has-ended": "The job has ended",
   "job-not-failed": "The job has not failed",
+  "job-requeued": "The job was run again as another job",
   "job-not-paused": "The job is not paused",
   "turn-not-open": "It is not this attempt's turn",
   "lease-lost": "The attempt belongs to somebody else",
+  "dead-letter-not-found": "No such dead letter",
+  "dead-letter-closed": "Somebody has decided about the dead letter",
+  "nobody-left": "Nobody is left to be mailed",
+  "content-erased": "The content was erased",
   "invalid-json": "The body is not valid JSON",
   "validation-failed": "The request breaks a rule",
   "invalid-request": "The request is not valid HTTP",
@@ -88,10 +98,16 @@ export function refuse(code: ProblemCode, detail: string, { headers = {}, member
 export const refuseForNow = (code: ProblemCode, detail: string, retryAfterSeconds: number): Answer =>
   refuse(code, detail, { headers: { "Retry-After": String(retryAfterSeconds) } });
 
+export const refuseForNoRoom = (): Answer =>
+  refuseForNow("event-log-full", "Nothing was accepted. Operators have to make room.", 60);
+
 export function refuseFaults(faults: readonly Fault[]): Answer {
   const [first, ...others] = faults;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
   return refuse("validation-failed", `${first?.message}${more}.`, { members: { errors: faults } });
 }
+
+export const deadLetterNotFound = (): Answer =>
+  refuse("dead-letter-not-found", "There is no dead letter with this id.");
 
 export const jobNotFound = (): Answer => refuse("job-not-found", "There is no job with this id.");

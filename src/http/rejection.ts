@@ -1,6 +1,6 @@
 import type { JobRejection } from "../domain/job/decider.ts";
 import type { Answer } from "./answer.ts";
-import { jobNotFound, refuse } from "./problem.ts";
+import { deadLetterNotFound, jobNotFound, refuse } from "./problem.ts";
 
 /** What the rules of a job refused, as a problem document. */
 export function refuseRejection(rejection: JobRejection): Answer {
@@ -9,8 +9,15 @@ export function refuseRejection(rejection: JobRejection): Answer {
       return jobNotFound();
     case "idempotency-key-reused":
       return refuse(rejection.code, "This Idempotency-Key came with another body before; expected the same body.");
+    case "dead-letter-not-found":
+      return deadLetterNotFound();
+    case "dead-letter-closed":
+      return refuse(rejection.code, `The dead letter is ${rejection.currentStatus}.`, {
+        members: { currentStatus: rejection.currentStatus },
+      });
     case "job-has-ended":
     case "job-not-failed":
+    case "job-requeued":
     case "job-not-paused":
     case "turn-not-open":
     case "lease-lost":

@@ -15,6 +15,8 @@ export function turnOpenedBy(event: JobEvent): JobQueued["data"] | null {
     case "JobCompleted":
     case "JobFailed":
     case "JobCancelled":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
       return null;
   }
 }

@@ -11,9 +11,15 @@ const reason = Type.Optional(
     description: "at most 500 characters, without control characters",
   }),
 );
+const someReason = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: singleLine,
+  description: "1 to 500 characters, without control characters",
+});
 
-/** What DELETE /api/jobs/:jobId takes, if anything. */
-export const cancelRequest = Type.Object({ reason }, closed);
+/** What a change takes, if anything, that nothing but its reason is said about: to cancel, pause, resume, requeue. */
+export const changeRequest = Type.Object({ reason }, closed);
 
 /** What POST /api/jobs/:jobId/retry takes, if anything. */
 export const retryRequest = Type.Object(
@@ -21,5 +27,9 @@ export const retryRequest = Type.Object(
   closed,
 );
 
-export const readCancelRequest = checkRequest(cancelRequest);
+/** What POST /api/dead-letters/:id/ignore takes: nobody shall have to guess later why. */
+export const ignoreRequest = Type.Object({ reason: someReason }, closed);
+
+export const readChangeRequest = checkRequest(changeRequest);
 export const readRetryRequest = checkRequest(retryRequest);
+export const readIgnoreRequest = checkRequest(ignoreRequest);

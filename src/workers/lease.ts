@@ -28,6 +28,7 @@ export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, pa
   let hasEnded = false;
   // Between the answer to JobStarted and this watch the process may have been stopped: the first claim asks in any case.
   let confirmedAt = Number.NEGATIVE_INFINITY;
+  let doubtedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {
     // An answer that took its time says what was: the process may have been stopped while it waited for it.
@@ -45,14 +46,17 @@ export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, pa
     }
     return isHeld;
   };
+  const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < freshForMs;
   const stopListening = log.onDecision(job, () => {
+    // What was asked before the hint says nothing any more: until the log has answered anew, no mail goes out.
+    doubtedAt = performance.now();
     // Nothing is lost if this one fails: the next claim asks again before anything is sent.
     if (!hasEnded) confirm().catch(() => {});
   });
   return {
     isHeld: () => isHeld,
     confirm,
-    confirmLately: async () => (performance.now() - confirmedAt < freshForMs ? isHeld : await confirm()),
+    confirmLately: async () => (isFresh() ? isHeld : await confirm()),
     wasOnlyPaused: async () => {
       const since = (await persistently(patience, () => log.readDecisions(job))).filter(
         ({ sequence }) => sequence > leaseSequence,

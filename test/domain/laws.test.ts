@@ -93,6 +93,17 @@ describe("the recipients of a job, whatever happened to it", () => {
   });
 });
 
+describe("a job that was run again as another job", () => {
+  it("has failed for good: nothing is decided about it any more, and nobody mails for it", () => {
+    check((history) => {
+      const requeued = history.findIndex(({ type }) => type === "JobRequeued");
+      if (requeued === -1) return;
+      expect(history.slice(requeued + 1).filter(isDecision)).to.deep.equal([]);
+      expect(stateOf(history)).to.include({ status: "failed", requeuedAs: "the-new-job" });
+    });
+  });
+});
+
 describe("two workers of one job, however their commands interleave", () => {
   const turns = Array.from({ length: 15 }, (_, index) => index + 1).flatMap((run) =>
     [1, 2, 3].map((attempt) => ({ run, attempt })),

@@ -99,12 +99,13 @@ describe("the streams of the log", () => {
     });
   });
 
-  it("are left as they are by who starts again, whose limits are taken over", async () => {
+  it("are left as they are by who starts again, whose limit is taken over if it has one", async () => {
     const { lastSequence } = await opened.log.state();
+    expect((await configOf(jobs(nats.prefix))).max_bytes).to.equal(-1);
     await (await openJetStreamLog(nats.config, nats.prefix, { maxBytes: 5_000_000 })).close();
     expect((await configOf(jobs(nats.prefix))).max_bytes).to.equal(5_000_000);
     await (await openJetStreamLog(nats.config, nats.prefix)).close();
-    expect((await configOf(jobs(nats.prefix))).max_bytes).to.equal(-1);
+    expect((await configOf(jobs(nats.prefix))).max_bytes).to.equal(5_000_000);
     expect((await opened.log.state()).lastSequence).to.equal(lastSequence);
   });
 

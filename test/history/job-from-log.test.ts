@@ -45,6 +45,7 @@ describe("A job that no read model has", () => {
         completedAt: now,
         nextAttemptAt: null,
         error: tooManyFailures,
+        requeueOf: null,
       },
     });
   });

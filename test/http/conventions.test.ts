@@ -53,8 +53,6 @@ describe("Whatever is asked of the API", () => {
     ["GET", "/api"],
     ["GET", "/API/jobs"],
     ["POST", "/api/v2/jobs"],
-    ["POST", `${job}/pause`],
-    ["POST", `${job}/resume`],
     ["GET", `${job}/stream`],
     ["GET", `${job}/recipients`],
     ["GET", `${job}/evidence`],

@@ -53,6 +53,7 @@ describe("A mailing that is posted", () => {
       maxAttempts: 7,
       retryDelayMs: null,
       onUnknown: "resend",
+      requeueOf: null,
     });
   });
 

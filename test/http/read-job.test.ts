@@ -45,6 +45,7 @@ describe("Asked for one job", () => {
       completedAt: null,
       nextAttemptAt: null,
       error: null,
+      requeueOf: null,
       metadata: { campaign: "11" },
       links: {
         self: `/api/jobs/${job.jobId}`,

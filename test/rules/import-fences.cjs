@@ -12,7 +12,7 @@ const commands = "^src/commands/";
 const history = "^src/history/";
 
 // The ports, each with the words that belong to it; adapters are left out.
-const logPort = file("event-log", "event-log", "announcements", "delivery", "persistently");
+const logPort = file("event-log", "event-log", "log-room", "announcements", "delivery", "persistently");
 const contentPort = file("content", "content-store", "encode-content");
 const queuePort = file("work-queue", "work-queue");
 const feedPort = file("scheduler", "decision-feed");
@@ -20,7 +20,7 @@ const waitingPort = file("scheduler", "waiting-list");
 const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
 
 const portFiles = [
-  file("event-log", "event-log", "announcements", "delivery"),
+  file("event-log", "event-log", "log-room", "announcements", "delivery"),
   file("content", "content-store"),
   queuePort,
   feedPort,

@@ -33,7 +33,7 @@ type Step = (turn: Turn) => JobCommand | RecipientEvent | EventOfJob;
 const ask = fc.oneof(
   { weight: 6, arbitrary: fc.constant("start" as const) },
   { weight: 8, arbitrary: fc.constantFrom("fail", "retry", "retryLater", "resume") },
-  { weight: 3, arbitrary: fc.constantFrom("complete", "cancel", "pause") },
+  { weight: 3, arbitrary: fc.constantFrom("complete", "cancel", "pause", "requeue", "ignore") },
 );
 
 const command = fc.record({ at: instant, worker, turnFor, scope: fc.constantFrom("failed", "unknown", "unsent"), ask });
@@ -57,6 +57,10 @@ const commandStep: fc.Arbitrary<Step> = command.map(({ at, worker, turnFor, scop
       return example.pauseJob({ at });
     case "resume":
       return example.resumeJob({ at });
+    case "requeue":
+      return example.requeueDeadLetter({ at, run: lease.run });
+    case "ignore":
+      return example.ignoreDeadLetter({ at, run: lease.run });
   }
 });
 

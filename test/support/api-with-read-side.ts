@@ -1,3 +1,4 @@
+import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";
@@ -9,7 +10,12 @@ export type ApiWithReadSide = { readonly api: RunningApi; readonly readSide: Rea
 export async function startApiWithReadSide(): Promise<ApiWithReadSide> {
   const readSide = await openReadSide();
   const { db, log, contentStore, positions } = readSide;
-  const queries = { jobs: createJobQueries(db), logs: createLogQueries(db), readPosition: positions };
+  const queries = {
+    jobs: createJobQueries(db),
+    logs: createLogQueries(db),
+    deadLetters: createDeadLetterQueries(db),
+    readPosition: positions,
+  };
   const api = await startApi({ log, contentStore, ...queries });
   const close = async (): Promise<void> => {
     await api.close();

@@ -37,6 +37,7 @@ export const settings: JobSettings = {
   maxAttempts: 4,
   retryDelayMs: null,
   onUnknown: "resend",
+  requeueOf: null,
 };
 
 export const smtpUnavailable: JobError = { code: "smtp-unavailable", message: "The mail server cannot be reached." };
@@ -97,6 +98,8 @@ export const jobFailed = event("JobFailed", {
 export const jobCancelled = event("JobCancelled", { reason: null });
 /** Run 2 begins. */
 export const jobRetried = event("JobRetried", { run: 2, attempt: 1, priority, scope: "failed", reason: null });
+export const jobRequeued = event("JobRequeued", { run: 1, asJobId: "the-new-job", reason: null });
+export const deadLetterIgnored = event("DeadLetterIgnored", { run: 1, reason: "nobody needs it any more" });
 
 export const recipientsClaimed = event("RecipientsClaimed", { ...lease, recipients: [0, 1, 2] });
 export const recipientsReleased = event("RecipientsReleased", { ...turn, recipients: [0, 1, 2] });
@@ -132,6 +135,8 @@ export const cancelJob = command("CancelJob", { reason: null });
 export const retryJob = command("RetryJob", { scope: "failed", reason: null });
 export const pauseJob = command("PauseJob", { reason: null });
 export const resumeJob = command("ResumeJob", { reason: null });
+export const requeueDeadLetter = command("RequeueDeadLetter", { run: 1, asJobId: "the-new-job", reason: null });
+export const ignoreDeadLetter = command("IgnoreDeadLetter", { run: 1, reason: "nobody needs it any more" });
 
 export const job: JobRef = { tenant: "default", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
 

@@ -40,7 +40,9 @@ export async function startApi(given: Partial<ApiDependencies> = {}): Promise<Ru
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
     logs: { list: noReadModel },
+    deadLetters: { list: noReadModel },
     readPosition: { waitFor: async () => false },
+    room: { isLeftForJobs: async () => true },
     probes: [],
     mailbox: null,
     logger: toLogger(logged),

@@ -20,4 +20,7 @@ export type JobCommand =
   | Command<"CancelJob", { readonly reason: string | null }>
   | Command<"RetryJob", { readonly scope: RetryScope; readonly reason: string | null }>
   | Command<"PauseJob", { readonly reason: string | null }>
-  | Command<"ResumeJob", { readonly reason: string | null }>;
+  | Command<"ResumeJob", { readonly reason: string | null }>
+  /** `run` names the dead letter: what a run that failed left behind. */
+  | Command<"RequeueDeadLetter", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
+  | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>;

@@ -1,10 +1,11 @@
 import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
+import { ignore, requeue, retry } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
 import type { JobEvent, JobSettings, Turn } from "./events.ts";
 
 type Waiting = "pending" | "scheduled" | "retrying";
-type Ended = "completed" | "failed" | "cancelled";
+type Ended = "completed" | "cancelled";
 
 /** `attempt` is the one that is being made, or that comes next. */
 type Known = Turn & { readonly settings: JobSettings; readonly hasStarted: boolean };
@@ -12,19 +13,27 @@ type Known = Turn & { readonly settings: JobSettings; readonly hasStarted: boole
 export type JobState =
   | { readonly status: "absent" }
   | (Known & { readonly status: Waiting | "paused" | Ended })
-  | (Known & { readonly status: "processing"; readonly worker: string });
+  | (Known & { readonly status: "processing"; readonly worker: string })
+  /** What was decided about the dead letter of the run. */
+  | (Known & { readonly status: "failed"; readonly requeuedAs: string | null; readonly isIgnored: boolean });
 
 type Existing = Exclude<JobState, { status: "absent" }>;
 type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
 type JobDecision = Decision<JobEvent, JobRejection>;
 
 export type JobRejection =
-  | { readonly code: "job-not-found" }
-  | { readonly code: "idempotency-key-reused" }
+  | { readonly code: "job-not-found" | "idempotency-key-reused" | "dead-letter-not-found" }
   | {
-      readonly code: "job-has-ended" | "job-not-failed" | "job-not-paused" | "turn-not-open" | "lease-lost";
+      readonly code:
+        | "job-has-ended"
+        | "job-not-failed"
+        | "job-requeued"
+        | "job-not-paused"
+        | "turn-not-open"
+        | "lease-lost";
       readonly currentStatus: Existing["status"];
-    };
+    }
+  | { readonly code: "dead-letter-closed"; readonly currentStatus: "requeued" | "retried" };
 
 export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> = {
   initialState: { status: "absent" },
@@ -48,6 +57,10 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
         return pause(command, state);
       case "ResumeJob":
         return resume(command, state);
+      case "RequeueDeadLetter":
+        return requeue(command, state);
+      case "IgnoreDeadLetter":
+        return ignore(command, state);
     }
   },
   evolve: (state, event) => {
@@ -69,9 +82,13 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
       case "JobCompleted":
         return { ...known, status: "completed" };
       case "JobFailed":
-        return { ...known, status: "failed" };
+        return { ...known, status: "failed", requeuedAs: null, isIgnored: false };
       case "JobCancelled":
         return { ...known, status: "cancelled" };
+      case "JobRequeued":
+        return state.status === "failed" ? { ...state, requeuedAs: event.data.asJobId } : state;
+      case "DeadLetterIgnored":
+        return state.status === "failed" ? { ...state, isIgnored: true } : state;
     }
   },
 };
@@ -148,17 +165,6 @@ function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): Jo
 function cancel(command: CommandOf<"CancelJob">, state: Existing): JobDecision {
   if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: state.status });
   return accepted({ type: "JobCancelled", at: command.at, data: { reason: command.reason } });
-}
-
-function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
-  if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
-  const { scope, reason } = command;
-  const { priority } = state.settings;
-  return accepted({
-    type: "JobRetried",
-    at: command.at,
-    data: { run: state.run + 1, attempt: 1, priority, scope, reason },
-  });
 }
 
 function pause(command: CommandOf<"PauseJob">, state: Existing): JobDecision {

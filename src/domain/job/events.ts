@@ -28,6 +28,8 @@ export type JobSettings = {
   /** The first delay between two attempts; null for the schedule of the service. */
   readonly retryDelayMs: number | null;
   readonly onUnknown: OnUnknown;
+  /** The job that failed and whose unsent recipients this one takes up; null for a job of its own. */
+  readonly requeueOf: string | null;
 };
 
 /** A run is one life of the job from queued to ended; an attempt is one try within a run. Both count from 1. */
@@ -56,7 +58,11 @@ export type JobEvent =
   | Message<
       "JobRetried",
       Turn & { readonly priority: Priority; readonly scope: RetryScope; readonly reason: string | null }
-    >;
+    >
+  /** Who was not sent in the runs up to `run`, which failed, is from here on the other job's to mail. */
+  | Message<"JobRequeued", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
+  /** That `run` failed was looked at and set aside. */
+  | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>;
 
 /** The job may run now. It stands on the queue's subject, not the job's own: it is a hint that workers act on. */
 export type JobQueued = Message<"JobQueued", Turn & { readonly priority: Priority }>;

@@ -25,6 +25,7 @@ export type JobRecord = JobLabels & {
   readonly completedAt: Instant | null;
   readonly nextAttemptAt: Instant | null;
   readonly error: JobError | null;
+  readonly requeueOf: string | null;
 };
 
 export const toJobRecord = (id: string, view: JobView, labels: JobLabels): JobRecord => ({
@@ -41,6 +42,7 @@ export const toJobRecord = (id: string, view: JobView, labels: JobLabels): JobRe
   completedAt: view.completedAt,
   nextAttemptAt: view.nextAttemptAt,
   error: view.error,
+  requeueOf: view.settings.requeueOf,
   name: labels.name,
   subject: labels.subject,
   metadata: labels.metadata,

@@ -106,6 +106,9 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         nextAttemptAt: null,
         error: null,
       };
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+      return view;
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientSent":

@@ -1,4 +1,4 @@
-import type { JobEvent, RetryScope } from "../job/events.ts";
+import type { JobEvent, OnUnknown, RetryScope } from "../job/events.ts";
 import type { RecipientEvent } from "./events.ts";
 
 /** They add up to `total`. `pending` also counts recipients whose mail is on its way. */
@@ -116,6 +116,15 @@ export const recipientsToMail = having(cell.pending, cell.deferred);
 export const recipientsInDoubt = having(cell.claimed);
 /** Recipients that a mail server asked to try again later. */
 export const deferredRecipients = having(cell.deferred);
+
+/**
+ * Recipients that another job may mail in the place of this one, once this one mails nobody any more: those who were
+ * not sent, and those in doubt only where the job asked to send again.
+ */
+export const recipientsToTakeUp = (ledger: Ledger, onUnknown: OnUnknown): number[] => {
+  const inDoubt = onUnknown === "resend" ? [cell.claimed, cell.unknown] : [];
+  return having(cell.pending, cell.deferred, cell.failed, cell.leftOut, ...inDoubt)(ledger);
+};
 
 export function countRecipients(ledger: Ledger): RecipientCounts {
   const tally = new Array<number>(Object.keys(cell).length).fill(0);

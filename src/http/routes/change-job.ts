@@ -2,7 +2,7 @@ import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
-import { readCancelRequest, readRetryRequest } from "../../schemas/job-action-request.ts";
+import { readChangeRequest, readRetryRequest } from "../../schemas/job-action-request.ts";
 import { type Answer, json } from "../answer.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
@@ -31,8 +31,30 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
     path: "/jobs/:jobId",
     takesBody: true,
     handle: (request) =>
-      change(dependencies, request, readCancelRequest(request.body ?? {}), ({ reason }) => ({
+      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
         type: "CancelJob",
+        at: dependencies.now(),
+        reason: reason ?? null,
+      })),
+  }),
+  route({
+    method: "POST",
+    path: "/jobs/:jobId/pause",
+    takesBody: true,
+    handle: (request) =>
+      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
+        type: "PauseJob",
+        at: dependencies.now(),
+        reason: reason ?? null,
+      })),
+  }),
+  route({
+    method: "POST",
+    path: "/jobs/:jobId/resume",
+    takesBody: true,
+    handle: (request) =>
+      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
+        type: "ResumeJob",
         at: dependencies.now(),
         reason: reason ?? null,
       })),

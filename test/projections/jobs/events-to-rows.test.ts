@@ -73,6 +73,7 @@ describe("a job in the read model", () => {
       completedAt: null,
       nextAttemptAt: null,
       error: null,
+      requeueOf: null,
     });
   });
 

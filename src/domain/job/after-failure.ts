@@ -1,0 +1,45 @@
+import { accepted, type Decision, rejected } from "../decider.ts";
+import type { JobCommand } from "./commands.ts";
+import type { JobRejection, JobState } from "./decider.ts";
+import type { JobEvent } from "./events.ts";
+
+type Existing = Exclude<JobState, { status: "absent" }>;
+type Failed = Extract<JobState, { status: "failed" }>;
+type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
+type JobDecision = Decision<JobEvent, JobRejection>;
+
+/** Whoever was not sent belongs to the other job once there is one: to mail them from both would mail them twice. */
+export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
+  if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
+  if (state.requeuedAs !== null) return rejected({ code: "job-requeued", currentStatus: state.status });
+  const { scope, reason } = command;
+  const { priority } = state.settings;
+  return accepted({
+    type: "JobRetried",
+    at: command.at,
+    data: { run: state.run + 1, attempt: 1, priority, scope, reason },
+  });
+}
+
+/** One that was ignored can be taken up all the same: to set aside is not to forbid. */
+export function requeue({ at, run, asJobId, reason }: CommandOf<"RequeueDeadLetter">, state: Existing): JobDecision {
+  if (!isDeadLetterOf(run, state)) return refuseDeadLetter(run, state);
+  if (state.requeuedAs !== null) return accepted();
+  return accepted({ type: "JobRequeued", at, data: { run, asJobId, reason } });
+}
+
+export function ignore({ at, run, reason }: CommandOf<"IgnoreDeadLetter">, state: Existing): JobDecision {
+  if (!isDeadLetterOf(run, state)) return refuseDeadLetter(run, state);
+  if (state.requeuedAs !== null) return rejected({ code: "dead-letter-closed", currentStatus: "requeued" });
+  if (state.isIgnored) return accepted();
+  return accepted({ type: "DeadLetterIgnored", at, data: { run, reason } });
+}
+
+const isDeadLetterOf = (run: number, state: Existing): state is Failed =>
+  state.status === "failed" && state.run === run;
+
+/** Each run that failed left a dead letter; that of an earlier run was closed by the retry that began the next. */
+const refuseDeadLetter = (run: number, state: Existing): JobDecision =>
+  run >= 1 && run < state.run
+    ? rejected({ code: "dead-letter-closed", currentStatus: "retried" })
+    : rejected({ code: "dead-letter-not-found" });

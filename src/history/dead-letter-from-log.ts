@@ -1,0 +1,41 @@
+import type { ContentStore } from "../content/content-store.ts";
+import { decodeContent } from "../content/encode-content.ts";
+import {
+  createDeadLetter,
+  type DeadLetter,
+  type DeadLetterRecord,
+  decideDeadLetter,
+  runDecidedAbout,
+} from "../domain/job/dead-letter.ts";
+import type { JobEvent } from "../domain/job/events.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+
+/** What a run that failed left behind, from the log without any read model; null where it did not fail. */
+export async function deadLetterFromLog(
+  log: EventLog,
+  contentStore: ContentStore,
+  job: JobRef,
+  run: number,
+): Promise<DeadLetterRecord | null> {
+  const decisions = await log.readDecisions(job);
+  const created = decisions[0]?.event;
+  if (created?.type !== "JobCreated") return null;
+  const letter = foldDeadLetter(decisions, created.data.total, run);
+  if (letter === null) return null;
+  const stored = await contentStore.get(job);
+  const { name, subject } = stored === null ? { name: null, subject: null } : decodeContent(stored);
+  return { ...letter, jobId: job.jobId, type: created.data.type, name, subject };
+}
+
+function foldDeadLetter(decisions: readonly StoredEvent<JobEvent>[], total: number, run: number): DeadLetter | null {
+  let letter: DeadLetter | null = null;
+  for (const { event, actor } of decisions) {
+    if (event.type === "JobFailed" && event.data.run === run) letter = createDeadLetter(event, total);
+    const isDecision =
+      event.type === "JobRetried" || event.type === "JobRequeued" || event.type === "DeadLetterIgnored";
+    if (letter !== null && isDecision && runDecidedAbout(event) === run) {
+      letter = decideDeadLetter(letter, event, actor);
+    }
+  }
+  return letter;
+}

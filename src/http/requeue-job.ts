@@ -1,0 +1,110 @@
+import { handleCommand, readJob } from "../commands/handle-command.ts";
+import type { ContentStore, JobContent } from "../content/content-store.ts";
+import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
+import type { JobCommand } from "../domain/job/commands.ts";
+import { type JobState, jobDecider } from "../domain/job/decider.ts";
+import type { JobSettings } from "../domain/job/events.ts";
+import { foldJobView } from "../domain/job/job-view.ts";
+import type { Instant } from "../domain/message.ts";
+import { recipientsToTakeUp } from "../domain/recipients/ledger.ts";
+import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import { type Acceptance, acceptJob } from "./accept-job.ts";
+import type { DeadLetterRef } from "./dead-letter-ref.ts";
+import { jobIdOfRequeue } from "./derived-job-id.ts";
+
+type Wish = DeadLetterRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
+
+/** Why there is nothing that a new job could send. */
+type NothingToSend = "nobody-left" | "content-erased";
+
+export type Requeueing = Acceptance | { readonly outcome: "impossible"; readonly why: NothingToSend };
+
+/**
+ * Decides about the old job first, and makes the new one of it afterwards. The other way round a crash in between
+ * would leave two jobs that may both mail the same people; so it leaves a decision without its job, nobody was
+ * answered, and the same request again finds the decision and makes the job: the same one, as its id derives from
+ * the old job and the run.
+ */
+export async function requeueJob(
+  log: EventLog,
+  contentStore: ContentStore,
+  { job, run, reason, cause, at }: Wish,
+): Promise<Requeueing> {
+  const asJob: JobRef = { tenant: job.tenant, jobId: jobIdOfRequeue(job, run) };
+  const command: JobCommand = { type: "RequeueDeadLetter", at, run, asJobId: asJob.jobId, reason };
+  const before = await readJob(log, job);
+  const decision = jobDecider.decide(command, before.state);
+  if (decision.outcome === "rejected") return decision;
+  if (decision.events.length > 0) {
+    const rest = await contentOfRest(log, contentStore, job);
+    if (typeof rest === "string") return { outcome: "impossible", why: rest };
+  }
+  const decided = await handleCommand(log, job, command, cause, { from: before });
+  if (decided.outcome === "rejected") return decided;
+  const made = await findMade(log, asJob);
+  if (made !== null) return made;
+  const content = await contentOfNewJob(log, contentStore, job, asJob);
+  if (typeof content === "string") return { outcome: "impossible", why: content };
+  const settings = toSettings(decided.state, job, content);
+  const causationId = await requeueIdOf(log, job);
+  return await acceptJob(log, contentStore, { job: asJob, content, settings }, { ...cause, causationId }, at);
+}
+
+/** The new job, where an earlier request made it. */
+async function findMade(log: EventLog, asJob: JobRef): Promise<Acceptance | null> {
+  const decisions = await log.readDecisions(asJob);
+  const created = decisions[0]?.event;
+  if (created?.type !== "JobCreated") return null;
+  return { outcome: "accepted", created, isRepeat: true, sequence: decisions.at(-1)?.sequence ?? 0 };
+}
+
+/** What an earlier request stored stands: the outcome of a mail that was on its way may have come since. */
+async function contentOfNewJob(
+  log: EventLog,
+  contentStore: ContentStore,
+  job: JobRef,
+  asJob: JobRef,
+): Promise<Uint8Array | NothingToSend> {
+  const stored = await contentStore.get(asJob);
+  if (stored !== null) return stored;
+  const rest = await contentOfRest(log, contentStore, job);
+  if (typeof rest === "string") return rest;
+  const content = encodeContent(rest);
+  return (await contentStore.put(asJob, content)) ? content : ((await contentStore.get(asJob)) ?? "content-erased");
+}
+
+/** The content of the job with those recipients only that another job may mail. */
+async function contentOfRest(
+  log: EventLog,
+  contentStore: ContentStore,
+  job: JobRef,
+): Promise<JobContent | NothingToSend> {
+  const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
+  if (view === null) throw new Error(`Job ${job.jobId} has no history.`);
+  const left = new Set(recipientsToTakeUp(view.ledger, view.settings.onUnknown));
+  if (left.size === 0) return "nobody-left";
+  const stored = await contentStore.get(job);
+  if (stored === null) return "content-erased";
+  const content = decodeContent(stored);
+  return { ...content, recipients: content.recipients.filter((_, recipient) => left.has(recipient)) };
+}
+
+/** Those of the old job; but it is to run now, so the times that were set for the old one are over. */
+function toSettings(state: JobState, job: JobRef, content: Uint8Array): JobSettings {
+  if (state.status === "absent") throw new Error(`Job ${job.jobId} has no history.`);
+  return {
+    ...state.settings,
+    total: decodeContent(content).recipients.length,
+    duplicates: 0,
+    contentSha256: digestOf(content),
+    requestSha256: null,
+    scheduledAt: null,
+    notAfter: null,
+    requeueOf: job.jobId,
+  };
+}
+
+async function requeueIdOf(log: EventLog, job: JobRef): Promise<string | null> {
+  const decisions = await log.readDecisions(job);
+  return decisions.findLast(({ event }) => event.type === "JobRequeued")?.id ?? null;
+}

@@ -1,0 +1,79 @@
+import { handleCommand } from "../../commands/handle-command.ts";
+import type { JobRejection } from "../../domain/job/decider.ts";
+import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
+import { readChangeRequest, readIgnoreRequest } from "../../schemas/job-action-request.ts";
+import { type Answer, json } from "../answer.ts";
+import { toCreatedAnswer } from "../created-answer.ts";
+import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
+import { toDeadLetterRef } from "../dead-letter-ref.ts";
+import { jobIdOfRequeue } from "../derived-job-id.ts";
+import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../problem.ts";
+import { refuseRejection } from "../rejection.ts";
+import { toCause } from "../request-context.ts";
+import { requeueJob } from "../requeue-job.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+/** What people decide about a run that failed. */
+export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [
+  route({
+    method: "POST",
+    path: "/dead-letters/:id/requeue",
+    takesBody: true,
+    handle: (request) => requeue(dependencies, request),
+  }),
+  route({
+    method: "POST",
+    path: "/dead-letters/:id/ignore",
+    takesBody: true,
+    handle: (request) => ignore(dependencies, request),
+  }),
+];
+
+/** 201 like the creation of the new job; said again, the same answer. */
+async function requeue(dependencies: RouteDependencies, { context, base, part, body }: ApiRequest): Promise<Answer> {
+  const { log, room, contentStore, ownWrites, now } = dependencies;
+  const wish = readChangeRequest(body ?? {});
+  if (!wish.valid) return refuseFaults(wish.faults);
+  const letter = toDeadLetterRef(context, part("id"));
+  if (letter === null) return deadLetterNotFound();
+  const asJob = { tenant: letter.job.tenant, jobId: jobIdOfRequeue(letter.job, letter.run) };
+  if (!(await room.isLeftForJobs()) && (await log.lastDecision(asJob)) === 0) return refuseForNoRoom();
+  const reason = wish.value.reason ?? null;
+  const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause: toCause(context), at: now() });
+  switch (requeued.outcome) {
+    case "rejected":
+      return refuseLetter(requeued.rejection);
+    case "impossible":
+      return requeued.why === "nobody-left"
+        ? refuse("nobody-left", "Everybody was sent, or may have been and is not to be sent twice.")
+        : refuse("content-erased", "What was to be sent has been erased.");
+    case "accepted":
+      ownWrites.remember(asJob, requeued.sequence);
+      ownWrites.remember(letter.job, await log.lastDecision(letter.job));
+      return toCreatedAnswer(asJob.jobId, base, requeued);
+  }
+}
+
+/** Answers with the dead letter as the log has it, with or without a read model. */
+async function ignore(
+  { log, contentStore, ownWrites, now }: RouteDependencies,
+  { context, part, body }: ApiRequest,
+): Promise<Answer> {
+  const wish = readIgnoreRequest(body ?? {});
+  if (!wish.valid) return refuseFaults(wish.faults);
+  const ref = toDeadLetterRef(context, part("id"));
+  if (ref === null) return deadLetterNotFound();
+  const { job, run } = ref;
+  const command = { type: "IgnoreDeadLetter", at: now(), run, reason: wish.value.reason } as const;
+  const outcome = await handleCommand(log, job, command, toCause(context));
+  if (outcome.outcome === "rejected") return refuseLetter(outcome.rejection);
+  ownWrites.remember(job, outcome.sequence);
+  const letter = await deadLetterFromLog(log, contentStore, job, run);
+  if (letter === null) return deadLetterNotFound();
+  return json(toDeadLetterAnswer(letter), { "Event-Sequence": String(outcome.sequence) });
+}
+
+/** Without a job there is no dead letter of it either. */
+const refuseLetter = (rejection: JobRejection): Answer =>
+  rejection.code === "job-not-found" ? deadLetterNotFound() : refuseRejection(rejection);

@@ -1,0 +1,34 @@
+import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
+import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
+import { json } from "../answer.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
+import { refuseFaults } from "../problem.ts";
+import { oneOf, type Parameters, whole } from "../query.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+const statuses: readonly DeadLetterStatus[] = ["open", "requeued", "ignored", "retried"];
+
+const parameters: Parameters<DeadLetterListOptions> = {
+  status: oneOf(statuses, null),
+  cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
+  limit: whole(20, 1, 100),
+};
+
+/** GET /dead-letters: what failed, the newest first, with whatever was decided through this process a moment ago. */
+export const listDeadLettersRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) =>
+  route<DeadLetterListOptions>({
+    method: "GET",
+    path: "/dead-letters",
+    query: parameters,
+    handle: async ({ context, query, header }) => {
+      const minSequence = readMinSequence(header("Min-Sequence"));
+      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+      const behind = await awaitMinSequence(readPosition, "dead-letters", minSequence.value);
+      if (behind !== null) return behind;
+      await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(context.tenant));
+      const { letters, nextCursor, readSequence } = await askReadModel(() => deadLetters.list(context.tenant, query));
+      return json({ data: letters.map(toDeadLetterAnswer), nextCursor }, readSequenceHeader(readSequence));
+    },
+  });

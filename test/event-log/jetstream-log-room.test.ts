@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
+import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
+import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { eventually } from "../support/eventually.ts";
+import { caused, job, jobCreated, jobQueued } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { newJob } from "../support/happen.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+const maxBytes = 100_000;
+
+describe("the room for jobs in a log with a size limit", () => {
+  let nats: TestNats;
+  let connection: JetStreamConnection;
+  let prefix: string;
+  let logs = 0;
+
+  before(async () => {
+    nats = await startNats();
+    connection = await connectJetStream(nats.config, "test", () => {});
+  });
+
+  after(async () => {
+    await connection.close();
+    await nats.cleanUp();
+  });
+
+  beforeEach(async () => {
+    logs += 1;
+    prefix = `${nats.prefix}x${logs}`;
+    await ensureStreams(connection, { prefix, replicas: 1, maxBytes });
+  });
+
+  const streamInfo = async () => (await connection.nats.jetstreamManager()).streams.info(`${prefix}_JOBS`);
+  const setLimit = async (limit: number): Promise<void> => {
+    const manager = await connection.nats.jetstreamManager();
+    const { config } = await manager.streams.info(`${prefix}_JOBS`);
+    await manager.streams.update(config.name, { ...config, max_bytes: limit });
+  };
+
+  it("is left until 80 % of it are taken, as this process has written them", async () => {
+    const room = await createJetStreamLogRoom(connection, prefix);
+    const log = await createJetStreamEventLog(connection, prefix, room.stored);
+    expect(await room.isLeftForJobs()).to.equal(true);
+    let shareBefore = 0;
+    while (await room.isLeftForJobs()) {
+      shareBefore = (await streamInfo()).state.bytes / maxBytes;
+      await log.append(newJob(), caused(uuid(), jobCreated()), 0);
+    }
+    expect(shareBefore, "share of the limit that was taken").to.be.within(0.7, 0.8);
+  });
+
+  it("is gone a second after others have written as much, and back once the limit was raised", async () => {
+    const room = await createJetStreamLogRoom(connection, prefix);
+    expect(await room.isLeftForJobs()).to.equal(true);
+    const othersLog = await createJetStreamEventLog(connection, prefix);
+    while ((await streamInfo()).state.bytes < maxBytes * 0.8) await othersLog.record(job, caused(uuid(), jobQueued()));
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false), 3000);
+    await ensureStreams(connection, { prefix, replicas: 1, maxBytes: maxBytes * 2 });
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
+  });
+
+  it("is known by the limit that an operator has set, who starts without one leaves it alone", async () => {
+    await setLimit(5000);
+    await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
+    expect((await streamInfo()).config.max_bytes).to.equal(5000);
+    const log = await createJetStreamEventLog(connection, prefix);
+    while ((await streamInfo()).state.bytes < 4000) await log.record(job, caused(uuid(), jobQueued()));
+    expect(await (await createJetStreamLogRoom(connection, prefix)).isLeftForJobs()).to.equal(false);
+  });
+
+  it("has no end without a limit", async () => {
+    await setLimit(-1);
+    expect(await (await createJetStreamLogRoom(connection, prefix)).isLeftForJobs()).to.equal(true);
+  });
+
+  it("is not made up when the log cannot be asked", async () => {
+    const room = await createJetStreamLogRoom(connection, prefix);
+    await nats.stop();
+    expect(await failureOf(room.isLeftForJobs())).to.be.instanceOf(LogUnavailable);
+    await nats.start();
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
+  });
+});
