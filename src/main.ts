@@ -53,7 +53,7 @@ function createProgram(context: CommandContext): Command {
   program
     .command("rebuild")
     .description("rebuild read models from the log, without downtime")
-    .argument("[projection...]", "jobs, logs, waiting; all of them by default")
+    .argument("[projection...]", "jobs, logs, waiting, dead-letters; all of them by default")
     .action((names: string[]) => rebuildReadModels(context, names));
   return program;
 }
