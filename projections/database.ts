@@ -74,6 +74,9 @@ function afterCreate(connection: Connection, done: (failure: unknown, connection
   );
 }
 
+/** knex's types know neither lists nor rows as one binding; the driver writes them out as `IN (?)` and `VALUES ?` need it. */
+export const asBinding = (values: unknown): Knex.RawBinding => values as Knex.RawBinding;
+
 /** A connection outside the pool, for what belongs to a connection, as locks do. It is the caller's to end. */
 export const openConnection = (db: Knex): Promise<Connection> => db.client.acquireRawConnection();
 

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { asBinding } from "./database.ts";
 import { isLockFree } from "./database-lock.ts";
 import { rebuildLock } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
@@ -36,7 +37,7 @@ export async function writeStatus(
     ON DUPLICATE KEY UPDATE version = VALUES(version), status = VALUES(status), error = VALUES(error),
       stopped_at_sequence = VALUES(stopped_at_sequence), updated_at = VALUES(updated_at)`;
   const row = [name, version, status, error, stoppedAtSequence, new Date()];
-  await db.raw(sql, [row as unknown as Knex.RawBinding]);
+  await db.raw(sql, [asBinding(row)]);
 }
 
 /** Unless a rebuild is going on, which says so itself when it is done; one that was killed did not. */

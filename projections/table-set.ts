@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { beginCheckpoint, type Checkpoint, checkpointColumns, checkpointTable, readCheckpoint } from "./checkpoint.ts";
+import { asBinding } from "./database.ts";
 import type { Projector, Suffix } from "./projector.ts";
 
 /** Identifiers and addresses are compared byte by byte; a column that people search says otherwise itself. */
@@ -78,6 +79,6 @@ export async function existing(db: Knex, names: readonly string[]): Promise<stri
   if (names.length === 0) return [];
   const sql =
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN (?)";
-  const [rows] = (await db.raw(sql, [names as unknown as Knex.RawBinding])) as [{ name: string }[]];
+  const [rows] = (await db.raw(sql, [asBinding(names)])) as [{ name: string }[]];
   return rows.map(({ name }) => name);
 }

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { asBinding } from "./database.ts";
 
 /** Well below `max_allowed_packet`, which is 16 MB by default on MariaDB: a longer statement costs the connection. */
 const maxStatementBytes = 2_000_000;
@@ -28,7 +29,7 @@ async function write<Row>(
 ): Promise<void> {
   const sql = `INSERT INTO ?? (${columns.map((column) => `\`${column}\``).join(", ")}) VALUES ?${ending}`;
   for (const portion of inPortions(rows, columns)) {
-    await transaction.raw(sql, [table, portion as unknown as Knex.RawBinding]);
+    await transaction.raw(sql, [table, asBinding(portion)]);
   }
 }
 

@@ -7,7 +7,7 @@ import { createDatabase, type DatabaseOptions } from "../projections/database.ts
 import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../projections/jobs/queries.ts";
 import { createLogQueries } from "../projections/logs/queries.ts";
-import { migrate } from "../projections/migrate.ts";
+import { migrateWhenReachable } from "../projections/migrate-when-reachable.ts";
 import { createReadPositions } from "../projections/read-position.ts";
 import { createProjectorRunner } from "../projections/run-projector.ts";
 import { createWaitingList } from "../projections/waiting/waiting-list.ts";
@@ -52,7 +52,6 @@ export type Parts = {
   readonly lifecycle: Lifecycle;
 };
 
-const migrateAgainMs = 1000;
 /** A database that is there is up to date by then; one that is away keeps nobody from taking jobs. */
 const migratedSoonMs = 5000;
 
@@ -111,19 +110,6 @@ export async function connectParts(
   };
 }
 
-/** Tries at once, and if the database is away, until it is there. The promise never rejects. */
-async function migrateWhenReachable({ db, logger }: Parts, signal: AbortSignal): Promise<void> {
-  const report = createOutageReport(logger, "migration");
-  while (!signal.aborted) {
-    try {
-      return await migrate(db, allProjectors);
-    } catch (failure) {
-      report(failure);
-      await pause(migrateAgainMs, undefined, { signal }).catch(() => {});
-    }
-  }
-}
-
 async function startProjectors(parts: Parts): Promise<void> {
   const { config, db, log, contentStore, announcements, logger, lifecycle } = parts;
   const stopping = new AbortController();
@@ -131,7 +117,9 @@ async function startProjectors(parts: Parts): Promise<void> {
   const runners = allProjectors.map((projector) =>
     createProjectorRunner({ projector, db, log, sources, announcements, logger }),
   );
-  const migrated = config.autoMigrate ? migrateWhenReachable(parts, stopping.signal) : Promise.resolve();
+  const migrated = config.autoMigrate
+    ? migrateWhenReachable(db, allProjectors, logger, stopping.signal)
+    : Promise.resolve();
   const started = migrated.then(() => {
     if (!stopping.signal.aborted) for (const runner of runners) runner.start();
   });

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import { createJobView, evolveJobView } from "../../src/domain/job/job-view.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { asBinding } from "../database.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { putRows } from "../write-rows.ts";
 import { storeContents } from "./contents.ts";
@@ -66,7 +67,7 @@ async function loadJobs(
     FROM ?? AS job JOIN ?? AS ledger ON ledger.job_id = job.id WHERE job.id IN (?)`;
   const jobs = new Map<string, ProjectedJob>();
   for (let first = 0; first < ids.length; first += loadedAtOnce) {
-    const some = ids.slice(first, first + loadedAtOnce) as unknown as Knex.RawBinding;
+    const some = asBinding(ids.slice(first, first + loadedAtOnce));
     const [rows] = await transaction.raw(sql, [tables.jobs, tables.ledgers, some]);
     for (const row of rows as (JobRow & { ledger_run: number; cells: Buffer })[]) {
       jobs.set(row.id, toProjectedJob(row, { run: row.ledger_run, cells: row.cells }));

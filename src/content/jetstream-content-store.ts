@@ -1,12 +1,10 @@
 import { headers } from "nats";
 import { LogFull } from "../event-log/event-log.ts";
-import { asking, type JetStreamConnection, jetStreamErrorCode } from "../event-log/jetstream-connection.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isMessageMissing, isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
 import type { ContentStore } from "./content-store.ts";
 
-const noMessageFound = 10037;
-const wrongLastSequence: readonly number[] = [10071, 10164];
-const outOfRoom: readonly number[] = [10077, 10023, 10047];
 const timeoutMs = 1500;
 
 /** What a message carries besides the content: subject and headers. */
@@ -42,9 +40,8 @@ export async function createJetStreamContentStore(
           });
           return true;
         } catch (failure) {
-          const code = jetStreamErrorCode(failure) ?? 0;
-          if (wrongLastSequence.includes(code)) return false;
-          if (outOfRoom.includes(code)) throw new LogFull("There is no room for the content.", { cause: failure });
+          if (isWrongSequence(failure)) return false;
+          if (isOutOfRoom(failure)) throw new LogFull("There is no room for the content.", { cause: failure });
           throw failure;
         }
       }),
@@ -53,7 +50,7 @@ export async function createJetStreamContentStore(
         try {
           return (await manager.streams.getMessage(stream, { last_by_subj: contentSubjectOf(prefix, job) })).data;
         } catch (failure) {
-          if (jetStreamErrorCode(failure) === noMessageFound) return null;
+          if (isMessageMissing(failure)) return null;
           throw failure;
         }
       }),

@@ -78,10 +78,6 @@ function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
   };
 }
 
-/** An error of JetStream's own API, by its number; the texts differ between releases. */
-export const jetStreamErrorCode = (failure: unknown): number | null =>
-  failure instanceof NatsError ? (failure.api_error?.err_code ?? null) : null;
-
 const connectionCodes: readonly string[] = [
   ErrorCode.Timeout,
   ErrorCode.NoResponders,

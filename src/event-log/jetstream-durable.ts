@@ -1,9 +1,8 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
 import type { Delivery } from "./delivery.ts";
 import type { StoredEvent, WaybillEvent } from "./event-log.ts";
-import { asking, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
-
-const consumerNotFound = 10014;
+import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
+import { isConsumerMissing } from "./jetstream-errors.ts";
 
 export type DurableConsumer = {
   readonly stream: string;
@@ -38,7 +37,7 @@ async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer
   try {
     return (await manager.consumers.info(consumer.stream, consumer.name)).config;
   } catch (failure) {
-    if (jetStreamErrorCode(failure) === consumerNotFound) return null;
+    if (isConsumerMissing(failure)) return null;
     throw failure;
   }
 }

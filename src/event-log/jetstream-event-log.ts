@@ -3,14 +3,14 @@ import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { decodeMessage } from "./envelope.ts";
 import type { Channel, EventLog, JobRef, LogEntry, StoredEvent } from "./event-log.ts";
-import { asking, type JetStreamConnection, jetStreamErrorCode } from "./jetstream-connection.ts";
+import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
+import { isMessageMissing } from "./jetstream-errors.ts";
 import { followLog } from "./jetstream-follow.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 
-const noMessageFound = 10037;
 const askTimeoutMs = 1500;
 
 const allChannels: readonly Channel[] = ["job", "queue.high", "queue.normal", "queue.low", "recipients"];
@@ -64,7 +64,7 @@ async function lastSequence(manager: JetStreamManager, stream: string, subject: 
   try {
     return (await manager.streams.getMessage(stream, { last_by_subj: subject })).seq;
   } catch (failure) {
-    if (jetStreamErrorCode(failure) === noMessageFound) return 0;
+    if (isMessageMissing(failure)) return 0;
     throw failure;
   }
 }

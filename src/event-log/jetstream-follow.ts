@@ -2,8 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import type { FollowOptions, LogEntry } from "./event-log.ts";
 import { LogUnavailable, UndecodableEvent } from "./event-log.ts";
-import { asking, isUnanswered, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
+import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { nextMessages } from "./jetstream-durable.ts";
+import { isJetStreamError } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { openPull, PullEnded } from "./jetstream-pull.ts";
 
@@ -42,7 +43,7 @@ const isPassing = (failure: unknown): boolean =>
   failure instanceof PullEnded ||
   failure instanceof LogUnavailable ||
   isUnanswered(failure) ||
-  jetStreamErrorCode(failure) !== null;
+  isJetStreamError(failure);
 
 async function* readFrom(
   connection: JetStreamConnection,

@@ -8,7 +8,8 @@ import {
   VersionConflict,
   type WaybillEvent,
 } from "./event-log.ts";
-import { isUnanswered, type JetStreamConnection, jetStreamErrorCode } from "./jetstream-connection.ts";
+import { isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
+import { isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
@@ -16,9 +17,6 @@ import { channelOf, streamName, subjectOf } from "./subjects.ts";
 const answerTimeoutMs = 1500;
 /** A publish without an answer is repeated with the same id and the same expectation, so often in all. */
 const maxTries = 3;
-
-const wrongLastSequence: readonly number[] = [10071, 10164];
-const outOfRoom: readonly number[] = [10077, 10023, 10047];
 
 export type Publisher = {
   /** Guarded by the last sequence of the event's own subject. */
@@ -70,9 +68,8 @@ export function createPublisher(
         if (isForeign) throw new VersionConflict(`${event.id} was decided before.`);
         return seq;
       } catch (failure) {
-        const code = jetStreamErrorCode(failure) ?? 0;
-        if (outOfRoom.includes(code)) throw new LogFull("The log has reached its size limit.", { cause: failure });
-        if (wrongLastSequence.includes(code)) {
+        if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });
+        if (isWrongSequence(failure)) {
           // After a lost answer, servers from 2.12 on refuse the repetition: the conflict may be with ourselves.
           const sequence = unanswered === null ? null : await findStored(job, event);
           if (sequence !== null) return sequence;

@@ -6,7 +6,8 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from "nats";
-import { asking, type JetStreamConnection, jetStreamErrorCode, nanosOf } from "./jetstream-connection.ts";
+import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
+import { isStreamMissing } from "./jetstream-errors.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 export type StreamSettings = {
@@ -20,8 +21,6 @@ export type StreamSettings = {
 export class UnfitStream extends Error {
   override readonly name = "UnfitStream";
 }
-
-const streamNotFound = 10059;
 
 /** What the log stands on. `deny_*` cannot be taken back, and no direct get: a replica may answer it with the past. */
 const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
@@ -94,7 +93,7 @@ async function findStream(manager: JetStreamManager, name: string): Promise<Stre
   try {
     return await manager.streams.info(name);
   } catch (failure) {
-    if (jetStreamErrorCode(failure) === streamNotFound) return null;
+    if (isStreamMissing(failure)) return null;
     throw failure;
   }
 }

@@ -1,0 +1,20 @@
+import { NatsError } from "nats";
+
+/** An error of JetStream's own API, by its number; the texts differ between releases. */
+const codeOf = (failure: unknown): number | null =>
+  failure instanceof NatsError ? (failure.api_error?.err_code ?? null) : null;
+
+export const isJetStreamError = (failure: unknown): boolean => codeOf(failure) !== null;
+
+const is =
+  (...codes: readonly number[]) =>
+  (failure: unknown): boolean =>
+    codes.includes(codeOf(failure) ?? 0);
+
+export const isStreamMissing = is(10059);
+export const isConsumerMissing = is(10014);
+export const isMessageMissing = is(10037);
+/** Somebody else wrote to the subject since; 10164 says the same in newer releases. */
+export const isWrongSequence = is(10071, 10164);
+/** The stream's limit, the account's or the server's. */
+export const isOutOfRoom = is(10077, 10023, 10047);
