@@ -1,8 +1,10 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
 import type { Delivery } from "./delivery.ts";
+import { decodeMessage } from "./envelope.ts";
 import type { StoredEvent, WaybillEvent } from "./event-log.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { isConsumerMissing } from "./jetstream-errors.ts";
+import { placeOf } from "./jetstream-message.ts";
 
 export type DurableConsumer = {
   readonly stream: string;
@@ -46,7 +48,31 @@ async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer
 export const nextMessages = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 
-export function toDelivery<Event extends WaybillEvent>(
+/** Tells an operator about what was passed over. */
+export type Notice = (message: string) => void;
+
+/**
+ * What a durable consumer was handed, where it is an event of this release. Nothing can be done by one that cannot be
+ * read: null comes back, and it is acknowledged; it stays in the log for a release that can.
+ */
+export function readDelivery<Event extends WaybillEvent>(
+  connection: JetStreamConnection,
+  prefix: string,
+  message: Msg,
+  notice: Notice,
+): Delivery<Event> | null {
+  try {
+    const entry = decodeMessage(prefix, message.subject, placeOf(message).streamSequence, message.data);
+    // Which events there are is said by the channel that the consumer reads.
+    if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<Event>);
+  } catch (failure) {
+    notice(String(failure));
+  }
+  message.respond("+ACK");
+  return null;
+}
+
+function toDelivery<Event extends WaybillEvent>(
   connection: JetStreamConnection,
   message: Msg,
   entry: StoredEvent<Event>,

@@ -1,12 +1,15 @@
-import type { Msg } from "nats";
 import type { JobQueued, Priority } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
-import { decodeEnvelope } from "../event-log/envelope.ts";
-import type { StoredEvent } from "../event-log/event-log.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { type DurableConsumer, ensureDurable, nextMessages, toDelivery } from "../event-log/jetstream-durable.ts";
-import { isStatus, placeOf } from "../event-log/jetstream-message.ts";
-import { channelFilter, parseSubject, streamName } from "../event-log/subjects.ts";
+import {
+  type DurableConsumer,
+  ensureDurable,
+  type Notice,
+  nextMessages,
+  readDelivery,
+} from "../event-log/jetstream-durable.ts";
+import { isStatus } from "../event-log/jetstream-message.ts";
+import { channelFilter, streamName } from "../event-log/subjects.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 const highestFirst: readonly Priority[] = ["high", "normal", "low"];
@@ -17,9 +20,6 @@ export type WorkQueueSettings = {
   /** How long a worker may stay silent before its job is handed to another one. */
   readonly ackWaitMs: number;
 };
-
-/** Tells an operator about what was passed over. */
-type Notice = (message: string) => void;
 
 /** One durable consumer a priority; a message is asked for only when a slot is free, so nothing waits prefetched. */
 export function createJetStreamWorkQueue(
@@ -45,22 +45,9 @@ export function createJetStreamWorkQueue(
         noMux: true,
       });
       if (isStatus(message)) return null;
-      const delivery = toTurn(message);
+      const delivery = readDelivery<JobQueued>(connection, prefix, message, notice);
       if (delivery !== null) return delivery;
     }
-  };
-
-  const toTurn = (message: Msg): Delivery<JobQueued> | null => {
-    try {
-      const place = parseSubject(prefix, message.subject);
-      const entry = decodeEnvelope(place, placeOf(message).streamSequence, message.data);
-      if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<JobQueued>);
-    } catch (failure) {
-      notice(String(failure));
-    }
-    // It starts nothing, and it stays in the log for a release that can read it.
-    message.respond("+ACK");
-    return null;
   };
 
   return {

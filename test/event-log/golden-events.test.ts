@@ -11,6 +11,7 @@ const golden = new URL("../golden/", import.meta.url);
 const recorded = (type: string, file: string) => JSON.parse(readFileSync(new URL(`${type}/${file}`, golden), "utf8"));
 
 function decode(message: { subject: string }): StoredEvent {
+  // Its type and priority stand where an event has them, and nothing else is asked of it.
   const channel = channelOf(message as unknown as WaybillEvent);
   const place = { tenant: "default", jobId: message.subject, channel };
   return decodeEnvelope(place, 1, Buffer.from(JSON.stringify(message))) as StoredEvent;

@@ -12,7 +12,10 @@ export const later: Instant = "2026-11-21T09:31:00.000Z";
 
 type EventOf<Type extends WaybillEvent["type"]> = Extract<WaybillEvent, { type: Type }>;
 
-/** An example of an event, and the same with some of its data changed. */
+/**
+ * An example of an event, and the same with some of its data changed. The compiler does not follow a type parameter
+ * into the members of a union; what goes in is typed above.
+ */
 const event =
   <Type extends WaybillEvent["type"]>(type: Type, data: EventOf<Type>["data"]) =>
   (overrides: Partial<EventOf<Type>["data"]> = {}, at: Instant = now): EventOf<Type> =>

@@ -28,6 +28,6 @@ export const everyStatus = { ...waiting, processing, paused, ...ended };
 
 type Named<Of> = { [Status in keyof Of]: [Status, Of[Status]] }[keyof Of];
 
-/** To tell one story of every status in a group. */
+/** To tell one story of every status in a group. Object.entries forgets which key goes with which value. */
 export const each = <Group extends Partial<typeof everyStatus>>(group: Group): readonly Named<Group>[] =>
   Object.entries(group) as unknown as Named<Group>[];
