@@ -2,7 +2,9 @@ import { deadLettersProjector } from "./dead-letters/projector.ts";
 import { jobsProjector } from "./jobs/projector.ts";
 import { logsProjector } from "./logs/projector.ts";
 import type { Projector } from "./projector.ts";
+import { statsProjector } from "./stats/projector.ts";
 import { waitingProjector } from "./waiting/projector.ts";
+import { webhookDeliveriesProjector } from "./webhook-deliveries/projector.ts";
 
 /** Every read model of the service, in the order in which `waybill rebuild` takes them. */
 export const allProjectors: readonly Projector[] = [
@@ -10,4 +12,6 @@ export const allProjectors: readonly Projector[] = [
   logsProjector,
   deadLettersProjector,
   waitingProjector,
+  statsProjector,
+  webhookDeliveriesProjector,
 ];

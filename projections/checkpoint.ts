@@ -33,20 +33,7 @@ export async function beginCheckpoint(db: Knex, projection: string, suffix: Suff
 
 /** Null where the table has no row: whoever made it was interrupted. */
 export async function readCheckpoint(db: Knex, projection: string, suffix: Suffix = ""): Promise<Checkpoint | null> {
-  return select(db, projection, suffix, "");
-}
-
-/** Keeps every other writer of the same tables waiting until the transaction ends. */
-export async function lockCheckpoint(
-  transaction: Knex.Transaction,
-  projection: string,
-  suffix: Suffix,
-): Promise<Checkpoint | null> {
-  return select(transaction, projection, suffix, " FOR UPDATE");
-}
-
-async function select(db: Knex, projection: string, suffix: Suffix, locking: string): Promise<Checkpoint | null> {
-  const sql = `SELECT sequence, log_created_at, version FROM ?? WHERE id = 1${locking}`;
+  const sql = "SELECT sequence, log_created_at, version FROM ?? WHERE id = 1";
   const [rows] = (await db.raw(sql, [checkpointTable(projection, suffix)])) as [CheckpointRow[]];
   const row = rows[0];
   return row === undefined
@@ -56,7 +43,7 @@ async function select(db: Knex, projection: string, suffix: Suffix, locking: str
 
 /** The fence behind the lock: false, and nothing changed, where somebody else has moved it from where it was. */
 export async function moveCheckpoint(
-  transaction: Knex.Transaction,
+  db: Knex,
   projection: string,
   suffix: Suffix,
   from: Checkpoint,
@@ -64,6 +51,6 @@ export async function moveCheckpoint(
 ): Promise<boolean> {
   const sql = "UPDATE ?? SET sequence = ?, log_created_at = ? WHERE id = 1 AND sequence = ? AND version = ?";
   const bindings = [checkpointTable(projection, suffix), to.sequence, to.logCreatedAt, from.sequence, from.version];
-  const [result] = (await transaction.raw(sql, bindings as Knex.RawBinding[])) as [{ affectedRows: number }];
+  const [result] = (await db.raw(sql, bindings as Knex.RawBinding[])) as [{ affectedRows: number }];
   return result.affectedRows === 1;
 }

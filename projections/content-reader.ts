@@ -9,7 +9,7 @@ type Kept = { readonly content: JobContent; readonly bytes: number };
  * Reads the content of jobs and keeps what was asked for last, up to `maxBytes` of what was stored: the outcomes of
  * a mailing come in many batches, and each asks for the same addresses.
  */
-export function createContentReader(store: ContentStore, maxBytes = 16_000_000): ContentReader {
+export function createContentReader(store: ContentStore, maxBytes = 4_000_000): ContentReader {
   // A map keeps the order in which its keys were set: the first is the one not asked for the longest.
   const kept = new Map<string, Kept>();
   let keptBytes = 0;

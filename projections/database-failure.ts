@@ -1,12 +1,12 @@
 /**
  * Errors of the server that pass: another transaction was in the way (1020, 1205, 1213), it is going down, full, out of
- * connections or not to be written to at the moment (1021, 1040, 1053, 1077, 1114, 1203, 1290, 1792, 1836), it ended
- * the statement or the connection (1158 to 1161, 1317, 1927, 1969, 3024, 4031), or somebody is changing accounts or
- * tables (1044, 1045, 1049, 1146).
+ * connections or prepared statements, or not to be written to at the moment (1021, 1040, 1053, 1077, 1114, 1203, 1290,
+ * 1461, 1792, 1836), it ended the statement or the connection (1158 to 1161, 1317, 1927, 1969, 3024, 4031), or somebody
+ * is changing accounts or tables (1044, 1045, 1049, 1146, 1615).
  */
 const passing: ReadonlySet<number> = new Set([
   1020, 1021, 1040, 1044, 1045, 1049, 1053, 1077, 1114, 1146, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1290, 1317,
-  1792, 1836, 1927, 1969, 3024, 4031,
+  1461, 1615, 1792, 1836, 1927, 1969, 3024, 4031,
 ]);
 
 const unreachable: ReadonlySet<string> = new Set([

@@ -32,6 +32,8 @@ export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: Da
       timezone: "Z",
       supportBigNumbers: true,
       connectTimeout: connectTimeoutMs,
+      // Of each connection; those used last are kept. A server has 16,382 of them by default, for everybody together.
+      maxPreparedStatements: 100,
       stream: ({ config }: { config: { host: string; port: number } }) => openSocket(config, silenceMs),
     },
     // Idle connections go before they count as silent.

@@ -5,6 +5,11 @@ import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
 /** A batch is what a transaction can take in well under a second. */
 const maxEvents = 2_000;
+/**
+ * From the beginning of a transaction to that of the next, unless there is more than it could take. What comes alone is
+ * projected at once; of a steady stream this makes ten transactions a second, and not one for every few events.
+ */
+const paceMs = 100;
 const checkLogEveryMs = 5_000;
 
 /** The log is not the one that the rows were projected from, or has lost its end: they cannot be trusted any more. */
@@ -30,8 +35,11 @@ export async function followLog({ place, log, reached }: Following, signal: Abor
   const watch = watchLog(log, place.projector.name, () => position, over).catch((failure) => broken.abort(failure));
   try {
     for await (const batch of log.follow({ afterSequence: position.sequence, maxEvents, signal: over })) {
+      const begunAt = performance.now();
       position = await projectBatch(place, position, batch);
       await reached(position);
+      const restMs = begunAt + paceMs - performance.now();
+      if (batch.length < maxEvents && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
   } finally {
     if (!broken.signal.aborted) broken.abort(null);

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { LogEntry, StoredEvent } from "../src/event-log/event-log.ts";
 import { LogUnavailable } from "../src/event-log/event-log.ts";
-import { type Checkpoint, lockCheckpoint, moveCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
 import { inTransaction } from "./database.ts";
 import { describeFailure, isDatabaseTrouble } from "./database-failure.ts";
 import type { Projector, Sources, Suffix } from "./projector.ts";
@@ -59,23 +59,26 @@ async function commit(
   const last = batch.at(-1);
   if (last === undefined) return from;
   const to: Checkpoint = { ...from, sequence: last.sequence };
+  const move = async (through: Knex): Promise<void> => {
+    if (await moveCheckpoint(through, projector.name, suffix, from, to)) return;
+    throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
+  };
+  const events = batch.filter((entry): entry is StoredEvent => isKnown(entry) && projector.isOfConcern(entry));
+  const [first] = events;
+  if (first === undefined) {
+    await move(db);
+    return to;
+  }
   await inTransaction(db, async (transaction) => {
-    const stored = await lockCheckpoint(transaction, projector.name, suffix);
-    if (stored?.sequence !== from.sequence || stored.version !== from.version) throw movedFrom(projector, from);
-    const events = batch.filter(isKnown);
-    if (events.length > 0) {
-      await projector.project(events, { transaction, suffix, sources }).catch((failure: unknown) => {
-        if (isPassing(failure)) throw failure;
-        throw new UnprojectableEvent(projector.name, events[0]?.sequence ?? last.sequence, failure);
-      });
-    }
-    if (!(await moveCheckpoint(transaction, projector.name, suffix, from, to))) throw movedFrom(projector, from);
+    // First: it also keeps every other writer of the same tables waiting until the transaction ends.
+    await move(transaction);
+    await projector.project(events, { transaction, suffix, sources }).catch((failure: unknown) => {
+      if (isPassing(failure)) throw failure;
+      throw new UnprojectableEvent(projector.name, first.sequence, failure);
+    });
   });
   return to;
 }
-
-const movedFrom = (projector: Projector, { sequence }: Checkpoint): CheckpointMoved =>
-  new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${sequence}.`);
 
 /** The database or the content store is away: the same events will do later. */
 const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof LogUnavailable;

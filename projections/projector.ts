@@ -30,8 +30,11 @@ export type Projector = {
   /** Queries over the live tables, by the name of the view. */
   readonly views: Readonly<Record<string, string>>;
 
+  /** Whether an event can change a row: the others are not handed over, and cost no transaction. */
+  readonly isOfConcern: (stored: StoredEvent) => boolean;
+
   /**
-   * The next events of the log, oldest first, each handed over exactly once as far as what is committed goes. It
+   * The next events of concern, oldest first, each handed over exactly once as far as what is committed goes. It
    * throws where an event cannot be projected; a database or a content store that is away is no such case.
    */
   project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void>;

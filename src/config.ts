@@ -1,6 +1,11 @@
 import { hostname } from "node:os";
+import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
+import type { DkimSettings } from "./mail/dkim.ts";
+import { readDkim } from "./mail/read-dkim.ts";
+import { createSettingReader, type Env, type SettingReader } from "./setting-reader.ts";
+import { readWebhookSettings, type WebhookSettings } from "./webhooks/read-webhook-settings.ts";
 
-export const roles = ["api", "scheduler", "worker", "projector"] as const;
+export const roles = ["api", "scheduler", "worker", "projector", "webhooks"] as const;
 export type Role = (typeof roles)[number];
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -25,6 +30,11 @@ export type RetryConfig = {
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Where health and metrics are answered without a key; null for nowhere. */
+  readonly healthPort: number | null;
+  readonly auth: AuthMode;
+  /** Requests per minute and key, in each API process; null for no limit. */
+  readonly rateLimit: number | null;
   readonly nats: NatsConfig | null;
   readonly mysqlUrl: string | null;
   readonly smtpUrl: string | null;
@@ -38,6 +48,9 @@ export type Config = {
   readonly smtpTimeoutMs: number;
   /** Mails per second of this process; null for no limit. */
   readonly smtpRate: number | null;
+  /** Signs every mail; null leaves that to the mail server. */
+  readonly dkim: DkimSettings | null;
+  readonly webhooks: WebhookSettings;
   readonly streamReplicas: number;
   /** Before the names of streams and subjects, where several Waybills share one NATS. */
   readonly natsPrefix: string;
@@ -67,15 +80,16 @@ export class InvalidConfig extends Error {
   }
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Reads every setting; throws InvalidConfig with all faults, each with its value (secrets masked) and what was expected. */
 export function readConfig(env: Env): Config {
   const faults: string[] = [];
-  const read = createReader(env, faults);
+  const read = createSettingReader(env, faults);
   const config: Config = {
     host: read.text("HOST", "127.0.0.1"),
     port: read.whole("PORT", 3000, 0, 65_535),
+    healthPort: read.optionalWhole("HEALTH_PORT", 0, 65_535),
+    auth: readAuth(read),
+    rateLimit: read.optionalWhole("RATE_LIMIT", 1, 1_000_000),
     nats: readNats(read),
     mysqlUrl: read.url("MYSQL_URL", ["mysql:"], "mysql://user:password@host:port/database"),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
@@ -88,6 +102,8 @@ export function readConfig(env: Env): Config {
     retry: readRetry(read, faults),
     smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
+    dkim: readDkim(read),
+    webhooks: readWebhookSettings(read),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
     natsPrefix: readPrefix(read, faults),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
@@ -102,64 +118,16 @@ export function readConfig(env: Env): Config {
   return config;
 }
 
-type Reader = ReturnType<typeof createReader>;
-
-function createReader(env: Env, faults: string[]) {
-  const raw = (name: string): string | null => env[name]?.trim() || null;
-  const fault = (name: string, value: string, expected: string): void => {
-    faults.push(`${name} is ${JSON.stringify(masked(value))}; expected ${expected}`);
-  };
-  const optionalWhole = (name: string, min: number, max: number): number | null => {
-    const value = raw(name);
-    if (value === null) return null;
-    const number = Number(value);
-    if (Number.isInteger(number) && number >= min && number <= max) return number;
-    fault(name, value, `a whole number from ${min} to ${max}`);
-    return null;
-  };
-  const optionalDecimal = (name: string, min: number, max: number): number | null => {
-    const value = raw(name);
-    if (value === null) return null;
-    const number = Number(value);
-    if (Number.isFinite(number) && number >= min && number <= max) return number;
-    fault(name, value, `a number from ${min} to ${max}`);
-    return null;
-  };
-  return {
-    raw,
-    fault,
-    optionalWhole,
-    text: (name: string, fallback: string): string => raw(name) ?? fallback,
-    whole: (name: string, fallback: number, min: number, max: number): number =>
-      optionalWhole(name, min, max) ?? fallback,
-    optionalDecimal,
-    decimal: (name: string, fallback: number, min: number, max: number): number =>
-      optionalDecimal(name, min, max) ?? fallback,
-    flag: (name: string, fallback: boolean): boolean => {
-      const value = raw(name)?.toLowerCase() ?? null;
-      if (value === null) return fallback;
-      if (["true", "yes", "1", "on"].includes(value)) return true;
-      if (["false", "no", "0", "off"].includes(value)) return false;
-      fault(name, value, "true or false");
-      return fallback;
-    },
-    oneOf: <Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]): Choice => {
-      const value = raw(name);
-      const choice = choices.find((candidate) => candidate === value);
-      if (value !== null && choice === undefined) fault(name, value, `one of ${choices.join(", ")}`);
-      return choice ?? fallback;
-    },
-    url: (name: string, protocols: readonly string[], expected: string): string | null => {
-      const value = raw(name);
-      if (value === null) return null;
-      if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-      fault(name, value, expected);
-      return null;
-    },
-  };
+function readAuth(read: SettingReader): AuthMode {
+  const auth = read.oneOf("AUTH", "auto", authModes);
+  const host = read.text("HOST", "127.0.0.1");
+  if (auth === "off" && !isLoopback(host)) {
+    read.fault("AUTH", auth, `auto or required, as others can reach HOST ${JSON.stringify(host)}`);
+  }
+  return auth;
 }
 
-function readNats(read: Reader): NatsConfig | null {
+function readNats(read: SettingReader): NatsConfig | null {
   const urls = read.raw("NATS_URL");
   if (urls === null) return null;
   return {
@@ -171,7 +139,7 @@ function readNats(read: Reader): NatsConfig | null {
   };
 }
 
-function readRoles(read: Reader, faults: string[]): ReadonlySet<Role> {
+function readRoles(read: SettingReader, faults: string[]): ReadonlySet<Role> {
   const value = read.raw("ROLES");
   if (value === null) return new Set(roles);
   const asked = value.split(",").map((role) => role.trim());
@@ -182,7 +150,7 @@ function readRoles(read: Reader, faults: string[]): ReadonlySet<Role> {
   return new Set(known);
 }
 
-function readRetry(read: Reader, faults: string[]): RetryConfig {
+function readRetry(read: SettingReader, faults: string[]): RetryConfig {
   const list = read.raw("RETRY_DELAYS");
   const delaysMs = list === null ? null : list.split(",").map(Number);
   if (delaysMs?.some((delay) => !Number.isInteger(delay) || delay < 0)) {
@@ -196,13 +164,10 @@ function readRetry(read: Reader, faults: string[]): RetryConfig {
   };
 }
 
-function readPrefix(read: Reader, faults: string[]): string {
+function readPrefix(read: SettingReader, faults: string[]): string {
   const prefix = read.text("NATS_PREFIX", "");
   if (!/^[A-Za-z0-9_-]{0,32}$/.test(prefix)) {
     faults.push(`NATS_PREFIX is ${JSON.stringify(prefix)}; expected at most 32 letters, digits, _ and -`);
   }
   return prefix;
 }
-
-/** A value as it may be printed: without the password of a URL. */
-const masked = (value: string): string => value.replace(/(\/\/[^:@/]*:)[^@]*@/, "$1***@");

@@ -1,24 +1,56 @@
 import type { Knex } from "knex";
 import type { Role } from "./config.ts";
+import type { AppendTrouble } from "./event-log/append-trouble.ts";
 import type { EventLog } from "./event-log/event-log.ts";
-import type { Probe } from "./http/routes/health.ts";
+import type { LogCanary } from "./event-log/jetstream-canary.ts";
+import type { LogServer } from "./event-log/jetstream-durability.ts";
+import type { LogRoom } from "./event-log/log-room.ts";
+import type { Condition, Probe } from "./http/routes/health.ts";
+import type { BreakerState } from "./mail/breaker.ts";
+
+export type ProbeDependencies = {
+  readonly roles: ReadonlySet<Role>;
+  readonly log: EventLog;
+  readonly room: LogRoom;
+  readonly canary: LogCanary;
+  readonly appendTrouble: AppendTrouble;
+  readonly logServer: () => LogServer | null;
+  readonly db: Knex;
+  /** Null in a process that sends no mail. */
+  readonly breaker: (() => BreakerState) | null;
+};
 
 /**
- * What `/readyz` looks at. A process that takes jobs is ready without the database: they are accepted and mailed while
- * it is away, and taking the process out of service for it would break that promise.
+ * What `/readyz` looks at. A process that takes jobs is ready without the database and without the mail server: they
+ * are accepted while either is away, and taking the process out of service for it would break that promise.
  */
-export const probesFor = (roles: ReadonlySet<Role>, log: EventLog, db: Knex): readonly Probe[] => [
-  {
-    name: "nats",
-    isNeeded: true,
-    check: async () => ({ lastSequence: (await log.state()).lastSequence }),
-  },
-  {
-    name: "mysql",
-    isNeeded: roles.has("projector") && !roles.has("api"),
-    check: async () => {
-      await db.raw("SELECT 1");
-      return {};
+export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
+  const { roles, db, breaker } = dependencies;
+  const takesJobs = roles.has("api");
+  return [
+    { name: "nats", isNeeded: true, check: () => examineLog(dependencies) },
+    {
+      name: "mysql",
+      isNeeded: roles.has("projector") && !takesJobs,
+      check: async () => {
+        await db.raw("SELECT 1");
+        return { status: "up" };
+      },
     },
-  },
-];
+    ...(breaker === null ? [] : [{ name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) }]),
+  ];
+}
+
+/**
+ * NATS is there when it stores something. A log that has no room left for jobs is not away: outcomes are stored and
+ * everything but new jobs is served, in this process and in no other better.
+ */
+async function examineLog({ log, room, canary, appendTrouble, logServer }: ProbeDependencies): Promise<Condition> {
+  await canary.check();
+  if (appendTrouble.isFresh()) throw new Error("The last append to the log had no answer.");
+  const [{ lastSequence }, hasRoom] = await Promise.all([log.state(), room.isLeftForJobs()]);
+  return { status: hasRoom ? "up" : "degraded", lastSequence, acceptsJobs: hasRoom, ...logServer() };
+}
+
+/** The mail server is not asked for this: who signs in every second to see whether it is there may be locked out. */
+const toCondition = (breaker: BreakerState): Condition => ({ status: breaker === "closed" ? "up" : "down", breaker });

@@ -3,9 +3,13 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./cli/command-context.ts";
+import { CommandFailed } from "./cli/command-failed.ts";
+import { addKeyCommands } from "./cli/keys.ts";
 import { migrateDatabase } from "./cli/migrate.ts";
 import { rebuildReadModels } from "./cli/rebuild.ts";
 import { start } from "./cli/start.ts";
+import { addTenantCommands } from "./cli/tenants.ts";
+import { addWebhookCommands } from "./cli/webhooks.ts";
 import { WrongUsage } from "./cli/wrong-usage.ts";
 import { InvalidConfig, readConfig } from "./config.ts";
 import { CannotStart } from "./standalone/cannot-start.ts";
@@ -44,7 +48,7 @@ function createProgram(context: CommandContext): Command {
   program
     .command("start")
     .description("run the service; what has no address in the settings is started along with it")
-    .option("--roles <roles>", "api,scheduler,worker,projector; all of them by default")
+    .option("--roles <roles>", "api,scheduler,worker,projector,webhooks; all of them by default")
     .action((options: { roles?: string }) => start(context, options));
   program
     .command("migrate")
@@ -53,8 +57,11 @@ function createProgram(context: CommandContext): Command {
   program
     .command("rebuild")
     .description("rebuild read models from the log, without downtime")
-    .argument("[projection...]", "jobs, logs, waiting, dead-letters; all of them by default")
+    .argument("[projection...]", "jobs, logs, waiting, dead-letters, stats, webhook-deliveries; all of them by default")
     .action((names: string[]) => rebuildReadModels(context, names));
+  addKeyCommands(program, context);
+  addTenantCommands(program, context);
+  addWebhookCommands(program, context);
   return program;
 }
 
@@ -82,7 +89,8 @@ function report(failure: unknown): number {
     tell(failure.message);
     return exitCodes.wrongUsage;
   }
-  tell(failure instanceof CannotStart ? failure.message : String(failure instanceof Error ? failure.stack : failure));
+  const isExplained = failure instanceof CannotStart || failure instanceof CommandFailed;
+  tell(isExplained ? failure.message : String(failure instanceof Error ? failure.stack : failure));
   return exitCodes.failed;
 }
 

@@ -16,7 +16,7 @@ describe("the settings", () => {
     const config = readConfig({});
     expect(config).to.include({ host: "127.0.0.1", port: 3000, nats: null, mysqlUrl: null, smtpUrl: null });
     expect(config).to.include({ workerConcurrency: 5, smtpMaxConnections: 10, maxAttempts: 4, smtpTimeoutMs: 20_000 });
-    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector"]);
+    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector", "webhooks"]);
   });
 
   it("take the empty string for nothing", () => {
@@ -38,15 +38,38 @@ describe("the settings", () => {
       ROLES: "api,cook",
       AUTO_MIGRATE: "perhaps",
       NATS_PREFIX: "a.b",
+      AUTH: "maybe",
+      RATE_LIMIT: "0",
     });
     expect(faults).to.include('WORKER_CONCURRENCY is "five"; expected a whole number from 1 to 1000');
     expect(faults).to.include('PORT is "http"; expected a whole number from 0 to 65535');
-    expect(faults.split("\n")).to.have.lengthOf(10);
+    expect(faults.split("\n")).to.have.lengthOf(12);
+  });
+
+  it("open the API to everybody only where nobody else can reach it", () => {
+    expect(readConfig({ AUTH: "off" })).to.include({ auth: "off", rateLimit: null });
+    expect(faultsOf({ AUTH: "off", HOST: "0.0.0.0" })).to.include(
+      'AUTH is "off"; expected auto or required, as others can reach HOST "0.0.0.0"',
+    );
   });
 
   it("are refused without giving a password away", () => {
     const faults = faultsOf({ MYSQL_URL: "postgres://waybill:s3cret@db/waybill" });
     expect(faults).to.include("postgres://waybill:***@db/waybill").and.not.include("s3cret");
+  });
+
+  it("sign webhooks and name the private networks that they may reach", () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const { webhooks } = readConfig({ WEBHOOK_SECRET: secret, WEBHOOK_ALLOW: "127.0.0.0/8, fd00::/8" });
+    expect(webhooks.secret).to.equal(secret);
+    expect(webhooks.allowed.map(String)).to.deep.equal(["127.0.0.0/8", "fd00::/8"]);
+    expect(readConfig({}).webhooks).to.deep.equal({ secret: null, allowed: [] });
+    const faulty = { WEBHOOK_SECRET: "whsec_hunter2", WEBHOOK_ALLOW: "127.0.0.1,10.0.0.0/33" };
+    expect(() => readConfig(faulty)).to.throw(InvalidConfig, 'WEBHOOK_SECRET is "***"; expected whsec_ and the base64');
+    expect(() => readConfig(faulty)).to.throw(
+      InvalidConfig,
+      'WEBHOOK_ALLOW is "127.0.0.1,10.0.0.0/33"; expected CIDRs',
+    );
   });
 
   it("name several NATS servers with commas, and some of the roles", () => {

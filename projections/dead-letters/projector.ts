@@ -14,6 +14,7 @@ export const deadLettersProjector: Projector = {
   version: 1,
   tables: deadLetterTableDefinitions,
   views: {},
+  isOfConcern: isDecisionOfConcern,
   project,
 };
 
@@ -26,7 +27,7 @@ const loadedAtOnce = 500;
 const readAtOnce = 20;
 
 async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
-  const decisions = events.filter(isOfConcern);
+  const decisions = events.filter(isDecisionOfConcern);
   const ids = [...new Set(decisions.map(({ jobId }) => jobId))].sort();
   if (ids.length === 0) return;
   const before = await load(target.transaction, target.suffix, ids);
@@ -70,11 +71,12 @@ function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: L
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":
+    case "JobRescheduled":
       return;
   }
 }
 
-function isOfConcern(stored: StoredEvent): stored is StoredEvent<JobEvent> {
+function isDecisionOfConcern(stored: StoredEvent): stored is StoredEvent<JobEvent> {
   switch (stored.event.type) {
     case "JobCreated":
     case "JobCompleted":
@@ -89,12 +91,16 @@ function isOfConcern(stored: StoredEvent): stored is StoredEvent<JobEvent> {
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":
+    case "JobRescheduled":
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientSent":
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
       return false;
   }
 }

@@ -1,12 +1,17 @@
 import type { JobStatus } from "../../src/domain/job/job-view.ts";
+import { checkpointTable } from "../checkpoint.ts";
 import { toDate } from "../instants.ts";
+import type { Statement } from "../prepared.ts";
 import type { JobCursor } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
+import { recordColumns } from "./rows.ts";
 import { jobTables } from "./tables.ts";
 
-export type Statement = { readonly sql: string; readonly bindings: readonly unknown[] };
-
 const table = `\`${jobTables("").jobs}\``;
+const counts = `\`${jobTables("").counts}\``;
+const checkpoint = `\`${checkpointTable("jobs")}\``;
+export const recordOf = (alias: string): string => recordColumns.map((column) => `${alias}.\`${column}\``).join(", ");
+
 const columnOf = { createdAt: "created_at", completedAt: "completed_at" } as const;
 const keyOf = {
   createdAt: { any: "by_creation", one: "by_status_and_creation" },
@@ -14,14 +19,30 @@ const keyOf = {
 } as const;
 
 /**
- * One row more than the page holds tells whether there is a next one. For several statuses each is read by itself, in
+ * A page in one statement, so that rows, checkpoint and total are of the same moment. There is always a row: of an
+ * empty page it has no id. They come in no order: sorted with their text columns, they would take a table on disk.
+ */
+export function listStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
+  const total = cursor === null ? totalStatement(tenant, options) : { sql: "NULL", bindings: [] };
+  const page = pageStatement(tenant, options, cursor);
+  return {
+    sql: `
+      SELECT checkpoint.sequence AS read_sequence, ${total.sql} AS counted, ${recordOf("job")}
+      FROM ${checkpoint} AS checkpoint LEFT JOIN (${page.sql}) AS page ON TRUE
+      LEFT JOIN ${table} AS job ON job.id = page.id WHERE checkpoint.id = 1`,
+    bindings: [...total.bindings, ...page.bindings],
+  };
+}
+
+/**
+ * One entry more than the page holds tells whether there is a next one. For several statuses each is read by itself, in
  * the order of the list, so that every part is a few entries of an index, however rare a status is. Whole rows are
  * fetched only for the page: one far from the first passes over entries of an index.
  *
  * The index is named because an optimizer that is left to itself compares what comes after the cursor with a scan of
  * the whole table, as if there were no limit, and MariaDB then walks through all that comes before the cursor.
  */
-export function pageStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
+function pageStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
   const { statuses, sortBy, order, page, pageSize } = options;
   const column = columnOf[sortBy];
   const ordering = `ORDER BY ${column} ${order}, id ${order}`;
@@ -34,12 +55,7 @@ export function pageStatement(tenant: string, options: JobListOptions, cursor: J
     return { sql: `SELECT id, ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${itsOrdering}`, bindings };
   });
   const { sql, bindings } = together(parts, ordering, offset + pageSize + 1);
-  return {
-    sql: `
-      SELECT job.* FROM (${sql} LIMIT ? OFFSET ?) AS page JOIN ${table} AS job ON job.id = page.id
-      ORDER BY job.${column} ${order}, job.id ${order}`,
-    bindings: [...bindings, pageSize + 1, offset],
-  };
+  return { sql: `${sql} LIMIT ? OFFSET ?`, bindings: [...bindings, pageSize + 1, offset] };
 }
 
 const anyOf = (statuses: readonly JobStatus[]): readonly (JobStatus | null)[] =>
@@ -56,12 +72,16 @@ function together(parts: readonly Statement[], ordering: string, limit: number):
   };
 }
 
-export function countStatement(tenant: string, options: JobListOptions): Statement {
-  const { statuses } = options;
-  const ofStatuses: readonly Statement[] =
-    statuses.length === 0 ? [] : [{ sql: "status IN (?)", bindings: [statuses] }];
-  const { sql, bindings } = allOf([...conditions(tenant, options), ...ofStatuses]);
-  return { sql: `SELECT COUNT(*) AS total FROM ${table} WHERE ${sql}`, bindings };
+/** Read from what is counted already where that is kept for all that the list is filtered by. */
+function totalStatement(tenant: string, options: JobListOptions): Statement {
+  const { statuses, createdAfter, createdBefore, q } = options;
+  const { sql, bindings } = allOf([...conditions(tenant, options), ...someStatuses(statuses)]);
+  if (createdAfter === null && createdBefore === null && q === null) {
+    return { sql: `(SELECT SUM(jobs) FROM ${counts} WHERE ${sql})`, bindings };
+  }
+  // What is searched for stands in this index; the optimizer would rather read every tenant's rows.
+  const key = q !== null && statuses.length === 0 ? `FORCE INDEX (${keyOf.createdAt.any})` : "";
+  return { sql: `(SELECT COUNT(*) FROM ${table} ${key} WHERE ${sql})`, bindings };
 }
 
 function conditions(tenant: string, { type, createdAfter, createdBefore, q }: JobListOptions): readonly Statement[] {
@@ -81,6 +101,9 @@ function contains(q: string): Statement {
 
 const oneStatus = (status: JobStatus | null): readonly Statement[] =>
   status === null ? [] : [{ sql: "status = ?", bindings: [status] }];
+
+const someStatuses = (statuses: readonly JobStatus[]): readonly Statement[] =>
+  statuses.length === 0 ? [] : [{ sql: `status IN (${statuses.map(() => "?").join(", ")})`, bindings: statuses }];
 
 /**
  * What comes after the last row of the page before. Both databases sort NULL as the smallest value, and so does this:

@@ -6,15 +6,17 @@ import { asBinding } from "../database.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { putRows } from "../write-rows.ts";
 import { storeContents } from "./contents.ts";
+import { recount } from "./counts.ts";
 import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "./rows.ts";
 import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
 
 /** Every job as it stands: what the list, one job and its progress are answered from. */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 1,
+  version: 3,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
+  isOfConcern: () => true,
   project,
 };
 
@@ -30,30 +32,36 @@ const unlabelled: JobLabels = { name: null, subject: null, metadata: {} };
  */
 async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
   const { transaction, suffix } = target;
-  const jobs = await loadJobs(transaction, suffix, [...new Set(events.map(({ jobId }) => jobId))]);
-  const created = foldInto(jobs, events);
+  const before = await loadJobs(transaction, suffix, [...new Set(events.map(({ jobId }) => jobId))]);
+  const { jobs, created } = fold(before, events);
   const labels = await storeContents(created, target);
-  const changed = [...jobs.values()]
-    .map((job) => ({ ...job, labels: labels.get(job.jobId) ?? job.labels }))
-    .sort((one, other) => (one.jobId < other.jobId ? -1 : 1));
+  for (const job of created) job.labels = labels.get(job.jobId) ?? job.labels;
+  const changed = [...jobs.values()].sort((one, other) => (one.jobId < other.jobId ? -1 : 1));
   await writeJobs(transaction, suffix, changed);
+  await recount(transaction, suffix, before, changed);
 }
 
-/** Folds each event into its job; answers the jobs that begin with these events. */
-function foldInto(jobs: Map<string, ProjectedJob>, events: readonly StoredEvent[]): ProjectedJob[] {
-  const created = new Set<string>();
+/** Changed in place: there is one for each job of a batch, and hundreds of events of each. */
+type Folding = { -readonly [Key in keyof ProjectedJob]: ProjectedJob[Key] };
+
+/** Folds each event into its job; tells apart the jobs that begin with these events. */
+function fold(before: ReadonlyMap<string, ProjectedJob>, events: readonly StoredEvent[]) {
+  const jobs = new Map([...before].map(([jobId, job]): [string, Folding] => [jobId, { ...job }]));
+  const created: Folding[] = [];
   for (const { event, jobId, tenant, sequence } of events) {
     const job = jobs.get(jobId);
     if (job !== undefined) {
       if (job.tenant !== tenant) throw new Error(`Event ${sequence} gives job ${jobId} to another tenant.`);
-      jobs.set(jobId, { ...job, view: evolveJobView(job.view, event), lastSequence: sequence });
+      job.view = evolveJobView(job.view, event);
+      job.lastSequence = sequence;
     } else if (event.type === "JobCreated") {
-      created.add(jobId);
-      jobs.set(jobId, { jobId, tenant, labels: unlabelled, view: createJobView(event), lastSequence: sequence });
+      const begun = { jobId, tenant, labels: unlabelled, view: createJobView(event), lastSequence: sequence };
+      jobs.set(jobId, begun);
+      created.push(begun);
     }
     // An event of a job that was never created is history without effect, as in every fold.
   }
-  return [...created].map((jobId) => jobs.get(jobId) as ProjectedJob);
+  return { jobs, created };
 }
 
 async function loadJobs(

@@ -1,11 +1,12 @@
 import type { Knex } from "knex";
 import type { JobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { checkpointTable, readCheckpoint } from "../checkpoint.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { checkpointTable } from "../checkpoint.ts";
+import { askPrepared } from "../prepared.ts";
+import { decodeCursor, encodeCursor, type JobOrder } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
-import { countStatement, pageStatement, type Statement } from "./list-statements.ts";
-import { type JobRow, toJobRecord } from "./rows.ts";
+import { listStatement, recordOf } from "./list-statements.ts";
+import { type JobRecordRow, toJobRecord } from "./rows.ts";
 import { jobTables } from "./tables.ts";
 
 export type JobList = {
@@ -28,15 +29,16 @@ export const createJobQueries = (db: Knex): JobQueries => ({
   list: (tenant, options) => list(db, tenant, options),
 });
 
-type Found = { readonly read_sequence: number } & (JobRow | { readonly id: null });
+type Asked = { readonly read_sequence: number } & (JobRecordRow | { readonly id: null });
+
+const findSql = `
+  SELECT checkpoint.sequence AS read_sequence, ${recordOf("job")}
+  FROM \`${checkpointTable("jobs")}\` AS checkpoint
+  LEFT JOIN \`${jobTables("").jobs}\` AS job ON job.id = ? AND job.tenant = ? WHERE checkpoint.id = 1`;
 
 /** One statement, so the job is exactly as of the checkpoint, also while tables are swapped. */
 async function find(db: Knex, { tenant, jobId }: JobRef): ReturnType<JobQueries["find"]> {
-  const sql = `
-    SELECT checkpoint.sequence AS read_sequence, job.*
-    FROM ?? AS checkpoint LEFT JOIN ?? AS job ON job.id = ? AND job.tenant = ? WHERE checkpoint.id = 1`;
-  const [rows] = (await db.raw(sql, [checkpointTable("jobs"), jobTables("").jobs, jobId, tenant])) as [Found[]];
-  const row = rows[0];
+  const [row] = await askPrepared<Asked>(db, { sql: findSql, bindings: [jobId, tenant] });
   return {
     readSequence: Number(row?.read_sequence ?? 0),
     job: row === undefined || row.id === null ? null : toJobRecord(row),
@@ -44,30 +46,28 @@ async function find(db: Knex, { tenant, jobId }: JobRef): ReturnType<JobQueries[
 }
 
 async function list(db: Knex, tenant: string, options: JobListOptions): Promise<JobList> {
+  const { pageSize, sortBy } = options;
   const cursor = options.cursor === null ? null : decodeCursor(options.cursor, options);
-  // The checkpoint first: the rows are then at least as new as it says.
-  const checkpoint = await readCheckpoint(db, "jobs");
-  const [rows, total] = await Promise.all([
-    select<JobRow>(db, pageStatement(tenant, options, cursor)),
-    cursor?.total ?? count(db, tenant, options),
-  ]);
-  const jobs = rows.slice(0, options.pageSize).map(toJobRecord);
-  const last = rows.length > options.pageSize ? jobs.at(-1) : undefined;
+  const statement = listStatement(tenant, options, cursor);
+  const rows = await askPrepared<Asked & { readonly counted: string | number | null }>(db, statement);
+  const found = rows.filter((row): row is typeof row & JobRecordRow => row.id !== null).map(toJobRecord);
+  const jobs = found.sort(inOrder(options)).slice(0, pageSize);
+  const total = cursor?.total ?? Number(rows[0]?.counted ?? 0);
+  const last = found.length > pageSize ? jobs.at(-1) : undefined;
   return {
-    readSequence: checkpoint?.sequence ?? 0,
+    readSequence: Number(rows[0]?.read_sequence ?? 0),
     jobs,
     total,
-    nextCursor:
-      last === undefined ? null : encodeCursor({ ...options, value: last[options.sortBy], id: last.id, total }),
+    nextCursor: last === undefined ? null : encodeCursor({ ...options, value: last[sortBy], id: last.id, total }),
   };
 }
 
-async function count(db: Knex, tenant: string, options: JobListOptions): Promise<number> {
-  const [row] = await select<{ total: number }>(db, countStatement(tenant, options));
-  return Number(row?.total ?? 0);
-}
-
-async function select<Row>(db: Knex, { sql, bindings }: Statement): Promise<Row[]> {
-  const [rows] = await db.raw(sql, bindings as Knex.RawBinding[]);
-  return rows as Row[];
+/** As the databases have it: NULL is the smallest value, and no two jobs tie. */
+function inOrder({ sortBy, order }: JobOrder): (one: JobRecord, other: JobRecord) => number {
+  const first = order === "asc" ? -1 : 1;
+  const isBefore = (one: JobRecord, other: JobRecord): boolean => {
+    const [a, b] = [one[sortBy] ?? "", other[sortBy] ?? ""];
+    return a === b ? one.id < other.id : a < b;
+  };
+  return (one, other) => (isBefore(one, other) ? first : -first);
 }

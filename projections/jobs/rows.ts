@@ -23,6 +23,7 @@ export type JobRow = {
   readonly metadata: string;
   readonly run: number;
   readonly attempt: number;
+  readonly opening: number;
   readonly max_attempts: number;
   readonly total: number;
   readonly sent: number;
@@ -35,6 +36,7 @@ export type JobRow = {
   readonly request_sha256: string | null;
   readonly on_unknown: JobSettings["onUnknown"];
   readonly requeue_of: string | null;
+  readonly group_sha256: string | null;
   readonly retry_delay_ms: number | null;
   readonly created_at: Date;
   readonly scheduled_at: Date | null;
@@ -46,6 +48,35 @@ export type JobRow = {
   readonly error_message: string | null;
   readonly last_sequence: number;
 };
+
+/** What a JobRecord is made of. */
+export const recordColumns = [
+  "id",
+  "type",
+  "status",
+  "priority",
+  "name",
+  "subject",
+  "metadata",
+  "attempt",
+  "max_attempts",
+  "total",
+  "sent",
+  "failed",
+  "pending",
+  "deferred",
+  "unknown",
+  "created_at",
+  "scheduled_at",
+  "started_at",
+  "completed_at",
+  "next_attempt_at",
+  "error_code",
+  "error_message",
+  "requeue_of",
+] as const satisfies readonly (keyof JobRow)[];
+
+export type JobRecordRow = Pick<JobRow, (typeof recordColumns)[number]>;
 
 export type LedgerRow = {
   readonly job_id: string;
@@ -67,6 +98,7 @@ export function toJobRow({ jobId, tenant, labels, view, lastSequence }: Projecte
     metadata: JSON.stringify(labels.metadata),
     run: view.run,
     attempt: view.attempt,
+    opening: view.opening,
     max_attempts: settings.maxAttempts,
     ...progressOf(view),
     duplicates: settings.duplicates,
@@ -74,6 +106,7 @@ export function toJobRow({ jobId, tenant, labels, view, lastSequence }: Projecte
     request_sha256: settings.requestSha256,
     on_unknown: settings.onUnknown,
     requeue_of: settings.requeueOf,
+    group_sha256: settings.groupSha256,
     retry_delay_ms: settings.retryDelayMs,
     created_at: toDate(view.createdAt),
     scheduled_at: toDateOrNull(settings.scheduledAt),
@@ -103,6 +136,7 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
     settings: settingsOf(row),
     status: row.status,
     run: row.run,
+    opening: row.opening,
     attempt: row.attempt,
     createdAt: toInstant(row.created_at),
     startedAt: toInstantOrNull(row.started_at),
@@ -115,7 +149,7 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
   lastSequence: Number(row.last_sequence),
 });
 
-export const toJobRecord = (row: JobRow): JobRecord => ({
+export const toJobRecord = (row: JobRecordRow): JobRecord => ({
   id: row.id,
   type: row.type,
   status: row.status,
@@ -146,15 +180,16 @@ const settingsOf = (row: JobRow): JobSettings => ({
   retryDelayMs: row.retry_delay_ms === null ? null : Number(row.retry_delay_ms),
   onUnknown: row.on_unknown,
   requeueOf: row.requeue_of,
+  groupSha256: row.group_sha256,
 });
 
-const labelsOf = ({ name, subject, metadata }: JobRow): JobLabels => ({
+const labelsOf = ({ name, subject, metadata }: JobRecordRow): JobLabels => ({
   name,
   subject,
   metadata: JSON.parse(metadata) as JobLabels["metadata"],
 });
 
-const countsOf = ({ total, sent, failed, pending, deferred, unknown }: JobRow): RecipientCounts => ({
+const countsOf = ({ total, sent, failed, pending, deferred, unknown }: JobRecordRow): RecipientCounts => ({
   total,
   sent,
   failed,
@@ -163,5 +198,5 @@ const countsOf = ({ total, sent, failed, pending, deferred, unknown }: JobRow): 
   unknown,
 });
 
-const errorOf = ({ error_code, error_message }: JobRow): JobError | null =>
+const errorOf = ({ error_code, error_message }: JobRecordRow): JobError | null =>
   error_code === null || error_message === null ? null : { code: error_code, message: error_message };

@@ -11,6 +11,7 @@ export const logsProjector: Projector = {
   version: 1,
   tables: logTableDefinitions,
   views: logViewDefinitions,
+  isOfConcern: isOutcome,
   project,
 };
 
@@ -71,12 +72,16 @@ function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome>
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":
+    case "JobRescheduled":
     case "JobCompleted":
     case "JobFailed":
     case "JobCancelled":
     case "JobRetried":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
       return false;
   }
 }

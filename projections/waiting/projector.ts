@@ -1,28 +1,23 @@
 import type { Knex } from "knex";
-import type { Turn } from "../../src/domain/job/events.ts";
-import type { Instant } from "../../src/domain/message.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { toDate } from "../instants.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { insertRows } from "../write-rows.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable, waitingTableDefinitions } from "./tables.ts";
+import { changesWaiting, waitingRowAfter } from "./waiting-row.ts";
 
-/** Jobs that wait for a time: those scheduled for later, and those between two attempts. */
+/** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */
 export const waitingProjector: Projector = {
   name: "waiting",
-  version: 1,
+  version: 2,
   tables: waitingTableDefinitions,
   views: {},
+  isOfConcern: changesWaiting,
   project,
 };
 
-/** What an event does to the one row that its job may have. */
-type Effect = { readonly put: WaitingRow } | "leaves" | { readonly leavesAt: Turn } | null;
-
 async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
-  const touched = [...new Set(events.filter((stored) => effectOf(stored) !== null).map(({ jobId }) => jobId))].sort();
-  if (touched.length === 0) return;
+  const touched = [...new Set(events.map(({ jobId }) => jobId))].sort();
   const before = await loadRows(transaction, suffix, touched);
   const after = new Map(before);
   for (const stored of events) {
@@ -30,77 +25,40 @@ async function project(events: readonly StoredEvent[], { transaction, suffix }: 
     if (row === undefined) after.delete(stored.jobId);
     else after.set(stored.jobId, row);
   }
-  const gone = [...before.keys()].filter((jobId) => after.get(jobId) !== before.get(jobId));
-  if (gone.length > 0) await transaction(waitingTable(suffix)).whereIn("job_id", gone).delete();
-  const rows = [...after.values()].filter((row) => before.get(row.job_id) !== row);
-  const [first] = rows;
-  if (first === undefined) return;
-  const columns = Object.keys(first) as (keyof WaitingRow)[];
-  await insertRows<WaitingRow>(transaction, { table: waitingTable(suffix), columns, rows });
+  const gone = [...before.values()].filter((row) => after.get(row.job_id) !== row);
+  const come = [...after.values()].filter((row) => before.get(row.job_id) !== row);
+  if (gone.length > 0) {
+    const ids = gone.map(({ job_id }) => job_id);
+    await transaction(waitingTable(suffix)).whereIn("job_id", ids).delete();
+  }
+  const [first] = come;
+  if (first !== undefined) {
+    const columns = Object.keys(first) as (keyof WaitingRow)[];
+    await insertRows<WaitingRow>(transaction, { table: waitingTable(suffix), columns, rows: come });
+  }
+  await releaseFirsts(transaction, waitingTable(suffix), groupsOf([...gone, ...come]));
 }
 
-/** The row that the job of an event has after it, given the one before. */
-export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEvent): WaitingRow | undefined {
-  const effect = effectOf(stored);
-  if (effect === null) return before;
-  if (effect === "leaves") return undefined;
-  if ("put" in effect) return effect.put;
-  return isTurn(before, effect.leavesAt) ? undefined : before;
-}
+const groupsOf = (rows: readonly WaitingRow[]): string[] =>
+  [...new Set(rows.flatMap(({ group_sha256 }) => group_sha256 ?? []))].sort();
 
-function effectOf(stored: StoredEvent): Effect {
-  const { event } = stored;
-  switch (event.type) {
-    case "JobCreated":
-      return event.data.scheduledAt === null
-        ? null
-        : waitFor(stored, event.data.scheduledAt, { run: 1, attempt: 1, priority: event.data.priority });
-    case "JobRetryScheduled":
-      return waitFor(stored, event.data.nextAttemptAt, event.data);
-    case "JobResumed":
-      return event.data.notBefore === null ? null : waitFor(stored, event.data.notBefore, event.data);
-    case "JobQueued":
-      // One that is late, or there twice, ends no wait but its own.
-      return { leavesAt: event.data };
-    case "JobStarted":
-    case "JobPaused":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-      return "leaves";
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-      return null;
+/**
+ * Who comes into a group comes in behind the others, so who is first stays so until it has ended: nobody's readiness
+ * is ever taken back.
+ */
+async function releaseFirsts(transaction: Knex.Transaction, table: string, groups: readonly string[]): Promise<void> {
+  if (groups.length === 0) return;
+  const firsts: { readonly group_sha256: string; readonly place: number }[] = await transaction(table)
+    .select("group_sha256")
+    .min({ place: "place" })
+    .whereIn("group_sha256", [...groups])
+    .groupBy("group_sha256");
+  for (const { group_sha256, place } of firsts) {
+    await transaction(table)
+      .where({ group_sha256, place })
+      .update({ ready_at: transaction.ref("due_at") });
   }
 }
-
-const waitFor = (
-  { jobId, tenant, id, sequence, correlationId }: StoredEvent,
-  dueAt: Instant,
-  { run, attempt, priority }: Turn & Pick<WaitingRow, "priority">,
-): Effect => ({
-  put: {
-    job_id: jobId,
-    tenant,
-    due_at: toDate(dueAt),
-    run,
-    attempt,
-    priority,
-    cause_id: id,
-    cause_sequence: sequence,
-    correlation_id: correlationId,
-  },
-});
-
-const isTurn = (row: WaitingRow | undefined, { run, attempt }: Turn): boolean =>
-  row?.run === run && row.attempt === attempt;
 
 async function loadRows(
   transaction: Knex.Transaction,

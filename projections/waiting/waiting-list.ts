@@ -13,22 +13,34 @@ export const createWaitingList = (db: Knex): WaitingList => ({
     inTransaction(db, async (transaction) => {
       const table = waitingTable("");
       const rows: WaitingRow[] = await transaction(table)
-        .where("due_at", "<=", new Date())
-        .orderBy("due_at")
+        .where("ready_at", "<=", new Date())
+        .orderBy("ready_at")
         .limit(limit)
         .forUpdate()
         .skipLocked()
         .select();
       const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
       const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
-      if (queued.length > 0) await transaction(table).whereIn("job_id", queued).delete();
+      if (queued.length > 0) await strikeOff(transaction, table, queued);
       return queued.length;
     }),
 });
 
-const toDueTurn = (row: WaitingRow): DueTurn => ({
+/** One of a group keeps its place, so that it goes on holding back the others. */
+async function strikeOff(transaction: Knex.Transaction, table: string, jobIds: readonly string[]): Promise<void> {
+  await transaction(table)
+    .whereIn("job_id", [...jobIds])
+    .whereNotNull("group_sha256")
+    .update({ due_at: null, ready_at: null });
+  await transaction(table)
+    .whereIn("job_id", [...jobIds])
+    .whereNull("group_sha256")
+    .delete();
+}
+
+export const toDueTurn = (row: WaitingRow): DueTurn => ({
   tenant: row.tenant,
   jobId: row.job_id,
-  turn: { run: row.run, attempt: row.attempt, priority: row.priority },
+  turn: { run: row.run, attempt: row.attempt, opening: row.opening, priority: row.priority },
   cause: { sequence: row.cause_sequence, id: row.cause_id, correlationId: row.correlation_id },
 });

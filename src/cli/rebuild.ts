@@ -18,17 +18,17 @@ export async function rebuildReadModels(context: CommandContext, names: readonly
   await onReadModels(context, async ({ db, log, contentStore, announcements }) => {
     await migrate(db, allProjectors);
     const sources = { readContent: createContentReader(contentStore) };
-    await rebuild(wanted, { db, log, sources, announcements, onProgress: teller(context) });
-    for (const { name } of wanted) context.print(`${name}: rebuilt.`);
+    const onRebuilt = (name: string): void => context.print(`${name}: rebuilt.`);
+    await rebuild(wanted, { db, log, sources, announcements, onProgress: teller(context), onRebuilt });
   });
 }
 
-/** A line a second at most: in a terminal it overwrites itself elsewhere; here it also has to read well in a pipe. */
+/** A line a second at most for each: in a terminal it overwrites itself elsewhere; here it has to read well in a pipe. */
 function teller({ tell }: CommandContext): (progress: Progress) => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  const toldAt = new Map<string, number>();
   return ({ projection, sequence, lastSequence, eventsPerSecond }) => {
-    if (performance.now() - toldAt < 1000) return;
-    toldAt = performance.now();
+    if (performance.now() - (toldAt.get(projection) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    toldAt.set(projection, performance.now());
     tell(`${projection}: ${sequence} of ${lastSequence} events, ${Math.round(eventsPerSecond)} a second`);
   };
 }

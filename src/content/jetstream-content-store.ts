@@ -1,11 +1,11 @@
 import { headers } from "nats";
 import { LogFull } from "../event-log/event-log.ts";
+import { askJetStream, lastMessageOf } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isMessageMissing, isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
 import type { ContentStore } from "./content-store.ts";
-
-const timeoutMs = 1500;
+import { createJetStreamAttachmentStore } from "./jetstream-attachment-store.ts";
 
 /** What a message carries besides the content: subject and headers. */
 const overheadBytes = 1024;
@@ -14,30 +14,27 @@ const overheadBytes = 1024;
 export async function createJetStreamContentStore(
   connection: JetStreamConnection,
   prefix: string,
+  replicas = 1,
 ): Promise<ContentStore> {
   const { nats } = connection;
   const stream = streamName(prefix, "CONTENT");
-  const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-  const client = manager.jetstream();
   // Between two connections the client does not know it; what was told last still says what to expect.
   let maxPayload = nats.info?.max_payload ?? 0;
   connection.onReconnect(() => {
     maxPayload = nats.info?.max_payload ?? maxPayload;
   });
   return {
+    attachments: createJetStreamAttachmentStore(connection, { prefix, replicas }),
     get maxBytes() {
       return maxPayload - overheadBytes;
     },
     put: (job, content) =>
       asking(connection, async () => {
         const messageHeaders = headers();
-        messageHeaders.set("Content-Type", "application/json");
+        messageHeaders.append("Content-Type", "application/json");
+        messageHeaders.append("Nats-Expected-Last-Subject-Sequence", "0");
         try {
-          await client.publish(contentSubjectOf(prefix, job), content, {
-            headers: messageHeaders,
-            timeout: timeoutMs,
-            expect: { lastSubjectSequence: 0 },
-          });
+          await askJetStream(connection, contentSubjectOf(prefix, job), content, messageHeaders);
           return true;
         } catch (failure) {
           if (isWrongSequence(failure)) return false;
@@ -45,14 +42,7 @@ export async function createJetStreamContentStore(
           throw failure;
         }
       }),
-    get: (job) =>
-      asking(connection, async () => {
-        try {
-          return (await manager.streams.getMessage(stream, { last_by_subj: contentSubjectOf(prefix, job) })).data;
-        } catch (failure) {
-          if (isMessageMissing(failure)) return null;
-          throw failure;
-        }
-      }),
+    get: async (job) =>
+      (await asking(connection, () => lastMessageOf(connection, stream, contentSubjectOf(prefix, job))))?.data ?? null,
   };
 }

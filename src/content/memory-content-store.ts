@@ -1,5 +1,5 @@
 import type { JobRef } from "../event-log/event-log.ts";
-import type { ContentStore } from "./content-store.ts";
+import type { AttachmentStore, ContentStore } from "./content-store.ts";
 
 const subjectOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
@@ -8,11 +8,26 @@ export function createMemoryContentStore(maxBytes = 1_000_000): ContentStore {
   const stored = new Map<string, Uint8Array>();
   return {
     maxBytes,
+    attachments: createMemoryAttachmentStore(),
     put: async (job, content) => {
       if (stored.has(subjectOf(job))) return false;
       stored.set(subjectOf(job), content.slice());
       return true;
     },
     get: async (job) => stored.get(subjectOf(job))?.slice() ?? null,
+  };
+}
+
+function createMemoryAttachmentStore(): AttachmentStore {
+  const stored = new Map<string, Buffer>();
+  const keyOf = (job: JobRef, sha256: string): string => `${subjectOf(job)}/${sha256}`;
+  return {
+    put: async (job, sha256, bytes) => {
+      stored.set(keyOf(job, sha256), Buffer.from(bytes));
+    },
+    get: async (job, sha256) => stored.get(keyOf(job, sha256)) ?? null,
+    erase: async (job, sha256) => {
+      stored.delete(keyOf(job, sha256));
+    },
   };
 }

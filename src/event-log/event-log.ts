@@ -1,12 +1,17 @@
 import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
 
-export type WaybillEvent = JobEvent | JobQueued | RecipientEvent;
+/** Stored whatever else was: facts are not guarded by what was decided. */
+export type Fact = JobQueued | RecipientEvent | WebhookEvent;
 
-/** Decisions about a job, its turns on the queue, and what happened to its recipients stand on subjects of their own. */
-export type Channel = "job" | `queue.${Priority}` | "recipients";
+export type WaybillEvent = JobEvent | Fact;
+
+/** Decisions about a job, its turns on the queue, what happened to its recipients, and who was told of its end. */
+export type Lane = `queue.${Priority}` | `queue.${Priority}.crowd`;
+export type Channel = "job" | Lane | "recipients" | "notify";
 
 /** Who caused an event, by what request, and which event before it. */
 export type Cause = {
@@ -53,13 +58,16 @@ export interface EventLog {
   append(job: JobRef, event: NewEvent<JobEvent>, expectedSequence: number): Promise<number>;
 
   /** Stores a fact. The same id again, within two minutes, is stored once. Many may be on their way at a time. */
-  record(job: JobRef, event: NewEvent<JobQueued | RecipientEvent>): Promise<number>;
+  record(job: JobRef, event: NewEvent<Fact>): Promise<number>;
 
   /** The decisions about a job, oldest first, as the leader has them: what was appended before is among them. */
   readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
 
   /** What happened to the recipients of a job, oldest first, as the leader has it. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
+
+  /** Who was told that the job has ended, oldest first, as the leader has it. */
+  readNotices(job: JobRef): Promise<readonly StoredEvent<WebhookEvent>[]>;
 
   /** Everything about a job in the order of the log. */
   readHistory(job: JobRef): Promise<readonly StoredEvent[]>;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, ErrorCode, type NatsConnection, NatsError } from "nats";
 import { LogUnavailable } from "./event-log.ts";
+import { createRequests, type Requests } from "./jetstream-requests.ts";
 
 type ConnectSettings = {
   readonly servers: readonly string[];
@@ -16,6 +17,10 @@ export type JetStreamConnection = {
   readonly isUp: () => boolean;
   /** Calls back each time the connection stands again: requests that were on their way are lost then. */
   readonly onReconnect: (reconnected: () => void) => () => void;
+  /** A request of NATS; its failures are for `asking` to read. */
+  readonly request: Requests["request"];
+  /** Says something that nobody answers. Never throws: without a connection it is lost. */
+  readonly say: Requests["say"];
   readonly close: () => Promise<void>;
 };
 
@@ -29,15 +34,18 @@ export async function connectJetStream(
 ): Promise<JetStreamConnection> {
   const nats = await connect(toOptions(settings, name));
   const listeners = new Set<() => void>();
-  let isUp = true;
+  let isConnected = true;
+  const isUp = (): boolean => isConnected && !nats.isClosed();
+  const requests = createRequests(nats, isUp);
   const watch = async (): Promise<void> => {
     for await (const status of nats.status()) {
+      if (status.permissionContext?.operation === "publish") requests.refuse(status.permissionContext.subject);
       if (status.type === "disconnect") {
-        isUp = false;
+        isConnected = false;
         notice("The connection to NATS is lost; trying again until it stands.");
       }
       if (status.type === "reconnect") {
-        isUp = true;
+        isConnected = true;
         notice("The connection to NATS stands again.");
         for (const reconnected of listeners) reconnected();
       }
@@ -47,14 +55,17 @@ export async function connectJetStream(
   watch().catch(() => {});
   return {
     nats,
-    isUp: () => isUp && !nats.isClosed(),
+    isUp,
+    request: requests.request,
+    say: requests.say,
     onReconnect: (reconnected) => {
       listeners.add(reconnected);
       return () => listeners.delete(reconnected);
     },
     close: async () => {
       // A drain flushes the acknowledgements that are still in the buffer; without a connection there is no use in it.
-      if (isUp) await nats.drain().catch(() => nats.close());
+      requests.flush();
+      if (isUp()) await nats.drain().catch(() => nats.close());
       else await nats.close();
     },
   };

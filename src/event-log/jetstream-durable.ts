@@ -1,6 +1,6 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
+import { decodeMessage } from "./decode-envelope.ts";
 import type { Delivery } from "./delivery.ts";
-import { decodeMessage } from "./envelope.ts";
 import type { StoredEvent, WaybillEvent } from "./event-log.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { isConsumerMissing } from "./jetstream-errors.ts";
@@ -79,8 +79,8 @@ function toDelivery<Event extends WaybillEvent>(
 ): Delivery<Event> {
   let isSettled = false;
   const say = (word: string): void => {
-    // The client throws on a closed connection; the server then hands the message out again, as after any crash.
-    if (!isSettled && message.reply && !connection.nats.isClosed()) connection.nats.publish(message.reply, word);
+    // One that is lost is harmless: the server then hands the message out again, as after any crash.
+    if (!isSettled && message.reply) connection.say(message.reply, word);
   };
   const settle = (word: string): void => {
     say(word);

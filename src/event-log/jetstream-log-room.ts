@@ -1,5 +1,7 @@
 import type { JetStreamManager } from "nats";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
+import { createPromisedBytes } from "./jetstream-promised-bytes.ts";
+import type { OnStored } from "./jetstream-publish.ts";
 import type { LogRoom } from "./log-room.ts";
 import { streamName } from "./subjects.ts";
 
@@ -16,7 +18,7 @@ const shareForJobs = 0.8;
 
 export type JetStreamLogRoom = LogRoom & {
   /** Tells of a message that this process has stored: it counts before the server is asked again. */
-  stored(subject: string, data: Uint8Array): void;
+  readonly stored: OnStored;
 };
 
 /**
@@ -30,6 +32,7 @@ export async function createJetStreamLogRoom(
   const stream = streamName(prefix, "JOBS");
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
   let known = { bytes: 0, maxBytes: -1, askedAt: Number.NEGATIVE_INFINITY };
+  const promised = createPromisedBytes(connection, prefix);
   let storedSince = 0;
   let question: Promise<void> | null = null;
 
@@ -51,12 +54,16 @@ export async function createJetStreamLogRoom(
     stored: (subject, data) => {
       storedSince += subject.length + data.length + overheadBytes;
     },
-    isLeftForJobs: async () => {
+    isLeftForJobs: async (recipients) => {
       const ageMs = performance.now() - known.askedAt;
       if (ageMs > staleAfterMs) await askOnce();
       // Nothing is lost if this one fails: soon the answer is stale, and whoever wants to know waits for it.
       else if (ageMs > askAgainAfterMs) askOnce().catch(() => {});
-      return known.maxBytes <= 0 || known.bytes + storedSince < known.maxBytes * shareForJobs;
+      if (known.maxBytes <= 0) return true;
+      promised.watch();
+      const isLeft = known.bytes + storedSince + promised.bytes() < known.maxBytes * shareForJobs;
+      if (isLeft && recipients !== undefined) promised.expect(recipients);
+      return isLeft;
     },
   };
 }

@@ -16,16 +16,44 @@ export type DeliveryPlace = {
  * domain and an account before the stream.
  */
 export function placeOf(message: Msg): DeliveryPlace {
-  const tokens = (message.reply ?? "").split(".");
-  const first = tokens.length >= 11 ? 6 : 4;
-  const numberAt = (offset: number): number => Number(tokens[first + offset]);
+  const reply = message.reply ?? "";
+  const isNewerForm = startOfToken(reply, 10) > 0;
+  const deliveries = startOfToken(reply, isNewerForm ? 6 : 4);
+  const streamSequence = reply.indexOf(".", deliveries) + 1;
+  const consumerSequence = reply.indexOf(".", streamSequence) + 1;
+  const time = reply.indexOf(".", consumerSequence) + 1;
   return {
-    deliveries: numberAt(0),
-    streamSequence: numberAt(1),
-    consumerSequence: numberAt(2),
-    pending: numberAt(4),
+    deliveries: numberAt(reply, deliveries),
+    streamSequence: numberAt(reply, streamSequence),
+    consumerSequence: numberAt(reply, consumerSequence),
+    pending: numberAt(reply, reply.indexOf(".", time) + 1),
   };
 }
 
+/** Counted from 0; -1 where there are not so many. Read in place: splitting a subject costs as much as parsing an event. */
+function startOfToken(subject: string, index: number): number {
+  let start = 0;
+  for (let token = 0; token < index; token += 1) {
+    const dot = subject.indexOf(".", start);
+    if (dot < 0) return -1;
+    start = dot + 1;
+  }
+  return start;
+}
+
+const zero = 48;
+
+function numberAt(text: string, start: number): number {
+  let value = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const digit = text.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 /** A message of the server about a pull (nothing there, time is up, consumer gone) has a status and no place. */
-export const isStatus = (message: Msg): boolean => message.data.length === 0 && (message.headers?.code ?? 0) > 0;
+export const isStatus = (message: Msg): boolean =>
+  // Asked first, as each look at the data makes a view of it.
+  !message.reply && message.data.length === 0 && (message.headers?.code ?? 0) > 0;

@@ -1,20 +1,13 @@
-import { headers, type JetStreamClient } from "nats";
-import { encodeEnvelope, envelopeContentType } from "./envelope.ts";
-import {
-  type JobRef,
-  LogFull,
-  LogUnavailable,
-  type NewEvent,
-  VersionConflict,
-  type WaybillEvent,
-} from "./event-log.ts";
+import { headers } from "nats";
+import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
+import { type JobRef, LogFull, LogUnavailable, type NewEvent, VersionConflict } from "./event-log.ts";
+import { askJetStream } from "./jetstream-api.ts";
 import { isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
 import { isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
 
-const answerTimeoutMs = 1500;
 /** A publish without an answer is repeated with the same id and the same expectation, so often in all. */
 const maxTries = 3;
 
@@ -28,42 +21,37 @@ export type Publisher = {
 /** Hears of every message that was stored. */
 export type OnStored = (subject: string, data: Uint8Array) => void;
 
-export function createPublisher(
-  connection: JetStreamConnection,
-  client: JetStreamClient,
-  prefix: string,
-  onStored: OnStored,
-): Publisher {
-  const publish = async (job: JobRef, event: NewEvent<WaybillEvent>, expectedSequence: number | null) => {
+type Stored = { readonly seq: number; readonly duplicate?: boolean };
+
+export function createPublisher(connection: JetStreamConnection, prefix: string, onStored: OnStored): Publisher {
+  const publish = async (subject: string, data: Uint8Array, id: string, expectedSequence: number | null) => {
     const messageHeaders = headers();
-    messageHeaders.set("Content-Type", envelopeContentType);
-    const subject = subjectOf(prefix, job, channelOf(event.event));
-    const data = encodeEnvelope(job, event);
-    const answer = await client.publish(subject, data, {
-      msgID: event.id,
-      headers: messageHeaders,
-      timeout: answerTimeoutMs,
-      ...(expectedSequence === null ? {} : { expect: { lastSubjectSequence: expectedSequence } }),
-    });
+    messageHeaders.append("Content-Type", envelopeContentType);
+    messageHeaders.append("Nats-Msg-Id", id);
+    if (expectedSequence !== null) {
+      messageHeaders.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
+    }
+    const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
     onStored(subject, data);
     return answer;
   };
 
-  /** Where an event of this id stands on its subject, if it does. */
-  const findStored = async (job: JobRef, event: NewEvent): Promise<number | null> => {
-    const subject = subjectOf(prefix, job, channelOf(event.event));
+  /** Where an event of this id stands on the subject, if it does. */
+  const findStored = async (subject: string, id: string): Promise<number | null> => {
     const messages = await readSubject(connection, streamName(prefix, "JOBS"), subject);
-    const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === event.id);
+    const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === id);
     return found === undefined ? null : placeOf(found).streamSequence;
   };
 
   const store = async (job: JobRef, event: NewEvent, expectedSequence: number | null): Promise<number> => {
+    const subject = subjectOf(prefix, job, channelOf(event.event));
+    const data = encodeEnvelope(job, event);
     let unanswered: unknown = null;
     for (let tries = 0; tries < maxTries; tries += 1) {
       // The client would keep the message until the connection stands again, long after its sender was told no.
       if (!connection.isUp()) throw new LogUnavailable("There is no connection to NATS.", { cause: unanswered });
       try {
-        const { seq, duplicate } = await publish(job, event, expectedSequence);
+        const { seq, duplicate } = await publish(subject, data, event.id, expectedSequence);
         const isForeign = duplicate && expectedSequence !== null && unanswered === null;
         if (isForeign) throw new VersionConflict(`${event.id} was decided before.`);
         return seq;
@@ -71,7 +59,7 @@ export function createPublisher(
         if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });
         if (isWrongSequence(failure)) {
           // After a lost answer, servers from 2.12 on refuse the repetition: the conflict may be with ourselves.
-          const sequence = unanswered === null ? null : await findStored(job, event);
+          const sequence = unanswered === null ? null : await findStored(subject, event.id);
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
         }

@@ -11,6 +11,7 @@ const askAgainMs = 4500;
 /** While there is nothing to deliver the server says so every second; silence means that it, or the consumer, is gone. */
 const heartbeatMs = 1000;
 const silenceMs = 2500;
+const tickMs = 250;
 
 const request = (batch: number): string =>
   JSON.stringify({ batch, expires: nanosOf(expiresMs), idle_heartbeat: nanosOf(heartbeatMs) });
@@ -42,42 +43,42 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
   let arrived: Msg[] = [];
   let outstanding = 0;
   let failure: PullEnded | null = null;
-  let silence: NodeJS.Timeout | undefined;
-  let renewal: NodeJS.Timeout | undefined;
+  // Looked at now and then, as a timer of its own for each message costs more than the message.
+  let ticksSinceAsked = 0;
+  let ticksOfSilence = 0;
   let wake: () => void = () => {};
 
   const end = (reason: string): void => {
     failure ??= new PullEnded(reason);
-    clearTimeout(silence);
-    clearTimeout(renewal);
+    clearInterval(clock);
     wake();
-  };
-  /** Only an unfinished pull is owed an answer: a reader may take its time over what came. */
-  const expectAnswer = (): void => {
-    clearTimeout(silence);
-    if (outstanding > 0) silence = setTimeout(() => end("no answer from the server"), silenceMs);
-    else clearTimeout(renewal);
   };
   const ask = (): void => {
     outstanding = batch;
-    expectAnswer();
-    clearTimeout(renewal);
-    renewal = setTimeout(ask, askAgainMs);
+    ticksSinceAsked = 0;
+    ticksOfSilence = 0;
     if (connection.isUp()) nats.publish(nextSubject, request(batch), { reply: inbox });
     else end("no connection");
   };
+  const clock = setInterval(() => {
+    ticksSinceAsked += 1;
+    ticksOfSilence += 1;
+    // Only an unfinished pull is owed an answer: a reader may take its time over what came.
+    if (outstanding === 0) return;
+    if (ticksOfSilence * tickMs >= silenceMs) end("no answer from the server");
+    else if (ticksSinceAsked * tickMs >= askAgainMs) ask();
+  }, tickMs);
   const subscription = nats.subscribe(inbox, {
     callback: (_, message) => {
       if (failure !== null) return;
+      ticksOfSilence = 0;
       if (!isStatus(message)) {
         outstanding = Math.max(0, outstanding - 1);
         arrived.push(message);
         wake();
       } else if (!harmless.includes(message.headers?.code ?? 0)) {
         end(`${message.headers?.code} ${message.headers?.description}`);
-        return;
       }
-      expectAnswer();
     },
   });
   const stopListening = connection.onReconnect(() => end("the connection was lost meanwhile"));

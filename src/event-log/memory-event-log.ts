@@ -1,5 +1,6 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import {
   type EventLog,
   type FollowOptions,
@@ -49,6 +50,7 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     record: async (job, event) => sequences.get(event.id) ?? store(job, event),
     readDecisions: async (job) => historyOf(job).filter(isDecision),
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
+    readNotices: async (job) => historyOf(job).filter(isNotice),
     readHistory: async (job) => [...historyOf(job)],
     lastDecision: async (job) => lastDecisionOf(job),
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
@@ -106,3 +108,5 @@ function nextRing(bell: Bell, signal: AbortSignal): Promise<void> {
 const isDecision = (entry: StoredEvent): entry is StoredEvent<JobEvent> => entry.channel === "job";
 
 const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> => entry.channel === "recipients";
+
+const isNotice = (entry: StoredEvent): entry is StoredEvent<WebhookEvent> => entry.channel === "notify";

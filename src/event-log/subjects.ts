@@ -1,5 +1,5 @@
-import type { Priority } from "../domain/job/events.ts";
-import type { Channel, JobRef, WaybillEvent } from "./event-log.ts";
+import type { JobQueued, Priority } from "../domain/job/events.ts";
+import type { Channel, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
@@ -8,12 +8,13 @@ export type SubjectParts = JobRef & { readonly channel: Channel | null };
 const token = /^[A-Za-z0-9_-]+$/;
 
 const priorities: readonly Priority[] = ["high", "normal", "low"];
-const channels = new Map<string, Channel>(
-  (["job", "recipients", ...priorities.map((priority) => `queue.${priority}` as const)] as const).map((channel) => [
-    channel,
-    channel,
-  ]),
-);
+/** In the order in which they are served. */
+export const lanes: readonly Lane[] = priorities.flatMap((priority) => [
+  `queue.${priority}` as const,
+  `queue.${priority}.crowd` as const,
+]);
+export const allChannels: readonly Channel[] = ["job", ...lanes, "recipients", "notify"];
+const channels = new Map<string, Channel>(allChannels.map((channel) => [channel, channel]));
 
 export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string =>
   `${ofJob(prefix, "jobs", job)}.${channel}`;
@@ -23,29 +24,43 @@ export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(p
 /** Matches one channel of every job. */
 export const channelFilter = (prefix: string, channel: Channel): string => `${startOf(prefix)}jobs.*.*.${channel}`;
 
+/** The log, what is sent and to whom, and the one message that shows whether NATS stores anything. */
+type StreamKind = "JOBS" | "CONTENT" | "CANARY";
+
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
-export const streamName = (prefix: string, stream: "JOBS" | "CONTENT"): string =>
+export const streamName = (prefix: string, stream: StreamKind): string =>
   prefix === "" ? stream : `${tokenOf(prefix, "prefix")}_${stream}`;
 
 /** Matches everything that belongs into a stream. */
-export const streamFilter = (prefix: string, stream: "JOBS" | "CONTENT"): string =>
+export const streamFilter = (prefix: string, stream: StreamKind): string =>
   `${startOf(prefix)}${stream.toLowerCase()}.>`;
 
 /** Throws where the subject is none of the log with this prefix. */
 export function parseSubject(prefix: string, subject: string): SubjectParts {
-  const start = `${startOf(prefix)}jobs.`;
-  const [tenant, jobId, ...rest] = subject.startsWith(start) ? subject.slice(start.length).split(".") : [];
-  if (tenant === undefined || jobId === undefined || rest.length === 0) {
+  const start = prefix === "" ? "jobs." : `${prefix}.jobs.`;
+  const endOfTenant = subject.indexOf(".", start.length);
+  const endOfJob = subject.indexOf(".", endOfTenant + 1);
+  if (!subject.startsWith(start) || endOfTenant < 0 || endOfJob < 0) {
     throw new Error(`${JSON.stringify(subject)} is no subject of the log; expected ${start}<tenant>.<jobId>.<channel>`);
   }
-  return { tenant, jobId, channel: channels.get(rest.join(".")) ?? null };
+  return {
+    tenant: subject.slice(start.length, endOfTenant),
+    jobId: subject.slice(endOfTenant + 1, endOfJob),
+    channel: channels.get(subject.slice(endOfJob + 1)) ?? null,
+  };
 }
+
+export const laneOf = ({ priority, isCrowded }: Pick<JobQueued["data"], "priority" | "isCrowded">): Lane =>
+  isCrowded ? `queue.${priority}.crowd` : `queue.${priority}`;
+
+/** Matches every lane of every job. */
+export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
 
 /** Where an event belongs. */
 export function channelOf(event: WaybillEvent): Channel {
   switch (event.type) {
     case "JobQueued":
-      return `queue.${event.data.priority}`;
+      return laneOf(event.data);
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientSent":
@@ -53,11 +68,16 @@ export function channelOf(event: WaybillEvent): Channel {
     case "RecipientFailed":
     case "RecipientUnknown":
       return "recipients";
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
+      return "notify";
     case "JobCreated":
     case "JobStarted":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":
+    case "JobRescheduled":
     case "JobCompleted":
     case "JobFailed":
     case "JobCancelled":

@@ -12,9 +12,14 @@ export async function jobFromLog(log: EventLog, contentStore: ContentStore, ref:
   const history = await log.readHistory(ref);
   const view = foldJobView(history.map(({ event }) => event));
   if (view === null) return null;
-  const stored = await contentStore.get(ref);
-  const labels = stored === null ? erased : labelsOf(decodeContent(stored));
+  const labels = await readLabels(contentStore, ref);
   return { job: toJobRecord(ref.jobId, view, labels), sequence: history.at(-1)?.sequence ?? 0 };
+}
+
+/** What of a job's content is shown with it. */
+export async function readLabels(contentStore: ContentStore, ref: JobRef): Promise<JobLabels> {
+  const stored = await contentStore.get(ref);
+  return stored === null ? erased : labelsOf(decodeContent(stored));
 }
 
 const erased: JobLabels = { name: null, subject: null, metadata: {} };

@@ -5,6 +5,7 @@ import type { JobRejection } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import type { AttachmentFile } from "./attachments-of-request.ts";
 import type { JobDraft } from "./draft-job.ts";
 
 type JobCreated = Extract<JobEvent, { type: "JobCreated" }>;
@@ -19,14 +20,19 @@ export type Acceptance =
     }
   | { readonly outcome: "rejected"; readonly rejection: JobRejection };
 
+/** What of a draft is stored. */
+type Stored = Pick<JobDraft, "job" | "content" | "settings"> & {
+  readonly attachments: readonly Pick<AttachmentFile, "sha256" | "bytes">[];
+};
+
 /**
- * Stores the content, then the event that names its digest. A crash between the two leaves content that no event
- * names; the same request again finds it and goes on, another one with the same key is refused.
+ * Stores the content, the attachments that it names, then the event that names its digest. A crash in between leaves
+ * content that no event names; the same request again finds it and goes on, another one with the same key is refused.
  */
 export async function acceptJob(
   log: EventLog,
   contentStore: ContentStore,
-  { job, content, settings }: JobDraft,
+  { job, content, attachments, settings }: Stored,
   cause: Cause,
   at: Instant,
 ): Promise<Acceptance> {
@@ -34,6 +40,9 @@ export async function acceptJob(
   const from = isStored ? newJob : await readJob(log, job);
   if (!isStored && from.state.status === "absent" && !(await isContent(contentStore, job, settings.contentSha256))) {
     return { outcome: "rejected", rejection: { code: "idempotency-key-reused" } };
+  }
+  if (from.state.status === "absent") {
+    for (const { sha256, bytes } of attachments) await contentStore.attachments.put(job, sha256, bytes);
   }
   const outcome = await handleCommand(log, job, { type: "CreateJob", at, settings }, cause, { from });
   if (outcome.outcome === "rejected") return outcome;

@@ -1,4 +1,4 @@
-/** What a route answers, before it becomes bytes. `body` is a JSON value, or bytes of another type. */
+/** What a route answers, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */
 export type Answer = {
   readonly status: number;
   readonly type: string;

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isDatabaseTrouble } from "../../projections/database-failure.ts";
 import { type Checked, failed, passed, shown } from "../schemas/fault.ts";
 import type { Answer } from "./answer.ts";
@@ -12,12 +11,12 @@ const catchUpMs = 2000;
 
 /** Asks a read model; where its database is away or silent, throws ReadModelUnavailable. */
 export async function askReadModel<Result>(query: () => Promise<Result>): Promise<Result> {
-  const answered = new AbortController();
-  const late = pause(queryTimeoutMs, undefined, { signal: answered.signal }).then(() => {
-    throw new ReadModelUnavailable(`There was no answer within ${queryTimeoutMs} ms.`);
+  let timer: NodeJS.Timeout | undefined;
+  // Not the platform's promise of a pause: to abort one costs more than the query.
+  const late = new Promise<never>((_, reject) => {
+    const failure = (): void => reject(new ReadModelUnavailable(`There was no answer within ${queryTimeoutMs} ms.`));
+    timer = setTimeout(failure, queryTimeoutMs);
   });
-  // Aborted below, when nobody waits for it any more.
-  late.catch(() => undefined);
   try {
     return await Promise.race([query(), late]);
   } catch (failure) {
@@ -25,7 +24,7 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
       ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure })
       : failure;
   } finally {
-    answered.abort();
+    clearTimeout(timer);
   }
 }
 
@@ -44,15 +43,33 @@ type ReadPosition = RouteDependencies["readPosition"];
 export const caughtUp = (readPosition: ReadPosition, projection: string, sequence: number): Promise<boolean> =>
   sequence === 0 ? Promise.resolve(true) : askReadModel(() => readPosition.waitFor(projection, sequence, catchUpMs));
 
+/**
+ * What a read model answers once it includes a sequence, or after the time that a read may take. It is asked first, and
+ * waited for only where it is behind: mostly it is not.
+ */
+export async function askIncluding<Result extends { readonly readSequence: number }>(
+  readPosition: ReadPosition,
+  projection: string,
+  sequence: number,
+  query: () => Promise<Result>,
+): Promise<Result> {
+  const result = await askReadModel(query);
+  if (result.readSequence >= sequence) return result;
+  await caughtUp(readPosition, projection, sequence);
+  return askReadModel(query);
+}
+
 /** Null once the projection has come as far as was asked; else the refusal. */
 export async function awaitMinSequence(
   readPosition: ReadPosition,
   projection: string,
   sequence: number,
 ): Promise<Answer | null> {
-  if (await caughtUp(readPosition, projection, sequence)) return null;
-  return refuseForNow("read-model-behind", `It has not come as far as sequence ${sequence} yet. Try again.`, 1);
+  return (await caughtUp(readPosition, projection, sequence)) ? null : refuseBehind(sequence);
 }
+
+export const refuseBehind = (sequence: number): Answer =>
+  refuseForNow("read-model-behind", `It has not come as far as sequence ${sequence} yet. Try again.`, 1);
 
 export const readSequenceHeader = (sequence: number): Readonly<Record<string, string>> => ({
   "Read-Sequence": String(sequence),

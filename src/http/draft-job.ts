@@ -6,6 +6,8 @@ import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
+import { hasTemplate } from "../templates/template.ts";
+import { type AttachmentFile, attachmentsOf, toContentAttachments } from "./attachments-of-request.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { jobIdOfKey } from "./derived-job-id.ts";
 import { splitBody } from "./split-body.ts";
@@ -15,7 +17,10 @@ export type JobDraft = {
   readonly job: JobRef;
   /** The bytes to store. */
   readonly content: Uint8Array;
+  readonly attachments: readonly AttachmentFile[];
   readonly settings: JobSettings;
+  /** What the content says. */
+  readonly mailing: JobContent;
 };
 
 export type Wish = {
@@ -33,7 +38,9 @@ export type Wish = {
 export function draftJob({ tenant, key, body, request, maxAttempts, at }: Wish): JobDraft {
   const jobId = key === null ? newId() : jobIdOfKey(tenant, key);
   const recipients = distinct(request.recipients);
-  const content = encodeContent(toContent(request, recipients));
+  const attachments = attachmentsOf(request);
+  const mailing = toContent(request, recipients, attachments);
+  const content = encodeContent(mailing);
   const scheduledAt = instantOf(request.scheduledAt);
   const settings: JobSettings = {
     type: request.type ?? "email.send",
@@ -48,9 +55,13 @@ export function draftJob({ tenant, key, body, request, maxAttempts, at }: Wish):
     retryDelayMs: request.retryDelay ?? null,
     onUnknown: request.onUnknown ?? "resend",
     requeueOf: null,
+    groupSha256: request.groupKey === undefined ? null : groupOf(tenant, request.groupKey),
   };
-  return { job: { tenant, jobId }, content, settings };
+  return { job: { tenant, jobId }, content, attachments, settings, mailing };
 }
+
+/** The key may name a person: the log holds its digest only. */
+const groupOf = (tenant: string, key: string): string => digestOf(`${tenant}\n${key}`);
 
 const instantOf = (text: string | undefined): Instant | null => (text === undefined ? null : toInstant(text));
 
@@ -60,12 +71,16 @@ function distinct(recipients: JobRequest["recipients"]): readonly ContentRecipie
   for (const recipient of recipients) {
     const email = typeof recipient === "string" ? recipient : recipient.email;
     const key = email.toLowerCase();
-    if (!byAddress.has(key)) byAddress.set(key, { email });
+    if (!byAddress.has(key)) byAddress.set(key, typeof recipient === "string" ? { email } : recipient);
   }
   return [...byAddress.values()];
 }
 
-const toContent = (request: JobRequest, recipients: readonly ContentRecipient[]): JobContent => ({
+const toContent = (
+  request: JobRequest,
+  recipients: readonly ContentRecipient[],
+  attachments: readonly AttachmentFile[],
+): JobContent => ({
   name: request.name || null,
   metadata: request.metadata ?? {},
   subject: request.subject,
@@ -74,4 +89,8 @@ const toContent = (request: JobRequest, recipients: readonly ContentRecipient[])
   replyTo: request.replyTo ?? null,
   headers: request.headers ?? {},
   recipients,
+  ...(request.groupKey === undefined ? {} : { groupKey: request.groupKey }),
+  ...(request.webhookUrl === undefined ? {} : { webhookUrl: request.webhookUrl }),
+  ...([request.subject, request.body, request.html, request.text].some(hasTemplate) ? { template: "liquid" } : {}),
+  ...(attachments.length === 0 ? {} : { attachments: toContentAttachments(attachments) }),
 });

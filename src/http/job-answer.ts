@@ -22,7 +22,7 @@ export function toJobAnswer(job: JobRecord, base: string) {
     error: job.error,
     requeueOf: job.requeueOf,
     metadata: job.metadata,
-    links: { self, logs: `${self}/logs`, events: `${self}/events` },
+    links: { self, logs: `${self}/logs`, events: `${self}/events`, stream: `${self}/stream` },
   };
 }
 

@@ -35,7 +35,8 @@ export const answerEverything =
     }
     const { route, context } = ctx.state;
     const { method, status } = ctx;
-    const line = { requestId: context.requestId, method, route, status, ms: Math.round(performance.now() - began) };
+    const { requestId, tenant, actor } = context;
+    const line = { requestId, tenant, actor, method, route, status, ms: Math.round(performance.now() - began) };
     if (route.startsWith("/api") || status === 404) logger.info(line, "request");
     else logger.trace(line, "request");
   };

@@ -1,5 +1,8 @@
+import { Readable } from "node:stream";
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import type { Access } from "../access/access.ts";
+import { admit } from "./admit.ts";
 import type { Answer } from "./answer.ts";
 import { problemType, refuse, refuseFaults } from "./problem.ts";
 import { readQuery } from "./query.ts";
@@ -10,40 +13,53 @@ import type { Route } from "./route.ts";
 export type ApiState = { context: RequestContext; route: string };
 
 /** Puts a route behind a path. What is wrong with a request is found before the route sees it, and nothing is done. */
-export function mountRoute(router: Router<ApiState>, base: string, route: Route): void {
+export function mountRoute(router: Router<ApiState>, base: string, route: Route, access: Access): void {
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
-    send(ctx, await answerOf(ctx, base, route));
+    send(ctx, admit(ctx, access, route.scope) ?? (await answerOf(ctx, base, route, access)));
   });
 }
 
-async function answerOf(ctx: Context, base: string, route: Route): Promise<Answer> {
-  if (ctx.accepts(route.offers) === false) {
-    return refuse(
-      "not-acceptable",
-      `Accept is ${JSON.stringify(ctx.get("Accept"))}; this route offers ${route.offers}.`,
-    );
+async function answerOf(ctx: Context, base: string, route: Route, access: Access): Promise<Answer> {
+  const accepted = ctx.accepts([...route.offers]);
+  if (typeof accepted !== "string") {
+    const offers = route.offers.join(", ");
+    return refuse("not-acceptable", `Accept is ${JSON.stringify(ctx.get("Accept"))}; this route offers ${offers}.`);
   }
   const query = readQuery(route.query, new URLSearchParams(ctx.querystring));
   if (!query.valid) return refuseFaults(query.faults);
-  const body = route.takesBody ? await readBody(ctx) : ({ read: true, value: undefined } as const);
+  const body = route.takesBody ? await readBody(ctx, route.maxBodyBytes) : ({ read: true, value: undefined } as const);
   if (!body.read) return body.answer;
   const parts = ctx["params"] as Readonly<Record<string, string>>;
+  const context: RequestContext = ctx.state["context"];
   return await route.handle({
-    context: ctx.state["context"],
+    context,
     base,
     part: (name) => parts[name] ?? "",
     query: query.value,
     body: body.value,
     header: (name) => (ctx.req.headers[name.toLowerCase()] === undefined ? null : ctx.get(name)),
+    accepted,
+    gone: () => untilClosed(ctx),
+    isStillAdmitted: () => route.scope === "open" || access.isStillAdmitted(context.actor, route.scope),
   });
+}
+
+function untilClosed({ res }: Context): AbortSignal {
+  const closed = new AbortController();
+  if (res.closed) closed.abort();
+  else res.once("close", () => closed.abort());
+  return closed.signal;
 }
 
 /** Every answer of the API goes out here; a problem gets the id of its request. */
 export function send(ctx: Context, answer: Answer): void {
   ctx.status = answer.status;
   ctx.set({ ...answer.headers, "Content-Type": answer.type });
-  ctx.body = Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
+  const goesOn = answer.body instanceof Readable;
+  ctx.body = goesOn || Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
+  // There may be nothing to say for long, and the client shall know that it is heard.
+  if (goesOn) ctx.flushHeaders();
 }
 
 const withRequestId = (ctx: Context, { type, body }: Answer): unknown =>

@@ -9,6 +9,8 @@ const rejectionStatus = {
   "job-not-found": 404,
   "idempotency-key-reused": 422,
   "job-has-ended": 409,
+  "job-has-started": 409,
+  "scheduled-too-late": 400,
   "job-not-failed": 409,
   "job-requeued": 409,
   "job-not-paused": 409,
@@ -20,13 +22,19 @@ const rejectionStatus = {
 
 /** What never reaches the domain. */
 const refusalStatus = {
+  "too-many-webhook-endpoints": 409,
   "nobody-left": 409,
   "content-erased": 409,
   "invalid-json": 400,
   "validation-failed": 400,
   "invalid-request": 400,
+  "key-missing": 401,
+  "key-invalid": 401,
+  "scope-missing": 403,
   "route-not-found": 404,
   "mail-not-found": 404,
+  "webhook-endpoint-not-found": 404,
+  "webhook-delivery-not-found": 404,
   "method-not-allowed": 405,
   "not-acceptable": 406,
   "request-timeout": 408,
@@ -34,8 +42,13 @@ const refusalStatus = {
   "too-many-recipients": 413,
   "content-too-large": 413,
   "unsupported-media-type": 415,
+  "rate-limited": 429,
+  "quota-exceeded": 429,
+  "too-many-streams": 429,
   "headers-too-large": 431,
   "internal-error": 500,
+  "no-stream-left": 503,
+  "keys-unavailable": 503,
   "event-log-unavailable": 503,
   "event-log-full": 503,
   "read-model-unavailable": 503,
@@ -51,6 +64,8 @@ const titles: Record<ProblemCode, string> = {
   "job-not-found": "No such job",
   "idempotency-key-reused": "The idempotency key belongs to another request",
   "job-has-ended": "The job has ended",
+  "job-has-started": "The job has started",
+  "scheduled-too-late": "The job would start too late",
   "job-not-failed": "The job has not failed",
   "job-requeued": "The job was run again as another job",
   "job-not-paused": "The job is not paused",
@@ -58,13 +73,19 @@ const titles: Record<ProblemCode, string> = {
   "lease-lost": "The attempt belongs to somebody else",
   "dead-letter-not-found": "No such dead letter",
   "dead-letter-closed": "Somebody has decided about the dead letter",
+  "too-many-webhook-endpoints": "Too many webhook endpoints",
   "nobody-left": "Nobody is left to be mailed",
   "content-erased": "The content was erased",
   "invalid-json": "The body is not valid JSON",
   "validation-failed": "The request breaks a rule",
   "invalid-request": "The request is not valid HTTP",
+  "key-missing": "An API key is needed",
+  "key-invalid": "The API key is not valid",
+  "scope-missing": "The API key may not do this",
   "route-not-found": "No such route",
   "mail-not-found": "No such mail",
+  "webhook-endpoint-not-found": "No such webhook endpoint",
+  "webhook-delivery-not-found": "No such webhook delivery",
   "method-not-allowed": "The method is not allowed here",
   "not-acceptable": "No acceptable type of answer",
   "request-timeout": "The request took too long to arrive",
@@ -72,8 +93,13 @@ const titles: Record<ProblemCode, string> = {
   "too-many-recipients": "Too many recipients",
   "content-too-large": "The content is too large",
   "unsupported-media-type": "The body is not of a supported type",
+  "rate-limited": "Too many requests",
+  "quota-exceeded": "Too many recipients today",
+  "too-many-streams": "Too many streams of this tenant",
+  "no-stream-left": "No stream is left here",
   "headers-too-large": "The headers are too large",
   "internal-error": "Something went wrong on our side",
+  "keys-unavailable": "The API keys cannot be checked",
   "event-log-unavailable": "The event log cannot be reached",
   "event-log-full": "The event log is full",
   "read-model-unavailable": "The read model cannot be reached",
@@ -111,3 +137,9 @@ export const deadLetterNotFound = (): Answer =>
   refuse("dead-letter-not-found", "There is no dead letter with this id.");
 
 export const jobNotFound = (): Answer => refuse("job-not-found", "There is no job with this id.");
+
+export const webhookEndpointNotFound = (): Answer =>
+  refuse("webhook-endpoint-not-found", "There is no webhook endpoint with this id.");
+
+export const webhookDeliveryNotFound = (): Answer =>
+  refuse("webhook-delivery-not-found", "There is no delivery with this id to this endpoint.");

@@ -12,33 +12,35 @@ export type ReadBody =
   | { readonly read: true; readonly value: unknown }
   | { readonly read: false; readonly answer: Answer };
 
-const maxBodyBytes = 4 * 1024 * 1024;
+/** For a route that says nothing else. */
+const usualBodyBytes = 4 * 1024 * 1024;
 const drainMs = 2000;
 
 /**
  * As bytes, one a character, under the limit. The JSON reader beside it is left aside: it mends what is not UTF-8,
  * and its errors carry the whole body into whatever logs them.
  */
-const readAsBytes = koaBody({
-  json: false,
-  urlencoded: false,
-  text: true,
-  textTypes: ["application/json"],
-  encoding: "binary",
-  textLimit: maxBodyBytes,
-  parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.DELETE],
-});
+const readAsBytes = (textLimit: number) =>
+  koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: ["application/json"],
+    encoding: "binary",
+    textLimit,
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+  });
 
 const gunzipped = promisify(gunzip);
 
 /** The JSON of a request, never larger than the limit, packed or unpacked. */
-export async function readBody(ctx: Context): Promise<ReadBody> {
+export async function readBody(ctx: Context, maxBytes = usualBodyBytes): Promise<ReadBody> {
   if (ctx.get("Content-Length") === "0" || ctx.is() === null) return { read: true, value: undefined };
   const encoding = ctx.get("Content-Encoding").toLowerCase();
   const refusal = refuseType(ctx) ?? refuseCharset(ctx) ?? refuseEncoding(encoding);
   if (refusal !== null) return { read: false, answer: refusal };
-  const received = await receive(ctx);
-  const bytes = received instanceof Uint8Array && encoding === "gzip" ? await unpack(received) : received;
+  const received = await receive(ctx, maxBytes);
+  const bytes = received instanceof Uint8Array && encoding === "gzip" ? await unpack(received, maxBytes) : received;
   if (!(bytes instanceof Uint8Array)) return { read: false, answer: bytes };
   if (bytes.length === 0) return { read: true, value: undefined };
   const json = parseJson(bytes);
@@ -64,31 +66,31 @@ function refuseEncoding(encoding: string): Answer | null {
   return refuse("unsupported-media-type", detail, { headers: { "Accept-Encoding": "gzip" } });
 }
 
-const refuseSize = (): Answer =>
+const refuseSize = (maxBytes: number): Answer =>
   // Whatever of the body is still on its way would be taken for the next request.
-  refuse("body-too-large", `The body is larger than ${maxBodyBytes} bytes.`, { headers: { Connection: "close" } });
+  refuse("body-too-large", `The body is larger than ${maxBytes} bytes.`, { headers: { Connection: "close" } });
 
 /** The bytes as they were sent. */
-async function receive(ctx: Context): Promise<Uint8Array | Answer> {
+async function receive(ctx: Context, maxBytes: number): Promise<Uint8Array | Answer> {
   // The reader would unpack on its own, by a stream that nobody listens to any more once the limit is reached: an
   // error in the rest of it would end the process.
   delete ctx.req.headers["content-encoding"];
   try {
-    await readAsBytes(ctx, async () => {});
+    await readAsBytes(maxBytes)(ctx, async () => {});
   } catch (failure) {
     if (!(failure instanceof Error && "status" in failure && failure.status === 413)) throw failure;
     await drain(ctx);
-    return refuseSize();
+    return refuseSize(maxBytes);
   }
   return Buffer.from(String(ctx.request.body ?? ""), "binary");
 }
 
-async function unpack(bytes: Uint8Array): Promise<Uint8Array | Answer> {
+async function unpack(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | Answer> {
   try {
-    return await gunzipped(bytes, { maxOutputLength: maxBodyBytes });
+    return await gunzipped(bytes, { maxOutputLength: maxBytes });
   } catch (failure) {
     const isTooLarge = failure instanceof Error && "code" in failure && failure.code === "ERR_BUFFER_TOO_LARGE";
-    return isTooLarge ? refuseSize() : refuse("invalid-json", "The body is not valid gzip.");
+    return isTooLarge ? refuseSize(maxBytes) : refuse("invalid-json", "The body is not valid gzip.");
   }
 }
 

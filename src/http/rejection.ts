@@ -15,7 +15,15 @@ export function refuseRejection(rejection: JobRejection): Answer {
       return refuse(rejection.code, `The dead letter is ${rejection.currentStatus}.`, {
         members: { currentStatus: rejection.currentStatus },
       });
+    case "scheduled-too-late": {
+      const { scheduledAt, notAfter } = rejection;
+      return refuse(
+        rejection.code,
+        `scheduledAt is ${scheduledAt}; expected a time that is not after notAfter, ${notAfter}.`,
+      );
+    }
     case "job-has-ended":
+    case "job-has-started":
     case "job-not-failed":
     case "job-requeued":
     case "job-not-paused":

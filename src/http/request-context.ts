@@ -1,26 +1,32 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "../access/access.ts";
+import { defaultTenant } from "../access/tenant.ts";
 import type { Cause } from "../event-log/event-log.ts";
 
 /** Who asks, and under which id the request is answered, logged and remembered in the log of events. */
-export type RequestContext = {
-  readonly requestId: string;
-  readonly tenant: string;
-  readonly actor: string;
-};
+export type RequestContext = Caller & { readonly requestId: string };
 
 /** An id from outside ends up in headers and log lines: only what cannot do harm there is taken over. */
 const harmlessId = /^[\x21-\x7e]{1,128}$/;
 
-/** The one place where a request gets its tenant and its actor. Without keys everybody is anonymous in one tenant. */
+/** Before anybody has looked at a key. */
+const nobody: Caller = {
+  tenant: defaultTenant,
+  actor: "anonymous",
+  limits: { senders: null, dailyRecipients: null },
+};
+
 export function toRequestContext(headers: IncomingHttpHeaders): RequestContext {
   const given = headers["x-request-id"];
   return {
     requestId: typeof given === "string" && harmlessId.test(given) ? given : randomUUID(),
-    tenant: "default",
-    actor: "anonymous",
+    ...nobody,
   };
 }
+
+/** The one place where a request gets its tenant and its actor. */
+export const signedIn = ({ requestId }: RequestContext, caller: Caller): RequestContext => ({ requestId, ...caller });
 
 export const toCause = ({ actor, requestId }: RequestContext): Cause => ({
   actor,

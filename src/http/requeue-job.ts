@@ -47,7 +47,10 @@ export async function requeueJob(
   if (typeof content === "string") return { outcome: "impossible", why: content };
   const settings = toSettings(decided.state, job, content);
   const causationId = await requeueIdOf(log, job);
-  return await acceptJob(log, contentStore, { job: asJob, content, settings }, { ...cause, causationId }, at);
+  const attachments = await attachmentsOfOldJob(contentStore, job, content);
+  if (attachments === null) return { outcome: "impossible", why: "content-erased" };
+  const draft = { job: asJob, content, attachments, settings };
+  return await acceptJob(log, contentStore, draft, { ...cause, causationId }, at);
 }
 
 /** The new job, where an earlier request made it. */
@@ -71,6 +74,17 @@ async function contentOfNewJob(
   if (typeof rest === "string") return rest;
   const content = encodeContent(rest);
   return (await contentStore.put(asJob, content)) ? content : ((await contentStore.get(asJob)) ?? "content-erased");
+}
+
+/** Each job has attachments of its own: those of the old one may be erased before the new one is done. */
+async function attachmentsOfOldJob(contentStore: ContentStore, job: JobRef, content: Uint8Array) {
+  const attachments: { readonly sha256: string; readonly bytes: Buffer }[] = [];
+  for (const { sha256 } of decodeContent(content).attachments ?? []) {
+    const bytes = await contentStore.attachments.get(job, sha256);
+    if (bytes === null) return null;
+    attachments.push({ sha256, bytes });
+  }
+  return attachments;
 }
 
 /** The content of the job with those recipients only that another job may mail. */

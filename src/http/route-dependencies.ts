@@ -2,24 +2,45 @@ import type { Logger } from "pino";
 import type { DeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import type { JobQueries } from "../../projections/jobs/queries.ts";
 import type { LogQueries } from "../../projections/logs/queries.ts";
+import type { ProjectionLag } from "../../projections/projection-lag.ts";
 import type { ReadPositions } from "../../projections/read-position.ts";
+import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { WebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
+import type { Quota } from "../access/quota.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
+import type { Live } from "../live/live.ts";
+import type { AllowedNetworks } from "../webhooks/addresses.ts";
+import type { SafePost } from "../webhooks/safe-post.ts";
+import type { WebhookStore } from "../webhooks/webhook-store.ts";
+import type { MailSettings } from "./dry-run.ts";
 import type { OwnWrites } from "./own-writes.ts";
 
 /** What routes about jobs work with. */
 export type RouteDependencies = {
   readonly log: EventLog;
   readonly room: LogRoom;
+  readonly quota: Quota;
   readonly contentStore: ContentStore;
+  readonly live: Live;
   readonly jobs: JobQueries;
   readonly logs: LogQueries;
   readonly deadLetters: DeadLetterQueries;
+  readonly webhooks: {
+    readonly store: WebhookStore;
+    readonly deliveries: WebhookDeliveryQueries;
+    readonly post: SafePost;
+    /** Private networks that may be called all the same. */
+    readonly allowed: AllowedNetworks;
+  };
+  readonly stats: StatsQueries;
+  readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   readonly readPosition: Pick<ReadPositions, "waitFor">;
   readonly ownWrites: OwnWrites;
   readonly logger: Logger;
+  readonly mail: MailSettings;
   /** Attempts of a job that does not say how many. */
   readonly maxAttempts: number;
   readonly now: () => Instant;

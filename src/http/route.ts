@@ -1,3 +1,4 @@
+import type { Scope } from "../access/scopes.ts";
 import type { Answer } from "./answer.ts";
 import type { Parameters } from "./query.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -14,25 +15,37 @@ export type ApiRequest<Query = object> = {
   readonly body: unknown;
   /** Null where it was not sent. */
   readonly header: (name: string) => string | null;
+  /** Which of the types that the route offers the answer shall have. */
+  readonly accepted: string;
+  /** Aborted once the answer is out, or its client has gone: for what goes on until then. */
+  readonly gone: () => AbortSignal;
+  /** False once the caller's key was revoked. */
+  readonly isStillAdmitted: () => boolean;
 };
 
 export type Route<Query = object> = {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query: Parameters<Query>;
   readonly takesBody: boolean;
-  readonly offers: string;
+  /** Undefined for the usual limit. */
+  readonly maxBodyBytes?: number;
+  /** Types of the answer; the first is for who does not care. */
+  readonly offers: readonly string[];
+  /** What a key needs for it; `open` is answered to everybody, in no tenant's name. */
+  readonly scope: Scope | "open";
   readonly handle: (request: ApiRequest<Query>) => Promise<Answer>;
 };
 
-type Optional = "query" | "takesBody" | "offers";
+type Optional = "query" | "takesBody" | "offers" | "scope";
 
-/** What a route does not say: that it takes no query and no body, and answers in JSON. */
+/** What a route does not say: that it takes no query and no body, answers in JSON, and reads or writes jobs. */
 export const route = <Query extends object>(
   given: Omit<Route<Query>, Optional> & Partial<Pick<Route<Query>, Optional>>,
 ): Route => {
   const none = {} as Parameters<Query>;
-  const whole: Route<Query> = { query: none, takesBody: false, offers: "application/json", ...given };
+  const scope = given.method === "GET" ? "jobs:read" : "jobs:write";
+  const whole: Route<Query> = { query: none, takesBody: false, offers: ["application/json"], scope, ...given };
   // Which query a route takes is between its parameters and its handler; to everybody else routes are alike.
   return whole as unknown as Route;
 };

@@ -1,17 +1,35 @@
 import type { JobError } from "../domain/job/events.ts";
 import type { DeliveryError } from "../domain/recipients/events.ts";
 
-/** One mail to one recipient. */
-export type Mail = {
-  /** The same on every attempt, with its angle brackets. */
-  readonly messageId: string;
+export type Attachment = {
+  readonly filename: string;
+  readonly contentType: string;
+  /** By which the HTML shows it (`cid:…`); null for one that stands beside the text. */
+  readonly contentId: string | null;
+  readonly bytes: Buffer;
+};
+
+/** What all mails of a mailing have in common. They share one object, by which a mailer knows that it has composed it. */
+export type Letter = {
   readonly from: string;
   readonly replyTo: string | null;
-  readonly to: string;
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly attachments?: readonly Attachment[];
+};
+
+/** What stands in one recipient's mail instead of that of the letter. */
+export type PersonalParts = Pick<Letter, "subject" | "html" | "text">;
+
+/** A letter to one recipient. */
+export type Mail = {
+  readonly letter: Letter;
+  readonly to: string;
+  /** The same on every attempt, with its angle brackets. */
+  readonly messageId: string;
+  readonly personal?: PersonalParts | null;
 };
 
 /** What became of it, in a closed vocabulary. No text in it names the recipient, the subject or the body. */

@@ -4,12 +4,17 @@ import type { SendOutcome } from "./mailer.ts";
 
 /** What nodemailer says when a mail was not sent. */
 export type SmtpFailure = Error & {
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** The command that was being answered: `CONN`, `EHLO`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, or `API`. */
-  readonly command?: string;
-  readonly responseCode?: number;
-  readonly response?: string;
+  readonly command?: string | undefined;
+  readonly responseCode?: number | undefined;
+  readonly response?: string | undefined;
+  /** What the system said, where nodemailer's own code stands for it: `ECONNREFUSED`. */
+  readonly originalCode?: string | undefined;
 };
+
+/** The code of a mail that took too long, whose connection was therefore closed. */
+export const endedByUs = "EABORT";
 
 /** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
 const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
@@ -41,7 +46,7 @@ export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (t
   }
   if (refusedUnasked.includes(failure.code ?? "")) return { kind: "failed", error: deliveryError("unsendable") };
   if (wasBodyRead) return { kind: "unknown", error: deliveryError("outcome-unknown") };
-  if (failure.code === "EABORT") return { kind: "deferred", error: deliveryError("timed-out") };
+  if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
   return { kind: "unavailable", error: sessionError(failure, mask) };
 }
 
@@ -56,12 +61,17 @@ function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
   );
 }
 
+/** Whether the mail server refused this mail alone, so that the next one can go over the same connection. */
+export const leavesSessionUsable = (failure: SmtpFailure): boolean =>
+  !isAboutSession(failure) && (failure.responseCode !== undefined || refusedUnasked.includes(failure.code ?? ""));
+
 /** Why nobody's mail is taken. Without a reply there is only the name of an error: its text has the server's address. */
 export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {
-  const { code = "no connection", responseCode = 0, response } = failure;
-  const isRefusedLogin = code === "EAUTH" || authentication.includes(responseCode);
+  const { code = "no connection", originalCode = code, responseCode = 0, response } = failure;
+  // A server without a certificate answers 454 to STARTTLS as well (RFC 3207 4).
+  const isRefusedLogin = code === "EAUTH" || (code !== "ETLS" && authentication.includes(responseCode));
   return {
     code: isRefusedLogin ? "smtp-authentication-failed" : "smtp-unavailable",
-    message: response === undefined ? `The mail server cannot be used: ${code}.` : mask(response),
+    message: response === undefined ? `The mail server cannot be used: ${originalCode}.` : mask(response),
   };
 }

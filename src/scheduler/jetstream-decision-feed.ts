@@ -17,14 +17,16 @@ import type { DecisionFeed } from "./decision-feed.ts";
 const batch = 200;
 const retryAfterMs = 500;
 
+/** `name` is the consumer's: those who share one share the work, and each name hears of every decision. */
 export function createJetStreamDecisionFeed(
   connection: JetStreamConnection,
   prefix: string,
+  name: string,
   notice: Notice,
 ): DecisionFeed {
   const consumer: DurableConsumer = {
     stream: streamName(prefix, "JOBS"),
-    name: "scheduler",
+    name,
     filterSubject: channelFilter(prefix, "job"),
     ackWaitMs: 10_000,
   };

@@ -1,14 +1,19 @@
-import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
 
-/** The turn that a decision opens at once, if it opens one; a turn that waits for a time is the waiting list's. */
-export function turnOpenedBy(event: JobEvent): JobQueued["data"] | null {
+/** The turn that a decision opens at once, if it opens one; one that waits for a time or its group is the waiting list's. */
+export function turnOpenedBy(event: JobEvent): OpenTurn | null {
   switch (event.type) {
     case "JobCreated":
-      return event.data.scheduledAt === null ? { run: 1, attempt: 1, priority: event.data.priority } : null;
+      return mayRun(event.data, event.data.scheduledAt)
+        ? { run: 1, attempt: 1, opening: 0, priority: event.data.priority }
+        : null;
     case "JobResumed":
-      return event.data.notBefore === null ? toTurn(event.data) : null;
+      return mayRun(event.data, event.data.notBefore) ? toTurn(event.data) : null;
+    case "JobRescheduled":
+      return mayRun(event.data, event.data.scheduledAt) && !event.data.isPaused ? toTurn(event.data) : null;
     case "JobRetried":
-      return toTurn(event.data);
+      return mayRun(event.data, null) ? toTurn({ ...event.data, opening: 0 }) : null;
     case "JobStarted":
     case "JobRetryScheduled":
     case "JobPaused":
@@ -21,4 +26,12 @@ export function turnOpenedBy(event: JobEvent): JobQueued["data"] | null {
   }
 }
 
-const toTurn = ({ run, attempt, priority }: JobQueued["data"]): JobQueued["data"] => ({ run, attempt, priority });
+const mayRun = ({ groupSha256 }: Pick<JobSettings, "groupSha256">, notBefore: Instant | null): boolean =>
+  groupSha256 === null && notBefore === null;
+
+const toTurn = ({ run, attempt, opening, priority }: OpenTurn): OpenTurn => ({
+  run,
+  attempt,
+  opening,
+  priority,
+});

@@ -1,6 +1,7 @@
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, NewEvent, StoredEvent } from "../event-log/event-log.ts";
+import type { Crowd } from "./crowd.ts";
 import type { DecisionFeed } from "./decision-feed.ts";
 import { turnOpenedBy } from "./queueing.ts";
 
@@ -18,14 +19,14 @@ const tryAgainMs = 500;
  * Queues jobs that may run at once, straight from the log. A crash between a decision and its JobQueued leaves nothing
  * stuck, because the decision was not acknowledged; a JobQueued that is there twice starts nothing the second time.
  */
-export function createScheduler(log: EventLog, feed: DecisionFeed, report: Report): Scheduler {
+export function createScheduler(log: EventLog, feed: DecisionFeed, crowd: Crowd, report: Report): Scheduler {
   const stopping = new AbortController();
   let loop: Promise<void> | null = null;
 
   const act = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
     try {
       const turn = turnOpenedBy(entry.event);
-      if (turn !== null) await log.record(entry, toQueued(entry, turn));
+      if (turn !== null) await log.record(entry, toQueued(entry, crowd.place(entry, turn)));
       acknowledge();
     } catch (failure) {
       report(failure);

@@ -1,9 +1,9 @@
-import type { JobQueued } from "../domain/job/events.ts";
+import type { OpenTurn } from "../domain/job/events.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 
 /** A turn whose time has come, and the decision that made it wait. */
 export type DueTurn = JobRef & {
-  readonly turn: JobQueued["data"];
+  readonly turn: OpenTurn;
   readonly cause: { readonly sequence: number; readonly id: string } & Pick<Cause, "correlationId">;
 };
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { instant } from "./events.ts";
+import { instant } from "./event-fields.ts";
 
 const text = Type.String({ minLength: 1 });
 

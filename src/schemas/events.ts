@@ -1,25 +1,13 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import { type WebhookEvent, webhookTypes } from "../domain/webhooks/events.ts";
+import { data, instant, natural, orNull, positive, priority, queueing, reason, sha256, turn } from "./event-fields.ts";
 
-type LoggedEvent = JobEvent | JobQueued | RecipientEvent;
+type LoggedEvent = JobEvent | JobQueued | RecipientEvent | WebhookEvent;
 
 export type EventType = LoggedEvent["type"];
 
-/** Closed: what is not in a version of a type is not in the log. A new field is a new version (see upcast.ts). */
-const data = <Fields extends Record<string, TSchema>>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false });
-
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-
-export const instant = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" });
-const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
-const natural = Type.Integer({ minimum: 0 });
-const positive = Type.Integer({ minimum: 1 });
-const reason = orNull(Type.String());
-const priority = Type.Enum(["high", "normal", "low"]);
-
-const turn = { run: positive, attempt: positive };
 const jobError = data({ code: Type.String(), message: Type.String() });
 const counts = data({
   total: natural,
@@ -35,6 +23,13 @@ const deliveryError = data({
   replyCode: orNull(Type.Integer()),
   statusCode: orNull(Type.String()),
 });
+const webhookDelivery = {
+  deliveryId: Type.String({ minLength: 1 }),
+  endpoint: Type.String({ minLength: 1 }),
+  type: Type.Enum([...webhookTypes]),
+  jobSequence: positive,
+  round: positive,
+};
 const failedDelivery = data({ ...turn, recipient: natural, error: deliveryError });
 
 /** The data of every type of event in its newest version: what the log holds and what subscribers may rely on. */
@@ -52,16 +47,25 @@ export const eventSchemas = {
     retryDelayMs: orNull(natural),
     onUnknown: Type.Enum(["resend", "skip"]),
     requeueOf: orNull(Type.String()),
+    groupSha256: orNull(sha256),
   }),
-  JobQueued: data({ ...turn, priority }),
+  JobQueued: data({ ...turn, opening: natural, priority, isCrowded: Type.Boolean() }),
   JobStarted: data({ ...turn, worker: Type.String() }),
   JobRetryScheduled: data({ ...turn, priority, nextAttemptAt: instant, error: jobError }),
   JobPaused: data({ reason }),
-  JobResumed: data({ ...turn, priority, notBefore: orNull(instant), reason }),
+  JobResumed: data({ ...turn, opening: natural, ...queueing, notBefore: orNull(instant), reason }),
+  JobRescheduled: data({
+    ...turn,
+    opening: positive,
+    ...queueing,
+    scheduledAt: orNull(instant),
+    isPaused: Type.Boolean(),
+    reason,
+  }),
   JobCompleted: data({ ...turn, counts }),
   JobFailed: data({ ...turn, error: jobError, counts: orNull(counts) }),
   JobCancelled: data({ reason }),
-  JobRetried: data({ ...turn, priority, scope: Type.Enum(["failed", "unknown", "unsent"]), reason }),
+  JobRetried: data({ ...turn, ...queueing, scope: Type.Enum(["failed", "unknown", "unsent"]), reason }),
   JobRequeued: data({ run: positive, asJobId: Type.String(), reason }),
   DeadLetterIgnored: data({ run: positive, reason: Type.String() }),
   RecipientsClaimed: data({ ...turn, worker: Type.String(), recipients: Type.Array(natural, { minItems: 1 }) }),
@@ -70,6 +74,15 @@ export const eventSchemas = {
   RecipientDeferred: failedDelivery,
   RecipientFailed: failedDelivery,
   RecipientUnknown: failedDelivery,
+  WebhookDelivered: data({ ...webhookDelivery, attempt: positive, statusCode: Type.Integer() }),
+  WebhookFailed: data({
+    ...webhookDelivery,
+    attempt: positive,
+    statusCode: orNull(Type.Integer()),
+    error: jobError,
+    nextAttemptAt: orNull(instant),
+  }),
+  WebhookRedeliveryRequested: data(webhookDelivery),
 } satisfies Record<EventType, TSchema>;
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;

@@ -4,7 +4,7 @@ import { checkRequest, closed, singleLine } from "./request-schema.ts";
 
 const scopes = ["failed", "unknown", "unsent"] as const satisfies readonly RetryScope[];
 
-const reason = Type.Optional(
+export const reason = Type.Optional(
   Type.String({
     maxLength: 500,
     pattern: singleLine,

@@ -4,6 +4,7 @@ import { faultAt } from "./faults-of.ts";
 import { toInstant } from "./instant.ts";
 import { address, anAddress, type JobRequest, jobFields, recipientObject, someRecipients } from "./job-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
+import { faultOfVariables } from "./variables.ts";
 
 /** Enough to fill the list of faults of one answer. */
 const enoughFaults = 50;
@@ -59,10 +60,11 @@ function faultsOfRecipient(value: unknown, at: string): readonly Fault[] {
     const checked = checkAddress(value, at);
     return checked.valid ? [] : checked.faults;
   }
-  // A template that nobody fills in must never be mailed.
-  if ("variables" in value) return [faultAt(`${at}/variables`, "is given; variables are not supported yet")];
   const checked = checkRecipientObject(value, at);
-  return checked.valid ? [] : checked.faults;
+  if (!checked.valid) return checked.faults;
+  const { variables } = checked.value;
+  const fault = variables === undefined ? null : faultOfVariables(variables);
+  return fault === null ? [] : [faultAt(`${at}/variables`, fault)];
 }
 
 function contradictions(body: Readonly<Record<string, unknown>>): readonly Fault[] {

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
+import { isBase64, isContentId, isFileName, isMediaType } from "./attachment-formats.ts";
 import { isEmailAddress, isMailbox } from "./email-address.ts";
 import { type Checked, failed, passed } from "./fault.ts";
 import { faultsOf } from "./faults-of.ts";
@@ -18,6 +19,10 @@ const ajv = new Ajv2020({
     email: isEmailAddress,
     mailbox: isMailbox,
     "mail-header": isOpenHeaderName,
+    "file-name": isFileName,
+    "media-type": isMediaType,
+    "content-id": isContentId,
+    base64: isBase64,
     "date-time": (text: string) => toInstant(text) !== null,
   },
 });

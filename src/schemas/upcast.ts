@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { checkedBy } from "./checked-by.ts";
 import { eventSchemas } from "./events.ts";
+import { pastVersions } from "./past-events.ts";
 
 /** A version of a type that is no longer written, with its step to the next version. */
 export type PastVersion = { readonly schema: TSchema; readonly lift: (data: unknown) => unknown };
@@ -35,8 +36,8 @@ export function eventVersions(
   };
 }
 
-/** What this release reads and writes. No type has a second version yet. */
-export const releasedVersions: EventVersions = eventVersions(eventSchemas, {});
+/** What this release reads and writes. */
+export const releasedVersions: EventVersions = eventVersions(eventSchemas, pastVersions);
 
 /** Oldest first. Data goes through every step from its own version on, and is checked before each and at the end. */
 function versionsOf(type: string, schema: TSchema, past: readonly PastVersion[]): readonly EventVersion[] {

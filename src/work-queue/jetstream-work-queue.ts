@@ -1,18 +1,13 @@
-import type { JobQueued, Priority } from "../domain/job/events.ts";
+import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
+import type { Lane as LaneName } from "../event-log/event-log.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import {
-  type DurableConsumer,
-  ensureDurable,
-  type Notice,
-  nextMessages,
-  readDelivery,
-} from "../event-log/jetstream-durable.ts";
-import { isStatus } from "../event-log/jetstream-message.ts";
-import { channelFilter, streamName } from "../event-log/subjects.ts";
+import { ensureDurable, type Notice, readDelivery } from "../event-log/jetstream-durable.ts";
+import { channelFilter, lanes as laneNames, lanesFilter, streamName } from "../event-log/subjects.ts";
+import { createLane, type Lane } from "./jetstream-lane.ts";
+import { serveLanes } from "./serve-lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-const highestFirst: readonly Priority[] = ["high", "normal", "low"];
 const timeoutMs = 1500;
 
 export type WorkQueueSettings = {
@@ -21,7 +16,10 @@ export type WorkQueueSettings = {
   readonly ackWaitMs: number;
 };
 
-/** One durable consumer a priority; a message is asked for only when a slot is free, so nothing waits prefetched. */
+/** `worker-normal`, and `worker-normal-crowd` behind it. */
+const consumerOf = (lane: LaneName): string => lane.replace(/^queue/, "worker").replaceAll(".", "-");
+
+/** One durable consumer a lane; a message is asked for only when a slot is free, so nothing waits prefetched. */
 export function createJetStreamWorkQueue(
   connection: JetStreamConnection,
   { prefix, ackWaitMs }: WorkQueueSettings,
@@ -29,51 +27,68 @@ export function createJetStreamWorkQueue(
 ): WorkQueue {
   const { nats } = connection;
   const stream = streamName(prefix, "JOBS");
-  const lanes: readonly DurableConsumer[] = highestFirst.map((priority) => ({
-    stream,
-    name: `worker-${priority}`,
-    filterSubject: channelFilter(prefix, `queue.${priority}`),
-    ackWaitMs,
-  }));
+  let arrived: () => void = () => {};
   let areLanesThere = false;
+  const lanes: readonly Lane[] = laneNames.map((name) =>
+    createLane(
+      connection,
+      name,
+      { stream, name: consumerOf(name), filterSubject: channelFilter(prefix, name), ackWaitMs },
+      () => arrived(),
+    ),
+  );
 
-  const takeFrom = async (lane: DurableConsumer): Promise<Delivery<JobQueued> | null> => {
+  const takeFrom = async (lane: Lane, limit: number): Promise<Delivery<JobQueued>[]> => {
     for (;;) {
-      // Delivered messages keep the subject of the stream, by which the client's shared inbox could not tell them apart.
-      const message = await nats.request(nextMessages(stream, lane.name), '{"batch":1,"no_wait":true}', {
-        timeout: timeoutMs,
-        noMux: true,
-      });
-      if (isStatus(message)) return null;
-      const delivery = readDelivery<JobQueued>(connection, prefix, message, notice);
-      if (delivery !== null) return delivery;
+      const messages = await lane.take(limit);
+      const deliveries = messages.flatMap(
+        (message) => readDelivery<JobQueued>(connection, prefix, message, notice) ?? [],
+      );
+      if (deliveries.length > 0 || messages.length === 0) return deliveries;
     }
+  };
+  const serve = serveLanes(lanes.map((lane) => ({ ...lane, take: (limit: number) => takeFrom(lane, limit) })));
+  const hint = (subject: string): void => {
+    for (const lane of lanes) if (subject.endsWith(`.${lane.name}`)) lane.hint();
+    arrived();
+  };
+
+  const ensureLanes = async (): Promise<void> => {
+    if (areLanesThere) return;
+    await Promise.all(lanes.map(({ consumer }) => ensureDurable(connection, consumer)));
+    areLanesThere = true;
   };
 
   return {
-    take: () =>
+    take: (limit) =>
       asking(connection, async () => {
-        if (!areLanesThere) {
-          for (const lane of lanes) await ensureDurable(connection, lane);
-          areLanesThere = true;
-        }
+        await ensureLanes();
         try {
-          for (const lane of lanes) {
-            const delivery = await takeFrom(lane);
-            if (delivery !== null) return delivery;
-          }
-          return null;
+          return await serve(limit);
         } catch (failure) {
           // A consumer that was deleted, or that the server lost, does not answer either: look next time.
           areLanesThere = false;
           throw failure;
         }
       }),
-    onArrival: (arrived) => {
-      const queues = channelFilter(prefix, "queue.normal").replace(/normal$/, "*");
-      const subscription = nats.subscribe(queues, { callback: arrived });
-      const stopListening = connection.onReconnect(arrived);
+    waiting: () =>
+      asking(connection, async () => {
+        await ensureLanes();
+        const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+        const pending = lanes.map(
+          async ({ consumer }) => (await manager.consumers.info(stream, consumer.name)).num_pending,
+        );
+        return (await Promise.all(pending)).reduce((sum, one) => sum + one, 0);
+      }),
+    onArrival: (heard) => {
+      arrived = heard;
+      const subscription = nats.subscribe(lanesFilter(prefix), { callback: (_, { subject }) => hint(subject) });
+      const stopListening = connection.onReconnect(() => {
+        for (const lane of lanes) lane.hint();
+        arrived();
+      });
       return () => {
+        arrived = () => {};
         stopListening();
         if (!nats.isClosed()) subscription.unsubscribe();
       };

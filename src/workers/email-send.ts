@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ContentStore, JobContent } from "../content/content-store.ts";
-import { decodeContent, digestOf } from "../content/encode-content.ts";
+import type { ContentStore } from "../content/content-store.ts";
 import type { JobError } from "../domain/job/events.ts";
 import {
   countRecipients,
@@ -8,12 +7,13 @@ import {
   recipientsInDoubt,
   recipientsToMail,
 } from "../domain/recipients/ledger.ts";
-import { addressOf } from "../mail/address-of.ts";
-import type { Mail, Mailer, SendOutcome } from "../mail/mailer.ts";
-import { messageIdOf } from "../mail/message-id.ts";
+import type { Mailer, SendOutcome } from "../mail/mailer.ts";
 import type { Pace } from "../mail/pace.ts";
+import { PartFault } from "../templates/letters.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
+import { composeMail, templateFailed } from "./compose-mail.ts";
 import type { Lease } from "./lease.ts";
+import { loadMailing, type Mailing } from "./load-mailing.ts";
 import { runPipeline } from "./pipeline.ts";
 import type { AttemptEnd, HeldTurn } from "./turn.ts";
 
@@ -38,22 +38,29 @@ export async function sendMailing(
   books: Bookkeeper,
   dependencies: MailingDependencies,
 ): Promise<AttemptEnd> {
-  const content = await loadContent(held, dependencies.contentStore);
-  if ("code" in content) return { kind: "failed", counts: countRecipients(held.ledger), error: content };
+  const { contentStore, mailFrom } = dependencies;
+  const [mailing, isStillHeld] = await Promise.all([loadMailing(held, contentStore, mailFrom), lease.confirm()]);
+  if (!isStillHeld) return { kind: "lease-lost" };
+  if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
   const toMail = await recipientsOfAttempt(held, books);
-  const sending = createSending(held, lease, books, content, toMail.at(-1), dependencies);
+  const sending = createSending(held, lease, books, mailing, toMail.at(-1), dependencies);
   const end = await runPipeline({
     items: toMail,
     window: () => (dependencies.batchDelayMs > 0 ? 1 : dependencies.connections()),
     claim: async (group) => {
+      if (!(await lease.confirmLately())) return false;
       await books.claim(group);
-      await lease.confirmLately();
+      return true;
     },
     handle: sending.handle,
     mayGoOn: () => lease.isHeld() && !dependencies.stopping.aborted && sending.outage() === null,
+  })
+    .finally(sending.end)
     // Also where a claim could not be stored: what was sent until then must not be left behind unrecorded.
-  }).finally(books.settled);
+    .finally(books.settled);
   const unsent = [...end.unhandled, ...sending.notSent];
+  // Whether the lease was held to the end is found out by what ends the attempt, which is guarded by it.
+  if (end.isComplete && unsent.length === 0) return endOfAttempt(held, sending.isExhausted());
   // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are. From a
   // pause until it is resumed there is no other worker, and a claim left behind would count as a mail in doubt.
   const isHeld = await lease.confirm();
@@ -61,15 +68,7 @@ export async function sendMailing(
   if (!isHeld) return { kind: "lease-lost" };
   const outage = sending.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
-  const isEverybodyTried = end.isComplete && unsent.length === 0;
-  return isEverybodyTried ? endOfAttempt(held, sending.isExhausted()) : { kind: "interrupted" };
-}
-
-async function loadContent(held: HeldTurn, contentStore: ContentStore): Promise<JobContent | JobError> {
-  const bytes = await contentStore.get(held.job);
-  if (bytes === null) return { code: "content-erased", message: "What was to be sent has been erased." };
-  if (digestOf(bytes) === held.settings.contentSha256) return decodeContent(bytes);
-  return { code: "content-changed", message: "What was to be sent is not what the job was created with." };
+  return { kind: "interrupted" };
 }
 
 /** A crash left some in doubt; the job says whether they are mailed again or left alone. */
@@ -92,23 +91,24 @@ type Sending = {
   readonly notSent: readonly number[];
   /** Whether somebody was deferred for the last time. */
   readonly isExhausted: () => boolean;
+  readonly end: () => void;
 };
 
 function createSending(
   held: HeldTurn,
   lease: Lease,
   books: Bookkeeper,
-  content: JobContent,
+  mailing: Mailing,
   lastRecipient: number | undefined,
-  { mailer, pace, mailFrom, batchDelayMs, stopping }: MailingDependencies,
+  { mailer, pace, batchDelayMs, stopping }: MailingDependencies,
 ): Sending {
-  const from = content.from ?? mailFrom;
   const notSent: number[] = [];
   let outage: JobError | null = null;
   let isExhausted = false;
-  const lost = new AbortController();
-  lease.onLost(() => lost.abort());
-  const untilNextMail = AbortSignal.any([stopping, lost.signal]);
+  const untilNextMail = new AbortController();
+  const hurry = (): void => untilNextMail.abort();
+  lease.onLost(hurry);
+  stopping.addEventListener("abort", hurry);
 
   const record = async (recipient: number, messageId: string, outcome: SendOutcome): Promise<void> => {
     switch (outcome.kind) {
@@ -137,30 +137,32 @@ function createSending(
     }
   };
 
+  const send = async (recipient: number): Promise<void> => {
+    try {
+      const mail = composeMail(held, mailing, recipient);
+      await record(recipient, mail.messageId, await mailer.send(mail));
+    } catch (failure) {
+      if (!(failure instanceof PartFault)) throw failure;
+      await record(recipient, "", templateFailed(failure));
+    }
+  };
+
   return {
     notSent,
     outage: () => outage,
     isExhausted: () => isExhausted,
+    end: () => stopping.removeEventListener("abort", hurry),
     handle: async (recipient) => {
-      await pace(untilNextMail);
+      await pace(untilNextMail.signal);
       if (stopping.aborted || !(await lease.confirmLately())) {
         notSent.push(recipient);
         return;
       }
-      const mail = composeMail(held, content, from, recipient);
-      await record(recipient, mail.messageId, await mailer.send(mail));
+      await send(recipient);
       const isDelayed = batchDelayMs > 0 && recipient !== lastRecipient;
-      if (isDelayed) await pause(batchDelayMs, undefined, { signal: untilNextMail }).catch(() => {});
+      if (isDelayed) await pause(batchDelayMs, undefined, { signal: untilNextMail.signal }).catch(() => {});
     },
   };
-}
-
-function composeMail({ job }: HeldTurn, content: JobContent, from: string, recipient: number): Mail {
-  const { subject, html, text, replyTo, headers } = content;
-  const to = content.recipients[recipient]?.email;
-  if (to === undefined) throw new Error(`Job ${job.jobId} has no recipient ${recipient}`);
-  const messageId = messageIdOf(job.tenant, job.jobId, recipient, addressOf(from));
-  return { messageId, from, replyTo, to, subject, html, text, headers };
 }
 
 /** Everybody who was to be mailed has been tried. */

@@ -1,8 +1,11 @@
+import { ErrorCode, NatsError } from "nats";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 
 const timeoutMs = 1000;
+/** One answer may get lost, and a worker that is alive must not lose its job over it. */
+const questions = 2;
 
 export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix: string): LeaseProbe {
   const subjectOf = (worker: string): string => `${prefix === "" ? "" : `${prefix}.`}waybill.worker.${worker}`;
@@ -16,12 +19,16 @@ export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix:
       };
     },
     isRunning: async (worker, { tenant, jobId }) => {
-      try {
-        const question = JSON.stringify({ tenant, jobId });
-        return (await nats.request(subjectOf(worker), question, { timeout: timeoutMs })).string() === "yes";
-      } catch {
-        return false;
+      const question = JSON.stringify({ tenant, jobId });
+      for (let asked = 0; asked < questions; asked += 1) {
+        try {
+          return (await nats.request(subjectOf(worker), question, { timeout: timeoutMs })).string() === "yes";
+        } catch (failure) {
+          // Where nobody listens, the server says so at once.
+          if (!(failure instanceof NatsError) || failure.code !== ErrorCode.Timeout) return false;
+        }
       }
+      return false;
     },
   };
 }

@@ -2,8 +2,11 @@ export type Pipeline<Item> = {
   readonly items: readonly Item[];
   /** How many items may be handled at a time; asked anew each time, as other jobs begin and end. */
   readonly window: () => number;
-  /** Makes a group of items ready to be handled. Rejects when that failed; the pipeline then comes to its end. */
-  readonly claim: (group: readonly Item[]) => Promise<void>;
+  /**
+   * Makes a group of items ready to be handled; false where they are left alone, because it may not go on. Rejects when
+   * it failed; the pipeline then comes to its end.
+   */
+  readonly claim: (group: readonly Item[]) => Promise<boolean>;
   readonly handle: (item: Item) => Promise<void>;
   readonly mayGoOn: () => boolean;
 };
@@ -46,8 +49,9 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
     const group = items.slice(next, next + size);
     next += group.length;
     isClaiming = true;
-    const claimed = claim(group).then(() => {
-      ready.push(...group);
+    const claimed = claim(group).then((isClaimed) => {
+      if (isClaimed) ready.push(...group);
+      else next -= group.length;
     });
     begin(claimed, () => {
       isClaiming = false;
@@ -61,8 +65,8 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
         inHand -= 1;
       });
     }
-    const isRunningLow = ready.length <= width / 2;
-    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(width - ready.length);
+    const isRunningLow = ready.length < width / 2;
+    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(width);
     if (inHand === 0 && !isClaiming && (!isGoing() || next >= items.length)) end();
   };
 

@@ -52,17 +52,18 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
     delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
   }
-  const { run, attempt } = entry.event.data;
+  const { run, attempt, opening } = entry.event.data;
   const cause: Cause = { actor: `worker:${worker}`, correlationId: entry.correlationId, causationId: entry.id };
-  const start: JobCommand = { type: "StartJob", run, attempt, worker, at: now() };
+  const start: JobCommand = { type: "StartJob", run, attempt, opening, worker, at: now() };
   const started = await startUnrivalled(log, job, start, cause, before);
   if (started === "outrun") {
     delivery.giveBack(lookAgainMs);
     return;
   }
   if (started.outcome === "accepted" && started.state.status === "processing") {
-    const held = await takeHold(log, job, started.state, started.sequence, last !== null, cause);
-    const end = await doTurn(held, dependencies);
+    const lease: JobVersion = { state: started.state, sequence: started.sequence };
+    const ledger = await replayLedger(log, job, started.state.settings.total, last === null ? null : decisions);
+    const end = await doTurn(takeHold(job, started.state, started.sequence, ledger, cause), lease, dependencies);
     // The queue keeps a message, not who has it: to acknowledge it now would take it from whoever holds the turn, who
     // may die. Where nobody does, it comes back once and is found to be over.
     if (end === "lost") return;
@@ -93,32 +94,37 @@ function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null 
   return started?.type === "JobStarted" ? started.data.worker : null;
 }
 
-async function takeHold(
+const takeHold = (
+  job: JobRef,
+  { run, attempt, settings, worker }: Processing,
+  leaseSequence: number,
+  ledger: Ledger,
+  cause: Cause,
+): HeldTurn => ({
+  job,
+  turn: { run, attempt },
+  settings,
+  worker,
+  leaseSequence,
+  cause,
+  ledger,
+  isLastAttempt: attempt >= settings.maxAttempts,
+});
+
+/**
+ * What happened to the recipients so far, with the retries by hand in between, in the order of the log. `decisions`
+ * are those before the lease, which is guarded by the last of them; null for a job that nobody has ever held.
+ */
+async function replayLedger(
   log: EventLog,
   job: JobRef,
-  state: Processing,
-  leaseSequence: number,
-  hasHistory: boolean,
-  cause: Cause,
-): Promise<HeldTurn> {
-  return {
-    job,
-    turn: { run: state.run, attempt: state.attempt },
-    settings: state.settings,
-    worker: state.worker,
-    leaseSequence,
-    cause,
-    ledger: hasHistory ? await replayLedger(log, job, state.settings.total) : emptyLedger(state.settings.total),
-    isLastAttempt: state.attempt >= state.settings.maxAttempts,
-  };
-}
-
-/** What happened to the recipients so far, with the retries by hand in between, in the order of the log. */
-async function replayLedger(log: EventLog, job: JobRef, total: number): Promise<Ledger> {
+  total: number,
+  decisions: readonly StoredEvent<JobEvent>[] | null,
+): Promise<Ledger> {
   const ledger = emptyLedger(total);
-  const [decisions, outcomes] = await Promise.all([log.readDecisions(job), log.readRecipients(job)]);
+  if (decisions === null) return ledger;
   const retries = decisions.filter(({ event }) => event.type === "JobRetried");
-  const history: StoredEvent[] = [...retries, ...outcomes];
+  const history: StoredEvent[] = [...retries, ...(await log.readRecipients(job))];
   for (const { event } of history.sort((one, other) => one.sequence - other.sequence)) {
     if (event.type === "JobRetried") beginRunInLedger(ledger, event);
     else recordInLedger(ledger, event as Parameters<typeof recordInLedger>[1]);
@@ -126,7 +132,11 @@ async function replayLedger(log: EventLog, job: JobRef, total: number): Promise<
   return ledger;
 }
 
-async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"over" | "interrupted" | "lost"> {
+async function doTurn(
+  held: HeldTurn,
+  from: JobVersion,
+  dependencies: TurnDependencies,
+): Promise<"over" | "interrupted" | "lost"> {
   const { log, work, stopping, giveUp, retrySchedule } = dependencies;
   const lease = watchLease(log, held.job, held.leaseSequence, stopping);
   try {
@@ -134,7 +144,8 @@ async function doTurn(held: HeldTurn, dependencies: TurnDependencies): Promise<"
     if (end.kind === "interrupted") return "interrupted";
     if (end.kind === "lease-lost") return "lost";
     const command = commandFor(end, held, retrySchedule);
-    const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause));
+    // Decided on the lease itself: if it is lost, the append finds out, and what was decided since is read then.
+    const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
     // Refused means that somebody decided about the job meanwhile, and that stands.
     return outcome === "accepted" ? "over" : "lost";
   } finally {

@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import { type JobRef, LogUnavailable } from "../event-log/event-log.ts";
@@ -13,8 +12,8 @@ export type WorkerSettings = {
   readonly concurrency: number;
   /** How often the queue is told that a turn is still worked on; well inside its patience. */
   readonly keepEveryMs: number;
-  /** Where it says no, turns are left to wait in the queue: taking one up would only use up an attempt. */
-  readonly mayTake?: () => boolean;
+  /** How many turns may be taken now; others are left to wait, as taking one up would only use up an attempt. */
+  readonly mayTake: () => Promise<number>;
 };
 
 /** Does one turn; the signals are those of `stop`. */
@@ -36,7 +35,7 @@ type Report = (failure: unknown, job: JobRef | null) => void;
 const askEveryMs = 1000;
 const otherTurnAfterMs = 500;
 
-/** Takes a turn from the queue whenever it has a free slot, and never before. */
+/** Takes turns from the queue whenever it has free slots, and no more than those. */
 export function createWorker(
   queue: WorkQueue,
   probe: LeaseProbe,
@@ -88,13 +87,16 @@ export function createWorker(
     };
   };
 
-  const takeOne = async (): Promise<boolean> => {
+  const takeSome = async (): Promise<boolean> => {
     try {
-      const delivery = await queue.take();
-      if (delivery === null) return false;
-      if (stopping.signal.aborted) delivery.giveBack(0);
-      else begin(delivery);
-      return true;
+      const limit = Math.min(settings.concurrency - turns.size, await settings.mayTake());
+      if (limit <= 0) return false;
+      const deliveries = await queue.take(limit);
+      for (const delivery of deliveries) {
+        if (stopping.signal.aborted) delivery.giveBack(0);
+        else begin(delivery);
+      }
+      return deliveries.length > 0;
     } catch (failure) {
       if (!(failure instanceof LogUnavailable)) report(failure, null);
       return false;
@@ -106,11 +108,10 @@ export function createWorker(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const mayTake = turns.size < settings.concurrency && (settings.mayTake?.() ?? true);
-      if (mayTake && (await takeOne())) continue;
-      const timer = new AbortController();
-      await Promise.race([woken, pause(askEveryMs, undefined, { signal: timer.signal }).catch(() => {})]);
-      timer.abort();
+      if (turns.size < settings.concurrency && (await takeSome())) continue;
+      const timer = setTimeout(() => wake(), askEveryMs);
+      await woken;
+      clearTimeout(timer);
     }
   };
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { eraseAttachments } from "../../src/content/erase-attachments.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 
 const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
@@ -19,6 +20,49 @@ const invoice: JobContent = {
   headers: { "X-Campaign": "7" },
   recipients: [{ email: "ada@example.com" }, { email: "bob@example.com", variables: { name: "Bob" } }],
 };
+
+const attachment = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+const sha256 = digestOf(attachment);
+
+/** What every content store promises of the attachments of a job. */
+export function attachmentStoreContract(open: () => ContentStore): void {
+  describe("the attachments of a job", () => {
+    it("come back byte for byte, large ones and empty ones", async () => {
+      const [{ attachments }, job] = [open(), newJob()];
+      for (const bytes of [attachment, Buffer.alloc(0), Buffer.from("hi")]) {
+        await attachments.put(job, digestOf(bytes), bytes);
+        expect((await attachments.get(job, digestOf(bytes)))?.equals(bytes)).to.equal(true);
+      }
+    });
+
+    it("may be stored again, also by several at the same moment", async () => {
+      const [{ attachments }, job] = [open(), newJob()];
+      await Promise.all([1, 2, 3, 4].map(() => attachments.put(job, sha256, attachment)));
+      await attachments.put(job, sha256, attachment);
+      expect(digestOf((await attachments.get(job, sha256)) ?? "")).to.equal(sha256);
+    });
+
+    it("are nothing where none was stored, or another job's or tenant's was", async () => {
+      const [{ attachments }, job] = [open(), newJob()];
+      await attachments.put(job, sha256, attachment);
+      expect(await attachments.get(newJob(), sha256)).to.equal(null);
+      expect(await attachments.get({ ...job, tenant: "acme" }, sha256)).to.equal(null);
+      expect(await attachments.get(job, digestOf("another"))).to.equal(null);
+    });
+
+    it("are gone once they are erased, twice or not, and can be stored anew", async () => {
+      const [store, job] = [open(), newJob()];
+      const named = { filename: "a", contentType: "a/b", contentId: null, size: attachment.length, sha256 };
+      await store.put(job, encodeContent({ ...invoice, attachments: [named] }));
+      await store.attachments.put(job, sha256, attachment);
+      await eraseAttachments(store, job);
+      await eraseAttachments(store, job);
+      expect(await store.attachments.get(job, sha256)).to.equal(null);
+      await store.attachments.put(job, sha256, attachment);
+      expect(digestOf((await store.attachments.get(job, sha256)) ?? "")).to.equal(sha256);
+    });
+  });
+}
 
 /** What every content store promises. Each test makes a job of its own, so they may share one store. */
 export function contentStoreContract(open: () => ContentStore): void {

@@ -1,13 +1,15 @@
 import { expect } from "chai";
+import type { JetStreamManager } from "nats";
 import { v7 as uuid } from "uuid";
 import type { ContentStore } from "../../src/content/content-store.ts";
+import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
-import { contentStoreContract } from "./content-store-contract.ts";
+import { attachmentStoreContract, contentStoreContract } from "./content-store-contract.ts";
 
 describe("the content store in JetStream", () => {
   let nats: TestNats;
@@ -26,6 +28,42 @@ describe("the content store in JetStream", () => {
   });
 
   contentStoreContract(() => store);
+  attachmentStoreContract(() => store);
+
+  const storeAttachment = async () => {
+    const job = { tenant: "default", jobId: uuid() };
+    const bytes = Buffer.alloc(700_000, "attached");
+    await store.attachments.put(job, digestOf(bytes), bytes);
+    const manager = await opened.connection.nats.jetstreamManager();
+    return { job, sha256: digestOf(bytes), bytes, manager };
+  };
+  const bucket = (): string => `OBJ_${nats.prefix}_ATTACHMENTS`;
+  const messagesIn = async (manager: JetStreamManager) => (await manager.streams.info(bucket())).state.messages;
+
+  it("stores an attachment once, however often it is told to", async () => {
+    const { job, sha256, bytes, manager } = await storeAttachment();
+    const before = await messagesIn(manager);
+    await Promise.all([1, 2, 3].map(() => store.attachments.put(job, sha256, bytes)));
+    expect(await messagesIn(manager)).to.equal(before);
+  });
+
+  it("has no attachment of which a piece is gone or another came, and does not wait for it", async () => {
+    for (const harm of ["gone", "changed"]) {
+      const { job, sha256, manager } = await storeAttachment();
+      const { last_seq: last } = (await manager.streams.info(bucket())).state;
+      const { subject } = await manager.streams.getMessage(bucket(), { seq: last - 1 });
+      await manager.streams.deleteMessage(bucket(), last - 1);
+      if (harm === "changed") await opened.connection.nats.jetstream().publish(subject, new Uint8Array(9));
+      expect(await store.attachments.get(job, sha256)).to.equal(null);
+    }
+  });
+
+  it("leaves no piece of an attachment behind that was erased", async () => {
+    const { job, sha256, manager } = await storeAttachment();
+    const before = await messagesIn(manager);
+    await store.attachments.erase(job, sha256);
+    expect(await messagesIn(manager)).to.equal(before - 6);
+  });
 
   it("stores a content as one message on the job's own subject, apart from the log", async () => {
     const job = { tenant: "default", jobId: uuid() };
@@ -47,7 +85,13 @@ describe("the content store in JetStream", () => {
     const job = { tenant: "default", jobId: uuid() };
     await store.put(job, new TextEncoder().encode("kept"));
     await nats.stop();
-    for (const call of [() => store.put(job, new Uint8Array(1)), () => store.get(job)]) {
+    const [attach, read] = [store.attachments.put, store.attachments.get];
+    for (const call of [
+      () => store.put(job, new Uint8Array(1)),
+      () => store.get(job),
+      () => attach(job, "0".repeat(64), new Uint8Array(1)),
+      () => read(job, "0".repeat(64)),
+    ]) {
       const asked = performance.now();
       expect(await failureOf(call())).to.be.instanceOf(LogUnavailable);
       expect(performance.now() - asked).to.be.lessThan(2000);

@@ -1,7 +1,8 @@
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
-import { contentStoreContract } from "./content-store-contract.ts";
+import { attachmentStoreContract, contentStoreContract } from "./content-store-contract.ts";
 
 describe("the content store in memory", () => {
   const store = createMemoryContentStore();
   contentStoreContract(() => store);
+  attachmentStoreContract(() => store);
 });

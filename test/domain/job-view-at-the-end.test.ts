@@ -12,6 +12,7 @@ const retryScheduled = example.jobRetryScheduled();
 const fresh = {
   status: "pending",
   run: 1,
+  opening: 0,
   attempt: 0,
   createdAt: earlier,
   startedAt: null,

@@ -13,6 +13,7 @@ const retryScheduled = example.jobRetryScheduled();
 const fresh = {
   status: "pending",
   run: 1,
+  opening: 0,
   attempt: 0,
   createdAt: earlier,
   startedAt: null,
@@ -115,7 +116,7 @@ describe("a job that was paused", () => {
 
   it("is pending again once it goes on, and the interrupted attempt does not count", () => {
     const resumed = [created, started, example.jobPaused(), example.jobResumed()];
-    expect(shown(...resumed)).to.deep.equal({ ...inProgress, status: "pending", attempt: 0 });
+    expect(shown(...resumed)).to.deep.equal({ ...inProgress, status: "pending", opening: 1, attempt: 0 });
     expect(shown(...resumed, example.jobStarted()).attempt).to.equal(1);
   });
 
@@ -126,8 +127,24 @@ describe("a job that was paused", () => {
 
   it("may be queued for the attempt that it goes on with", () => {
     const history = [created, started, retryScheduled, example.jobPaused(), example.jobResumed({ attempt: 2 })];
-    expect(shown(...history, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
-    expect(shown(...history, example.jobQueued({ attempt: 1 })).status).to.equal("pending");
+    expect(shown(...history, example.jobQueued({ attempt: 2, opening: 1 })).status).to.equal("queued");
+    expect(shown(...history, example.jobQueued({ attempt: 1, opening: 1 })).status).to.equal("pending");
+  });
+});
+
+describe("a job that was rescheduled", () => {
+  it("shows its new time and lane, and waits for them", () => {
+    const moved = example.jobRescheduled({ priority: "high" });
+    const { settings, status } = viewOf(created, moved);
+    expect({ ...settings, status }).to.include({ scheduledAt: later, priority: "high", status: "scheduled" });
+    expect(shown(created, example.jobRescheduled({ scheduledAt: null })).status).to.equal("pending");
+    expect(shown(created, example.jobPaused(), example.jobRescheduled({ isPaused: true })).status).to.equal("paused");
+  });
+
+  it("is queued by what was queued since, and not by what was queued before", () => {
+    const history = [created, example.jobRescheduled()];
+    expect(shown(...history, example.jobQueued()).status).to.equal("scheduled");
+    expect(shown(...history, example.jobQueued({ opening: 1 })).status).to.equal("queued");
   });
 });
 

@@ -33,7 +33,7 @@ describe("starting a job whose turn it is", () => {
 
   it("gives the lease of the same attempt after a pause", () => {
     given(...processing(), jobPaused(), jobResumed())
-      .when(startJob({ worker: "worker-2" }))
+      .when(startJob({ worker: "worker-2", opening: 1 }))
       .records(jobStarted({ worker: "worker-2" }));
   });
 

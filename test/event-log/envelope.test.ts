@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { decodeEnvelope, encodeEnvelope } from "../../src/event-log/envelope.ts";
+import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
+import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import { UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { caused, job, jobCancelled, jobCreated, jobQueued, now, recipientSent } from "../support/examples.ts";
 

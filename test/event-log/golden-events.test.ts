@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { decodeEnvelope, encodeEnvelope } from "../../src/event-log/envelope.ts";
+import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
+import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import type { StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 import { channelOf } from "../../src/event-log/subjects.ts";
 import { releasedVersions } from "../../src/schemas/upcast.ts";

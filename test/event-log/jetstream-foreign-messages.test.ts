@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { encodeEnvelope } from "../../src/event-log/envelope.ts";
+import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import { type JobRef, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -59,13 +59,13 @@ describe("a message in the log that this release did not write", () => {
     const unknown = await plant(".job", opening());
     const notice = await plant(
       ".notify",
-      changed({ type: "WebhookDelivered", dataschema: "urn:waybill:event:WebhookDelivered:1" }),
+      changed({ type: "NoticeRead", dataschema: "urn:waybill:event:NoticeRead:1" }),
     );
     const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
     const entries = await readOn(opened.log, created, (read) => read.length === 3);
     expect(entries.slice(0, 2)).to.deep.equal([
       { ...job, sequence: unknown, unknownType: "JobOpened" },
-      { ...job, sequence: notice, unknownType: "WebhookDelivered" },
+      { ...job, sequence: notice, unknownType: "NoticeRead" },
     ]);
     expect(entries[2]).to.deep.include({ sequence: sent });
   });

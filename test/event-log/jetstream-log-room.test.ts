@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { eventually } from "../support/eventually.ts";
-import { caused, job, jobCreated, jobQueued } from "../support/examples.ts";
+import { caused, job, jobCompleted, jobCreated, jobQueued } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -49,9 +49,29 @@ describe("the room for jobs in a log with a size limit", () => {
     let shareBefore = 0;
     while (await room.isLeftForJobs()) {
       shareBefore = (await streamInfo()).state.bytes / maxBytes;
-      await log.append(newJob(), caused(uuid(), jobCreated()), 0);
+      await log.record(job, caused(uuid(), jobQueued()));
     }
     expect(shareBefore, "share of the limit that was taken").to.be.within(0.7, 0.8);
+  });
+
+  it("is left for what the accepted jobs are still to write, whoever accepted them, and back when they have ended", async () => {
+    const room = await createJetStreamLogRoom(connection, prefix);
+    expect(await room.isLeftForJobs()).to.equal(true);
+    const othersLog = await createJetStreamEventLog(connection, prefix);
+    const jobs: { readonly ref: JobRef; readonly sequence: number }[] = [];
+    for (; await room.isLeftForJobs(); await connection.nats.flush()) {
+      const ref = newJob();
+      jobs.push({ ref, sequence: await othersLog.append(ref, caused(uuid(), jobCreated()), 0) });
+    }
+    expect((await streamInfo()).state.bytes, "what is taken").to.be.below(maxBytes / 2);
+    for (const { ref, sequence } of jobs) await othersLog.append(ref, caused(uuid(), jobCompleted()), sequence);
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
+  });
+
+  it("is not promised to all who ask at the same time", async () => {
+    const room = await createJetStreamLogRoom(connection, prefix);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => room.isLeftForJobs(20)));
+    expect(answers.filter((isLeft) => isLeft)).to.have.lengthOf(3);
   });
 
   it("is gone a second after others have written as much, and back once the limit was raised", async () => {

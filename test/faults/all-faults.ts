@@ -1,6 +1,8 @@
 import type { Fault } from "./fault.ts";
 import { linkFaults } from "./link-faults.ts";
+import { logFaults } from "./log-faults.ts";
 import { mailServerFaults } from "./mail-server-faults.ts";
+import { outages } from "./outages.ts";
 import { freezes, kills, restarts } from "./process-faults.ts";
 import { twentyKills } from "./twenty-kills.ts";
 
@@ -11,5 +13,7 @@ export const allFaults: readonly Fault[] = [
   ...restarts,
   ...linkFaults,
   ...mailServerFaults,
+  ...outages,
+  ...logFaults,
   twentyKills,
 ];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { LoadShape } from "./load.ts";
-import { type Actor, connectionsOfWorker, type Stage } from "./stage.ts";
+import type { AcceptedJob, LoadShape } from "./load.ts";
+import { type Actor, connectionsOfWorker, type Stage, type StageOptions } from "./stage.ts";
 
 export type Fault = {
   readonly name: string;
@@ -8,6 +8,10 @@ export type Fault = {
   readonly strike: (stage: Stage, cell: Cell) => Promise<Toll>;
   /** Instead of the steady load. */
   readonly load?: LoadShape;
+  /** Instead of what is enough after faults of seconds. */
+  readonly endWithinMs?: number;
+  /** Instead of the stage of all others: one of its own, which ends with the cell. */
+  readonly stage?: StageOptions;
   /** All that clients may be told besides success, where that is less than 503 and any kind of broken connection. */
   readonly mayTell?: readonly string[];
 };
@@ -18,13 +22,17 @@ export type Cell = {
   readonly victim: "worker" | "otherWorker";
   /** Mails that have arrived since the cell began. */
   readonly arrived: () => number;
+  /** The mailings accepted in this cell so far. */
+  readonly accepted: () => readonly AcceptedJob[];
+  /** How often clients were told this so far. */
+  readonly told: (word: string) => number;
 };
 
 /** What a fault may cost: the mails in flight at its instant, where it takes away whoever knew of them. */
 export type Toll = {
   readonly mayDouble: number;
   /** Asked once everything has ended: sentences about what this fault alone forbids. */
-  readonly alsoViolated?: () => readonly string[];
+  readonly alsoViolated?: () => readonly string[] | Promise<readonly string[]>;
 };
 
 export const costsNothing: Toll = { mayDouble: 0 };

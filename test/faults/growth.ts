@@ -6,11 +6,13 @@ import { actors, type Stage } from "./stage.ts";
 const mostOpenFiles = 80;
 const mostDatabaseConnections = 40;
 const mostConsumers = 20;
+const mostTimers = 60;
+const mostMegabytes = 400;
 
 /** Whoever reads a job's history leaves a consumer behind, which the server removes after five seconds. */
 const settledWithinMs = 15_000;
 
-/** Connections and consumers that outages left behind, once everything is well again. */
+/** Connections, consumers, timers and memory that outages left behind, once everything is well again. */
 export async function whatGrew(stage: Stage): Promise<readonly string[]> {
   const look = async (): Promise<void> => {
     const grown = await aboveLimits(stage);
@@ -27,7 +29,11 @@ async function aboveLimits({ actors: processes, mysqlUrl, log }: Stage): Promise
   const limit = (what: string, found: number, most: number): void => {
     if (found > most) grown.push(`${what}: ${found}, more than ${most}`);
   };
-  for (const actor of actors) limit(`open files of ${actor}`, await processes[actor].openFiles(), mostOpenFiles);
+  for (const actor of actors) {
+    limit(`open files of ${actor}`, await processes[actor].openFiles(), mostOpenFiles);
+    limit(`timers of ${actor}`, await processes[actor].timers(), mostTimers);
+    limit(`megabytes of ${actor}`, await processes[actor].megabytes(), mostMegabytes);
+  }
   limit("connections to the database", await countDatabaseConnections(mysqlUrl), mostDatabaseConnections);
   limit("consumers of the log", await log.countConsumers(), mostConsumers);
   return grown;

@@ -50,6 +50,20 @@ const lostAnswers = links
     }),
   );
 
+const slowness = { latencyMs: 200, bytesPerSecond: 20_000 };
+const slowLinks = ["API–NATS", "workers–NATS", "projector–database", "workers–mail server"];
+
+/** Everything comes through, late and little by little: nothing is in doubt, so nothing may come twice. */
+const slow = links
+  .filter(({ name }) => slowLinks.includes(name))
+  .map(({ name, actors, to }) =>
+    linkFault(`${name} 200 ms and 20 kB/s, 10 s`, costsNothing, async (stage) => {
+      await each(stage, actors, to, async (door) => door.slowDown(slowness));
+      await lasting(10_000);
+      await each(stage, actors, to, (door) => door.restore());
+    }),
+  );
+
 /**
  * One worker alone loses the log, for so long that the other takes over. What it has claimed it still sends for up to a
  * second, as long as it may believe in its lease, and cannot record: up to what it claims ahead, beside what is in flight.
@@ -64,7 +78,7 @@ const partition: Fault = {
   },
 };
 
-export const linkFaults: readonly Fault[] = [...cuts, ...stalls, ...lostAnswers, partition];
+export const linkFaults: readonly Fault[] = [...cuts, ...stalls, ...lostAnswers, ...slow, partition];
 
 function linkFault(name: string, toll: Toll, happens: (stage: Stage) => Promise<void>): Fault {
   return {

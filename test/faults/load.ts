@@ -9,6 +9,8 @@ export type LoadShape = {
   readonly everyMs: number;
   /** The load ends by itself after so many jobs. */
   readonly jobs: number;
+  /** Instead of the many that the stage gives every job. */
+  readonly maxAttempts?: number;
 };
 
 /** Some 130 mails a second, four fifths of what the two workers can send: both of them are busy all the time. */
@@ -55,7 +57,8 @@ export function startLoad({ actors, mailServer }: Stage, name: string, shape: Lo
     const recipients = recipientsOf(`${name}-${index}`, shape.recipientsPerJob);
     const refused = new Set(recipients.slice(-refusedPerJob));
     for (const address of refused) mailServer.answerRecipient(address, { code: 550, text: "5.1.1 no such user" });
-    const mailing = { subject: `Fault ${name}`, body: "text", recipients };
+    const { maxAttempts } = shape;
+    const mailing = { subject: `Fault ${name}`, body: "text", recipients, maxAttempts };
     const key = { "Idempotency-Key": randomUUID() };
     for (const deadline = Date.now() + giveUpAfterMs; Date.now() < deadline; await pause(againMs)) {
       const asked = await ask("POST", `${actors.api.url()}/api/jobs`, mailing, key);

@@ -21,6 +21,9 @@ export type LogReader = {
   /** Deletes a durable consumer, as an operator's slip would. */
   deleteConsumer(name: string): Promise<void>;
   countConsumers(): Promise<number>;
+  bytes(): Promise<number>;
+  /** Sets how large the log may become, as an operator would; -1 for no limit. */
+  limitTo(maxBytes: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -61,6 +64,11 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
       await manager.consumers.delete(stream, name);
     },
     countConsumers: async () => (await manager.streams.info(stream)).state.consumer_count,
+    bytes: async () => (await manager.streams.info(stream)).state.bytes,
+    limitTo: async (maxBytes) => {
+      const { config: streamConfig } = await manager.streams.info(stream);
+      await manager.streams.update(stream, { ...streamConfig, max_bytes: maxBytes });
+    },
     close: () => connection.close(),
   };
 }

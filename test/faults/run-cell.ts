@@ -32,17 +32,18 @@ const projectedWithinMs = 30_000;
 export async function runCell(stage: Stage, fault: Fault, seed: string): Promise<CellResult> {
   const arrived = (): number => stage.mailServer.mails.length;
   const victim = drawn(seed, `${fault.name} victim`) < 0.5 ? "worker" : "otherWorker";
-  const cell: Cell = { seed, victim, arrived };
   const earlier = foldLog(await stage.log.read());
   stage.mailServer.forgetMails();
   const load = startLoad(stage, toSlug(fault.name), fault.load ?? steadyLoad);
+  const accepted = (): Load["accepted"] => load.accepted;
+  const cell: Cell = { seed, victim, arrived, accepted, told: (word) => load.trouble.get(word) ?? 0 };
   await reach(arrived, drawnBetween(seed, `${fault.name} strike`, 20, 250));
   const before = [...(await stage.log.read())];
   const toll = await fault.strike(stage, cell);
   const healedAt = performance.now();
   await pause(afterwardsMs);
   await load.stop();
-  const remains = await untilEnded(stage, load);
+  const remains = await untilEnded(stage, load, fault.endWithinMs ?? endWithinMs);
   const differences = await untilProjected(stage, remains);
   const secondsToHeal = (performance.now() - healedAt) / 1000;
   return {
@@ -58,7 +59,7 @@ export async function runCell(stage: Stage, fault: Fault, seed: string): Promise
       ...differences,
       ...changesOf(before, await stage.log.readAll()),
       ...tooManyDuplicates(remains, toll),
-      ...(toll.alsoViolated?.() ?? []),
+      ...((await toll.alsoViolated?.()) ?? []),
       ...(await whatGrew(stage)),
       ...load.wrong,
       ...jobsNobodyKnows(await stage.log.read(), earlier, load),
@@ -79,14 +80,14 @@ async function reach(arrived: () => number, mails: number): Promise<void> {
   }, 30_000);
 }
 
-async function untilEnded({ log, mailServer }: Stage, load: Load): Promise<Remains> {
+async function untilEnded({ log, mailServer }: Stage, load: Load, withinMs: number): Promise<Remains> {
   const jobs = await eventually(async () => {
     const folded = foldLog(await log.read());
     const known = load.accepted.map((job) => ({ ...job, folded: folded.get(job.jobId) }));
     const open = known.filter((job) => job.folded === undefined || !hasEnded(job.folded));
     if (open.length > 0) throw new Error(`${open.length} jobs did not end: ${describe(open)}`);
     return known as Remains["jobs"];
-  }, endWithinMs);
+  }, withinMs);
   const addresses = new Set(jobs.flatMap(({ recipients }) => recipients));
   return { jobs, mails: mailServer.mails.filter(({ to }) => to.some((address) => addresses.has(address))) };
 }

@@ -34,7 +34,7 @@ describe("the service under load, while something breaks and heals again", funct
       if (fault === undefined) throw new Error(`There is no fault ${JSON.stringify(name)}`);
       const result = await runCell(stage, fault, seed);
       expect(result.mails, "mails that arrived").to.be.greaterThan(0);
-      expect(result.violations, `${toLine(result)} (TEST_FAULTS_SEED=${seed})`).to.deep.equal([]);
+      expect(result.violations, `${toLine({ kind: "ran", result })} (TEST_FAULTS_SEED=${seed})`).to.deep.equal([]);
     });
   }
 });

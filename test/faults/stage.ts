@@ -3,6 +3,7 @@ import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../supp
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { Surroundings } from "../support/waybill.ts";
 import { type LogReader, openLogReader } from "./log-reader.ts";
+import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
 
 /** Every process of the service; there are two workers, so that one can take over from the other. */
@@ -19,6 +20,8 @@ export type Stage = {
   readonly nats: TestNats;
   readonly mysql: TestMysql;
   readonly mailServer: TestMailServer;
+  /** What NATS stores on; null where it is the disk of everybody. */
+  readonly disk: SmallDisk | null;
   /** The database as it is, past every door. */
   readonly mysqlUrl: string;
   /** The log as it is, past every door. */
@@ -41,13 +44,24 @@ const settings = {
 /** Long enough for mails to be in flight whenever a fault strikes. */
 export const usualMsPerMail = 60;
 
-export async function openStage(): Promise<Stage> {
-  const [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
+export type StageOptions = {
+  /** Keeps what NATS stores on a disk of its own that can be filled. */
+  readonly smallDisk?: true;
+  /** How large the log may become. */
+  readonly jobsMaxBytes?: number;
+};
+
+export async function openStage({ smallDisk, jobsMaxBytes }: StageOptions = {}): Promise<Stage> {
+  const disk = smallDisk ? await mountSmallDisk() : null;
+  const [nats, mysql, mailServer] = await Promise.all([startNats(disk?.folder), startOwnMysql(), startMailServer()]);
   const { url: mysqlUrl } = await mysql.freshDatabase();
   mailServer.slowDown(usualMsPerMail);
   const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
   const processes = await forEachActor(async (actor) =>
-    createStagedProcess(toSurroundings(nats, mysqlUrl, links[actor]), roleOf(actor), settings),
+    createStagedProcess(toSurroundings(nats, mysqlUrl, links[actor]), roleOf(actor), {
+      ...settings,
+      ...(jobsMaxBytes === undefined ? {} : { JOBS_MAX_BYTES: String(jobsMaxBytes) }),
+    }),
   );
   await processes.projector.start();
   await Promise.all(actors.map((actor) => processes[actor].start()));
@@ -58,6 +72,7 @@ export async function openStage(): Promise<Stage> {
     nats,
     mysql,
     mailServer,
+    disk,
     mysqlUrl,
     log,
     close: async () => {
@@ -67,6 +82,7 @@ export async function openStage(): Promise<Stage> {
       const doors = actors.flatMap((actor) => Object.values(links[actor]));
       await Promise.all(doors.map((door) => door.stop()));
       await Promise.all([nats.cleanUp(), mysql.cleanUp()]);
+      await disk?.remove();
     },
   };
 }

@@ -1,6 +1,13 @@
 import type { CellResult } from "./run-cell.ts";
 
-const widths = { fault: 46, jobs: 5, mails: 6, duplicates: 11, seconds: 8, verdict: 8 };
+/** How it went: to its end, or it broke off before, or this machine does not allow what it needs. */
+export type CellEnd =
+  | { readonly kind: "ran"; readonly result: CellResult }
+  | { readonly kind: "broke-off" | "cannot-run"; readonly fault: string; readonly reason: string };
+
+export const isHeld = (end: CellEnd): boolean => end.kind === "ran" && end.result.violations.length === 0;
+
+const widths = { fault: 48, jobs: 5, mails: 6, duplicates: 11, seconds: 8, verdict: 10 };
 
 /** The columns of the matrix: duplicates are those that came, then those that were in flight and so may come. */
 export const heading = [
@@ -13,13 +20,21 @@ export const heading = [
   "clients were told",
 ].join("  ");
 
-export const toLine = (result: CellResult): string =>
-  [
+export function toLine(end: CellEnd): string {
+  if (end.kind !== "ran") {
+    const [fault, none] = [end.fault.padEnd(widths.fault), "–"];
+    const figures = [none.padStart(widths.jobs), none.padStart(widths.mails), none.padStart(widths.duplicates)];
+    const verdict = end.kind === "cannot-run" ? "CANNOT RUN" : "FAILED";
+    return [fault, ...figures, none.padStart(widths.seconds), verdict].join("  ");
+  }
+  const { result } = end;
+  return [
     result.fault.padEnd(widths.fault),
     String(result.jobs).padStart(widths.jobs),
     String(result.mails).padStart(widths.mails),
     `${result.duplicates}/${result.mayDouble}`.padStart(widths.duplicates),
     result.secondsToHeal.toFixed(1).padStart(widths.seconds),
-    (result.violations.length === 0 ? "holds" : "FAILED").padEnd(widths.verdict),
+    (isHeld(end) ? "holds" : "FAILED").padEnd(widths.verdict),
     result.trouble,
   ].join("  ");
+}

@@ -53,10 +53,8 @@ describe("Whatever is asked of the API", () => {
     ["GET", "/api"],
     ["GET", "/API/jobs"],
     ["POST", "/api/v2/jobs"],
-    ["GET", `${job}/stream`],
     ["GET", `${job}/recipients`],
     ["GET", `${job}/evidence`],
-    ["GET", "/api/webhook-endpoints"],
     ["GET", "/mailbox"],
     ["OPTIONS", "/nothing"],
     ["GET", "/%"],
@@ -69,7 +67,7 @@ describe("Whatever is asked of the API", () => {
 
   for (const [method, path, allow] of [
     ["PUT", "/api/jobs", "POST, HEAD, GET, OPTIONS"],
-    ["PATCH", job, "HEAD, GET, DELETE, OPTIONS"],
+    ["PUT", job, "HEAD, GET, DELETE, PATCH, OPTIONS"],
     ["GET", `${job}/retry`, "POST, OPTIONS"],
     ["DELETE", `${job}/events`, "HEAD, GET, OPTIONS"],
     ["POST", "/readyz", "HEAD, GET, OPTIONS"],

@@ -54,6 +54,7 @@ describe("A mailing that is posted", () => {
       retryDelayMs: null,
       onUnknown: "resend",
       requeueOf: null,
+      groupSha256: null,
     });
   });
 

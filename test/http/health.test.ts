@@ -1,8 +1,17 @@
 import { expect } from "chai";
-import type { Probe } from "../../src/http/routes/health.ts";
+import type { Condition, Probe } from "../../src/http/routes/health.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
-const up = (name: string, details = {}): Probe => ({ name, isNeeded: true, check: async () => details });
+const up = (name: string, details = {}): Probe => ({
+  name,
+  isNeeded: true,
+  check: async () => ({ status: "up", ...details }),
+});
+const found = (name: string, isNeeded: boolean, condition: Condition): Probe => ({
+  name,
+  isNeeded,
+  check: async () => condition,
+});
 const down = (name: string, isNeeded: boolean): Probe => ({
   name,
   isNeeded,
@@ -22,13 +31,13 @@ describe("The health of a process", () => {
   });
 
   it("is ready when everything can be used, each thing by name", async () => {
-    api = await startApi({ probes: [up("nats", { durability: "flushed every 2 min" }), up("mysql")] });
+    api = await startApi({ probes: [up("nats", { durability: "flushed every 2 minutes" }), up("mysql")] });
     expect(await api.ask("GET", "/readyz")).to.deep.include({
       status: 200,
       body: {
         ready: true,
         dependencies: {
-          nats: { status: "up", needed: true, durability: "flushed every 2 min" },
+          nats: { status: "up", needed: true, durability: "flushed every 2 minutes" },
           mysql: { status: "up", needed: true },
         },
       },
@@ -40,6 +49,13 @@ describe("The health of a process", () => {
     const { status, body } = await api.ask("GET", "/readyz");
     expect(status).to.equal(200);
     expect(body.dependencies.mysql).to.deep.equal({ status: "down", needed: false });
+  });
+
+  it("is ready while something that its roles need works in part, and says so", async () => {
+    api = await startApi({ probes: [found("nats", true, { status: "degraded", acceptsJobs: false })] });
+    const { status, body } = await api.ask("GET", "/readyz");
+    expect(status).to.equal(200);
+    expect(body.dependencies.nats).to.deep.equal({ status: "degraded", needed: true, acceptsJobs: false });
   });
 
   it("is not ready while something is away that its roles need", async () => {
@@ -54,6 +70,13 @@ describe("The health of a process", () => {
       dependencies: { nats: { status: "up", needed: true }, mysql: { status: "down", needed: true } },
     });
     expect(JSON.stringify(body)).not.to.match(/10\.0\.0\.7/);
+  });
+
+  it("shows why something that its roles need was found to be away", async () => {
+    api = await startApi({ probes: [found("mail", true, { status: "down", breaker: "open" })] });
+    const { status, body } = await api.ask("GET", "/readyz");
+    expect(status).to.equal(503);
+    expect(body.dependencies).to.deep.equal({ mail: { status: "down", needed: true, breaker: "open" } });
   });
 
   it("is not ready while something that its roles need does not answer", async () => {

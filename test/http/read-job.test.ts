@@ -51,6 +51,7 @@ describe("Asked for one job", () => {
         self: `/api/jobs/${job.jobId}`,
         logs: `/api/jobs/${job.jobId}/logs`,
         events: `/api/jobs/${job.jobId}/events`,
+        stream: `/api/jobs/${job.jobId}/stream`,
       },
     });
   });

@@ -6,6 +6,8 @@ type Refusal = readonly [title: string, change: object, pointer: string, message
 
 const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, ""]));
 
+const file = { filename: "a.txt", contentType: "text/plain", content: "aGk=" };
+
 const refusals: readonly Refusal[] = [
   ["without a subject", { subject: undefined }, "/subject", /^subject is missing; expected 1 to 200 characters/],
   ["with a subject that is no string", { subject: 42 }, "/subject", /^subject is 42; expected/],
@@ -49,11 +51,121 @@ const refusals: readonly Refusal[] = [
     /not a known/,
   ],
   [
-    "with variables",
-    { recipients: [{ email: "a@b.c", variables: {} }] },
+    "with variables that are no object",
+    { recipients: [{ email: "a@b.c", variables: ["Ada"] }] },
     "/recipients/0/variables",
-    /not supported yet/,
+    /^recipients\[0\].variables is an array of 1; expected an object/,
   ],
+  [
+    "with variables nested too deep",
+    { recipients: [{ email: "a@b.c", variables: JSON.parse(`${'{"a":'.repeat(9)}1${"}".repeat(9)}`) }] },
+    "/recipients/0/variables",
+    /nested too deep; expected at most 8 levels/,
+  ],
+  [
+    "with more than 32 kB of variables",
+    { recipients: [{ email: "a@b.c", variables: { name: "x".repeat(33_000) } }] },
+    "/recipients/0/variables",
+    /takes 33011 bytes of JSON; expected at most 32768/,
+  ],
+  [
+    "with a template that never ends",
+    { body: "Hello {{ name" },
+    "/body",
+    /^body cannot be read as a template at line 1, column 7: /,
+  ],
+  [
+    "with an unknown filter",
+    { subject: "Hi", html: "<p>\n  {{ 1 | shout }}" },
+    "/html",
+    /at line 2, column 3: undefined filter: shout/,
+  ],
+  ["with a tag that reads files", { text: "{% include 'x' %}" }, "/text", /line 1, column 1: tag "include" not found/],
+  [
+    "with 2001 tags",
+    { body: "{{ email }}".repeat(2001) },
+    "/body",
+    /template: there are 2001 tags; expected at most 2000$/,
+  ],
+  [
+    "with a variable that nobody gave",
+    { subject: "Hi {{ name }}" },
+    "/recipients/0",
+    /^recipients\[0\] cannot fill in subject at line 1, column 7: undefined variable: name$/,
+  ],
+  [
+    "with a subject that comes out empty",
+    { subject: "{{ '' }}" },
+    "/recipients/0",
+    /makes a subject of 0 characters; expected 1 to 998$/,
+  ],
+  [
+    "with a template without end",
+    { body: "{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}" },
+    "/recipients/0",
+    /it takes too long$/,
+  ],
+  [
+    "with an attachment without a name",
+    { attachments: [{ ...file, filename: "" }] },
+    "/attachments/0/filename",
+    /expected a file name/,
+  ],
+  [
+    "with a path for a file name",
+    { attachments: [{ ...file, filename: "../a" }] },
+    "/attachments/0/filename",
+    /without a path/,
+  ],
+  [
+    "with a header hidden in a file name",
+    { attachments: [{ ...file, filename: "a\r\nBcc: x" }] },
+    "/attachments/0/filename",
+    /control/,
+  ],
+  [
+    "with a file name that reads backwards",
+    { attachments: [{ ...file, filename: "a\u202efdp.exe" }] },
+    "/attachments/0/filename",
+    /control/,
+  ],
+  [
+    "with an attachment of parts",
+    { attachments: [{ ...file, contentType: "multipart/mixed" }] },
+    "/attachments/0/contentType",
+    /media type/,
+  ],
+  [
+    "with a header hidden in a type",
+    { attachments: [{ ...file, contentType: "a/b\r\nX: y" }] },
+    "/attachments/0/contentType",
+    /media type/,
+  ],
+  [
+    "with an attachment that is not base64",
+    { attachments: [{ ...file, content: "ab*=" }] },
+    "/attachments/0/content",
+    /in base64$/,
+  ],
+  [
+    "with a content id that is none",
+    { attachments: [{ ...file, contentId: "<a>" }] },
+    "/attachments/0/contentId",
+    /100 characters/,
+  ],
+  [
+    "with 11 attachments",
+    { attachments: Array(11).fill(file) },
+    "/attachments",
+    /array of 11; expected an array of at most 10/,
+  ],
+  [
+    "with an unknown field of an attachment",
+    { attachments: [{ ...file, path: "/etc/passwd" }] },
+    "/attachments/0/path",
+    /not a known field/,
+  ],
+  ["with a dry run in words", { dryRun: "yes" }, "/dryRun", /^dryRun is "yes"; expected true or false$/],
   ["with a sender that is no address", { from: "Billing" }, "/from", /^from is "Billing"; expected an address/],
   ["with two senders", { from: "Doe, Jane <jane@example.com>" }, "/from", /expected an address/],
   ["with a header hidden in its sender", { from: "A\r\nBcc: e@x.org <a@b.c>" }, "/from", /expected an address/],
@@ -101,7 +213,7 @@ const refusals: readonly Refusal[] = [
   ["with half a millisecond of delay", { retryDelay: 0.5 }, "/retryDelay", /whole number from 0 to 86400000/],
   ["with an unknown way of resolving doubt", { onUnknown: "ask" }, "/onUnknown", /expected one of resend, skip/],
   ["with a misspelt field", { sheduledAt: later }, "/sheduledAt", /^sheduledAt is not a known field$/],
-  ["with a field that is not offered yet", { groupKey: "a" }, "/groupKey", /not a known field/],
+  ["with a field that is not offered yet", { payload: {} }, "/payload", /not a known field/],
   ["with a field of null", { scheduledAt: null }, "/scheduledAt", /is null; expected a time/],
 ];
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
@@ -98,13 +98,18 @@ describe("The body of a request", () => {
     await expectRefused(await post(json, { "Content-Encoding": "gzip" }), invalidJson);
   });
 
-  it("is too large when it unpacks to more than 4 MiB", async () => {
+  it("is too large when it unpacks to more than 9 MiB", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * megabyte, " "));
     await expectRefused(await post(bomb, { "Content-Encoding": "gzip" }), tooLarge);
   });
 
-  it("is too large with more than 4 MiB", async () => {
-    await expectRefused(await post(randomBytes(5 * megabyte)), tooLarge);
+  it("is too large with more than 9 MiB", async () => {
+    await expectRefused(await post(randomBytes(10 * megabyte)), tooLarge);
+  });
+
+  it("is too large with more than 4 MiB where there are no attachments", async () => {
+    const body = randomBytes(5 * megabyte);
+    await expectRefused(await api.ask("POST", `/api/jobs/${randomUUID()}/retry`, { body }), tooLarge);
   });
 
   it("may be sent to its end by a client that reads no answer before, and gets one", async () => {
@@ -120,9 +125,9 @@ describe("The body of a request", () => {
       .and.match(/"code":"body-too-large"/);
   });
 
-  it("is too large with more than 4 MiB of a length that nobody told", async () => {
+  it("is too large with more than 9 MiB of a length that nobody told", async () => {
     const chunks = async function* () {
-      for (let sent = 0; sent < 6; sent += 1) yield new Uint8Array(megabyte);
+      for (let sent = 0; sent < 11; sent += 1) yield new Uint8Array(megabyte);
     };
     const response = await fetch(`${api.url}/api/jobs`, {
       method: "POST",

@@ -53,6 +53,27 @@ describe("A job that failed, run again as another job", () => {
     expect(answered.body).to.include({ status: "pending", requeueOf: job.jobId, subject: "Your invoice" });
   });
 
+  const failWithAttachment = async (bytes: Buffer): Promise<string> => {
+    const sha256 = digestOf("hi");
+    const named = { filename: "a.txt", contentType: "text/plain", contentId: null, size: 2, sha256 };
+    await api.contentStore.put(job, encodeContent({ ...exampleJobContent, attachments: [named] }));
+    if (bytes.length > 0) await api.contentStore.attachments.put(job, sha256, bytes);
+    await fail();
+    return sha256;
+  };
+
+  it("has the attachments of the old one as its own", async () => {
+    const sha256 = await failWithAttachment(Buffer.from("hi"));
+    const { body } = await requeue();
+    const attached = await api.contentStore.attachments.get({ ...job, jobId: body.jobId }, sha256);
+    expect(attached?.toString()).to.equal("hi");
+  });
+
+  it("is not made where the attachments of the old one are gone", async () => {
+    await failWithAttachment(Buffer.alloc(0));
+    expect((await requeue()).body).to.include({ code: "content-erased" });
+  });
+
   it("has the settings of the old one, without its times, and names it", async () => {
     await fail({ priority: "low", maxAttempts: 7, scheduledAt: later, notAfter: later, duplicates: 2 });
     const { body } = await requeue();

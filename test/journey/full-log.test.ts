@@ -38,6 +38,14 @@ describe("a log that fills up", function () {
     await nats.cleanUp();
   });
 
+  /** What was stored last may count twice for a second, so a first refusal can come early; each job taken fills the log. */
+  const refusesJobs = (): Promise<void> =>
+    eventually(async () => {
+      const { status, body } = await client.post("/api/jobs", forLater);
+      expect(status).to.equal(503);
+      expect(body).to.include({ code: "event-log-full" });
+    });
+
   it("refuses new jobs and takes the outcomes of those it has; with a larger limit it takes jobs again", async () => {
     mailServer.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
     const refused = await client.create({ ...mailing, recipients: ["nobody@example.com"] });
@@ -52,9 +60,7 @@ describe("a log that fills up", function () {
       answers.push(...some.map(({ status }) => status));
     }
     expect(answers.filter((status) => status === 201).length).to.be.greaterThan(100);
-    const { status, body } = await client.post("/api/jobs", forLater);
-    expect(status).to.equal(503);
-    expect(body).to.include({ code: "event-log-full" });
+    await refusesJobs();
 
     mailServer.release();
     mailServer.answerRecipient("nobody@example.com", null);
@@ -62,7 +68,7 @@ describe("a log that fills up", function () {
     const [job, retried] = [await client.ended(running), await client.ended(refused)];
     expect(job.progress).to.include({ total: 100, sent: 100, pending: 0 });
     expect([job.status, retried.status]).to.deep.equal(["completed", "completed"]);
-    expect((await client.post("/api/jobs", forLater)).status).to.equal(503);
+    await refusesJobs();
 
     await waybill.stop();
     await start(4 * megabyte);

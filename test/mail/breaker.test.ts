@@ -1,21 +1,14 @@
 import { expect } from "chai";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type BrokenMailer, withBreaker } from "../../src/mail/breaker.ts";
-import type { Mail } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { everybody } from "../support/scripted-smtp.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
+import { mailTo } from "./letters.ts";
 
-const mail: Mail = {
-  messageId: "<one@example.org>",
-  from: "waybill@example.org",
-  replyTo: null,
-  to: "ada@example.com",
-  subject: "Hello",
-  html: null,
-  text: "Hello",
-  headers: {},
-};
+const mail = mailTo("ada@example.com");
 
 describe("a mail server that is down for everybody", () => {
   let server: TestMailServer;
@@ -73,30 +66,74 @@ describe("jobs that come in while the mail server is down", () => {
   let writeSide: WriteSide;
   let server: TestMailServer;
 
-  before(async () => {
+  beforeEach(async () => {
     [writeSide, server] = await Promise.all([startWriteSide(), startMailServer()]);
     writeSide.startScheduler();
-    writeSide.startWorker(server.url, { concurrency: 1 });
   });
 
-  after(async () => {
+  afterEach(async () => {
     await writeSide.cleanUp();
     await server.stop();
   });
 
-  it("wait in the queue without losing an attempt, and are mailed afterwards", async () => {
+  const createJobs = (count: number): Promise<JobRef[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => writeSide.createJob([`person${index}@example.com`])));
+  const viewsOf = (jobs: readonly JobRef[]) => Promise.all(jobs.map((job) => writeSide.readView(job)));
+  const count = async (jobs: readonly JobRef[], status: string): Promise<number> =>
+    (await viewsOf(jobs)).filter((view) => view.status === status).length;
+
+  it("wait in the queue, but for the few by which it is found out, and are mailed afterwards", async () => {
+    writeSide.startWorker(server.url, { concurrency: 1 });
+    const before = await createJobs(1);
+    await eventually(async () => expect(await count(before, "completed")).to.equal(1));
     await server.stop();
-    const jobs = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => writeSide.createJob([`person${index}@example.com`])),
-    );
-    const statuses = async () => Promise.all(jobs.map(async (job) => (await writeSide.readView(job)).status));
-    const count = async (status: string) => (await statuses()).filter((found) => found === status).length;
-    await eventually(async () => expect(await count("retrying")).to.be.at.least(5));
-    await eventually(async () => expect((await count("queued")) + (await count("retrying"))).to.equal(30));
-    const put = await count("retrying");
-    expect(put, "jobs that found out that it is down").to.be.at.most(9);
+    const jobs = await createJobs(30);
+    await eventually(async () => expect(await count(jobs, "retrying")).to.be.at.least(1));
+    await eventually(async () => expect((await count(jobs, "queued")) + (await count(jobs, "retrying"))).to.equal(30));
     await server.start();
-    await eventually(async () => expect(await count("completed")).to.equal(30 - put));
-    expect(await count("queued")).to.equal(0);
+    await eventually(async () => {
+      expect((await count(jobs, "completed")) + (await count(jobs, "retrying"))).to.equal(30);
+    });
+    expect(await count(jobs, "retrying"), "jobs that found out that it is down").to.be.at.most(5);
+  });
+
+  it("lose no attempt to workers that start meanwhile, however many", async () => {
+    server.greetWith({ code: 421, text: "4.3.2 come back later" });
+    const jobs = await createJobs(20);
+    await eventually(async () => expect(await count(jobs, "queued")).to.equal(20));
+    for (let started = 0; started < 3; started += 1) {
+      const greeted = server.connections;
+      const worker = writeSide.startWorker(server.url);
+      await eventually(() => expect(server.connections).to.be.above(greeted));
+      await worker.stop(1000);
+    }
+    writeSide.startWorker(server.url);
+    server.greetWith(null);
+    await eventually(async () => expect(await count(jobs, "completed")).to.equal(20));
+    expect((await viewsOf(jobs)).map(({ attempt }) => attempt)).to.deep.equal(jobs.map(() => 1));
+  });
+
+  it("are risked one at a time and ever more rarely where it lets workers in and takes nothing", async () => {
+    server.answerRecipient(everybody, { code: 421, text: "4.3.2 closing" });
+    const jobs = await createJobs(20);
+    await eventually(async () => expect(await count(jobs, "queued")).to.equal(20));
+    writeSide.startWorker(server.url);
+    await eventually(async () => expect(await count(jobs, "retrying")).to.be.at.least(2));
+    server.answerRecipient(everybody, null);
+    await eventually(async () => {
+      expect((await count(jobs, "completed")) + (await count(jobs, "retrying"))).to.equal(20);
+    }, 30_000);
+    expect(await count(jobs, "retrying"), "jobs that lost an attempt").to.be.at.most(4);
+  });
+
+  it("are tried by their schedule where they are few, so that somebody hears of it", async () => {
+    await server.stop();
+    writeSide.startWorker(server.url);
+    const [job] = await createJobs(1);
+    await eventually(async () => {
+      const view = await writeSide.readView(job as JobRef);
+      expect(view).to.include({ status: "retrying", attempt: 1 });
+      expect(view).to.have.nested.property("error.code", "smtp-unavailable");
+    });
   });
 });

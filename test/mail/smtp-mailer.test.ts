@@ -1,19 +1,8 @@
 import { expect } from "chai";
-import type { Mail, Mailer } from "../../src/mail/mailer.ts";
+import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-
-const mail = (to: string, more: Partial<Mail> = {}): Mail => ({
-  messageId: "<one@example.org>",
-  from: "Waybill <waybill@example.org>",
-  replyTo: null,
-  to,
-  subject: "Hello",
-  html: null,
-  text: "Hello",
-  headers: {},
-  ...more,
-});
+import { mailTo } from "./letters.ts";
 
 describe("handing a mail to a mail server", () => {
   let server: TestMailServer;
@@ -30,14 +19,14 @@ describe("handing a mail to a mail server", () => {
   });
 
   it("is sent once the server took responsibility", async () => {
-    const outcome = await mailer.send(mail("ada@example.com"));
+    const outcome = await mailer.send(mailTo("ada@example.com"));
     expect(outcome.kind).to.equal("sent");
     expect(server.mails.map(({ to }) => to)).to.deep.equal([["ada@example.com"]]);
   });
 
   it("has failed when the server refuses the recipient for good", async () => {
     server.answerRecipient("gone@example.com", { code: 550, text: "5.1.1 no such user" });
-    const outcome = await mailer.send(mail("gone@example.com"));
+    const outcome = await mailer.send(mailTo("gone@example.com"));
     expect(outcome).to.deep.include({ kind: "failed" });
     expect(outcome).to.have.deep.property("error", {
       code: "rejected",
@@ -49,46 +38,46 @@ describe("handing a mail to a mail server", () => {
 
   it("has failed when the server refuses the message for good", async () => {
     server.answerMessage("strict@example.com", { code: 554, text: "5.7.1 policy" });
-    expect(await mailer.send(mail("strict@example.com"))).to.include({ kind: "failed" });
+    expect(await mailer.send(mailTo("strict@example.com"))).to.include({ kind: "failed" });
   });
 
   it("is deferred when the server says later, to the recipient or to the message", async () => {
     server.answerRecipient("full@example.com", { code: 452, text: "4.2.2 mailbox full" });
     server.answerMessage("grey@example.com", { code: 451, text: "4.7.1 greylisted" });
-    expect(await mailer.send(mail("full@example.com"))).to.include({ kind: "deferred" });
-    expect(await mailer.send(mail("grey@example.com"))).to.include({ kind: "deferred" });
+    expect(await mailer.send(mailTo("full@example.com"))).to.include({ kind: "deferred" });
+    expect(await mailer.send(mailTo("grey@example.com"))).to.include({ kind: "deferred" });
   });
 
   it("is unknown when the connection breaks after the message and before the answer", async () => {
     server.takeInSilence("silent@example.com");
-    const outcome = await mailer.send(mail("silent@example.com"));
+    const outcome = await mailer.send(mailTo("silent@example.com"));
     expect(outcome).to.have.nested.property("error.code", "outcome-unknown");
     expect(outcome.kind).to.equal("unknown");
   });
 
   it("is unknown when no answer comes to the message in time", async () => {
     server.hold();
-    expect((await mailer.send(mail("slow@example.com"))).kind).to.equal("unknown");
+    expect((await mailer.send(mailTo("slow@example.com"))).kind).to.equal("unknown");
     server.release();
   });
 
   it("finds the server unavailable when it refuses connections, or everybody", async () => {
     server.greetWith({ code: 421, text: "4.3.2 closing" });
-    expect(await mailer.send(mail("ada@example.com"))).to.have.nested.property("error.code", "smtp-unavailable");
+    expect(await mailer.send(mailTo("ada@example.com"))).to.have.nested.property("error.code", "smtp-unavailable");
     await server.stop();
-    expect((await mailer.send(mail("ada@example.com"))).kind).to.equal("unavailable");
+    expect((await mailer.send(mailTo("ada@example.com"))).kind).to.equal("unavailable");
     expect(server.mails).to.deep.equal([]);
   });
 
   it("goes on with a new connection when the server closed the one that was idle", async () => {
-    await mailer.send(mail("ada@example.com"));
+    await mailer.send(mailTo("ada@example.com"));
     server.disconnect();
-    expect((await mailer.send(mail("bob@example.com"))).kind).to.equal("sent");
+    expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
     expect(server.mails).to.have.lengthOf(2);
   });
 
   it("reads nobody else out of the recipient", async () => {
-    await mailer.send(mail("ada@example.com", { subject: "x", headers: { "X-Campaign": "spring" } }));
+    await mailer.send(mailTo("ada@example.com", { subject: "x", headers: { "X-Campaign": "spring" } }));
     const [received] = server.mails;
     expect(received?.to).to.deep.equal(["ada@example.com"]);
     expect(received?.raw.toString()).to.match(/^To: ada@example\.com\r$/m);

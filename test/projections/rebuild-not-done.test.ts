@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { takeLock } from "../../projections/database-lock.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { UnprojectableEvent } from "../../projections/project-batch.ts";
 import { rebuildLock } from "../../projections/projection-lock.ts";
 import { readStatus, writeStatus } from "../../projections/projection-status.ts";
 import type { Projector } from "../../projections/projector.ts";
@@ -9,6 +10,7 @@ import { createTables } from "../../projections/table-set.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";
+import { jobStarted } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOf, tablesOfBoth } from "../support/read-side.ts";
 
@@ -61,15 +63,28 @@ describe("a rebuild that is not done", () => {
     expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
   });
 
+  it("because one projection cannot take an event leaves its old tables, and the others are rebuilt", async () => {
+    const live = await liveTables(side);
+    const job = await side.mailing();
+    await side.happens({ ...job, tenant: "globex" }, jobStarted());
+    const failure = await failureOf(side.rebuild());
+    expect(failure).to.be.instanceOf(UnprojectableEvent);
+    expect(failure.message).to.include("cannot be projected by jobs");
+    expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(live[0]);
+    expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
+    expect(await side.positions.current("logs")).to.equal((await side.log.state()).lastSequence);
+  });
+
   it("leaves tables of an older release to themselves: the newer one projects into them only afterwards", async () => {
     const old = await liveTables(side);
-    const newer: Projector = { ...jobsProjector, version: 2, tables: { ...jobsProjector.tables, jobs_more: "id INT" } };
+    const { version, tables } = jobsProjector;
+    const newer: Projector = { ...jobsProjector, version: version + 1, tables: { ...tables, jobs_more: "id INT" } };
     side.startProjector(newer);
     await side.mailing();
     expect(await side.positions.waitFor("jobs", (await side.log.state()).lastSequence, 500)).to.equal(false);
     expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(old[0]);
     expect(side.logged.map(({ fields }) => fields["error"])).to.deep.equal([
-      'The tables of jobs are of version 1, this release needs 2: run "waybill rebuild jobs".',
+      `The tables of jobs are of version ${version}, this release needs ${version + 1}: run "waybill rebuild jobs".`,
     ]);
     await side.rebuild([newer]);
     await side.mailing();

@@ -64,11 +64,16 @@ describe("a rebuild", () => {
     const told: Progress[] = [];
     const { db, log, announcements } = side;
     const sources = { readContent: async () => null };
-    await rebuild(both, { db, log, sources, announcements, onProgress: (progress) => told.push(progress) });
-    expect(told.map(({ projection, sequence, lastSequence }) => [projection, sequence, lastSequence])).to.deep.equal([
+    const rebuilt: string[] = [];
+    const onProgress = (progress: Progress): number => told.push(progress);
+    const onRebuilt = (projection: string): number => rebuilt.push(projection);
+    await rebuild(both, { db, log, sources, announcements, onProgress, onRebuilt });
+    const heard = told.map(({ projection, sequence, lastSequence }) => [projection, sequence, lastSequence]);
+    expect(heard).to.have.deep.members([
       ["jobs", 21, 21],
       ["logs", 21, 21],
     ]);
+    expect(rebuilt).to.have.members(["jobs", "logs"]);
     expect(told.every(({ eventsPerSecond }) => eventsPerSecond > 0)).to.equal(true);
   });
 

@@ -12,25 +12,45 @@ const commands = "^src/commands/";
 const history = "^src/history/";
 
 // The ports, each with the words that belong to it; adapters are left out.
-const logPort = file("event-log", "event-log", "log-room", "announcements", "delivery", "persistently");
+const logPort = file(
+  "event-log",
+  "event-log",
+  "log-room",
+  "log-gauge",
+  "announcements",
+  "delivery",
+  "persistently",
+  "observe-appends",
+);
 const contentPort = file("content", "content-store", "encode-content");
 const queuePort = file("work-queue", "work-queue");
 const feedPort = file("scheduler", "decision-feed");
 const waitingPort = file("scheduler", "waiting-list");
+const templates = "^src/templates/";
 const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
 
+/** Who may call: what others ask of it, without what speaks to NATS. */
+const accessPort = "^src/access/(?!jetstream-)[^/]*\\.ts$";
+
+/** All of webhooks but what speaks to NATS and over the network. */
+const webhooksPort = "^src/webhooks/(?!(jetstream|http)-)[^/]*\\.ts$";
+const dueDeliveriesPort = file("webhooks", "due-deliveries");
+
 const portFiles = [
-  file("event-log", "event-log", "log-room", "announcements", "delivery"),
+  file("event-log", "event-log", "log-room", "log-gauge", "announcements", "delivery"),
   file("content", "content-store"),
   queuePort,
   feedPort,
   waitingPort,
+  dueDeliveriesPort,
+  file("webhooks", "safe-post"),
   file("mail", "mailer"),
   file("workers", "lease-probe"),
 ];
 
 const anAdapterOfNats = "^src/[^/]+/jetstream-[^/]*\\.ts$";
-const readSideForHttp = "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|database-failure)\\.ts$";
+const readSideForHttp =
+  "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|projection-lag|database-failure)\\.ts$";
 
 /** Files under `src/<folder>/` import each other, Node's modules, and what is named. */
 const fence = (folder, ...mayImport) => ({
@@ -54,22 +74,51 @@ module.exports = {
     fence("schemas", domain, npm("ajv", "ajv-formats", "typebox")),
     fence("event-log", domain, schemas),
     fence("content", domain, logPort),
+    fence("access", domain, schemas, logPort, file("mail", "address-of"), npm("typebox")),
     fence("commands", domain, logPort),
     fence("history", domain, logPort, contentPort),
     fence("work-queue", domain, logPort),
     fence("scheduler", domain, logPort, commands),
+    fence(
+      "webhooks",
+      domain,
+      schemas,
+      logPort,
+      contentPort,
+      feedPort,
+      history,
+      file("access", "tenant"),
+      npm("cockatiel", "ipaddr\\.js", "typebox", "uuid"),
+    ),
     fence("mail", domain, npm("nodemailer"), npm("cockatiel")),
-    fence("workers", domain, logPort, contentPort, queuePort, mailPort, commands),
+    fence("templates", contentPort, file("mail", "mailer"), npm("liquidjs", "html-to-text")),
+    fence("workers", domain, logPort, contentPort, queuePort, mailPort, templates, commands),
+    fence("live", domain, logPort, contentPort, history),
     fence(
       "http",
       domain,
       schemas,
+      accessPort,
+      webhooksPort,
       commands,
       history,
+      "^src/live/",
       logPort,
       contentPort,
+      mailPort,
+      templates,
       readSideForHttp,
       npm("koa", "@koa/router", "koa__router", "koa-body", "pino", "uuid"),
+    ),
+    // It names what others do, and is told of it: nothing imports it but what wires the service together.
+    fence(
+      "metrics",
+      domain,
+      logPort,
+      mailPort,
+      readSideForHttp,
+      file("http", "measure-requests", "routes/(health|metrics)"),
+      npm("prom-client"),
     ),
     fence("standalone", "^src/config\\.ts$", npm("mysql2", "smtp-server")),
 
@@ -84,7 +133,7 @@ module.exports = {
       "What speaks to NATS knows its own folder, the log's, the domain's types, schemas, and nothing else.",
       { path: anAdapterOfNats.replace("[^/]+", "([^/]+)") },
       {
-        pathNot: ["^src/$1/", "^src/event-log/", domain, schemas, npm("nats")],
+        pathNot: ["^src/$1/", "^src/event-log/", file("access", "jetstream-bucket"), domain, schemas, npm("nats")],
         dependencyTypesNot: ["core"],
       },
     ),
@@ -99,7 +148,10 @@ module.exports = {
       "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it.",
       {
         path: "^src/",
-        pathNot: ["^src/(wiring|health-probes)\\.ts$", file("standalone", "own-database-server")],
+        pathNot: [
+          "^src/(wiring|parts|watch|health-probes|webhooks-role)\\.ts$",
+          file("standalone", "own-database-server"),
+        ],
       },
       { path: npm("knex", "mysql2") },
     ),
@@ -109,7 +161,7 @@ module.exports = {
       "Projections know the domain's types, the ports of log and content, SQL, and the port of the scheduler's own table.",
       { path: "^projections/", pathNot: "^projections/migrate\\.ts$" },
       {
-        pathNot: ["^projections/", domain, logPort, contentPort, waitingPort, npm("knex", "mysql2")],
+        pathNot: ["^projections/", domain, logPort, contentPort, waitingPort, dueDeliveriesPort, npm("knex", "mysql2")],
         dependencyTypesNot: ["core"],
       },
     ),
@@ -159,7 +211,7 @@ module.exports = {
     forbidden(
       "no-orphans",
       "A file that imports nothing and that nobody imports is dead.",
-      { orphan: true, pathNot: ["^test/rules/", "\\.json$"] },
+      { orphan: true, pathNot: ["^test/rules/", "\\.json$", "\\.d\\.ts$"] },
       {},
     ),
     forbidden("no-unresolved", "An import that leads nowhere.", {}, { couldNotResolve: true }),

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { createCrowd } from "../../src/scheduler/crowd.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { eventually } from "../support/eventually.ts";
@@ -28,14 +29,15 @@ describe("a job that may run at once", () => {
     });
     const [created] = await writeSide.log.readDecisions(job);
     expect(turn).to.include({ channel: "queue.high", actor: "scheduler", causationId: created?.id });
-    expect(turn?.event.data).to.deep.equal({ run: 1, attempt: 1, priority: "high" });
+    expect(turn?.event.data).to.deep.equal({ run: 1, attempt: 1, opening: 0, priority: "high", isCrowded: false });
   });
 
   it("is queued although the scheduler died between the two events", async () => {
-    const feed = createJetStreamDecisionFeed(writeSide.connection, writeSide.nats.prefix, () => {});
+    const feed = createJetStreamDecisionFeed(writeSide.connection, writeSide.nats.prefix, "scheduler", () => {});
     const dying = createScheduler(
       { ...writeSide.log, record: () => Promise.reject(new LogUnavailable("it died before the second event")) },
       feed,
+      createCrowd(),
       (failure) => failures.push(failure),
     );
     const failures: unknown[] = [];

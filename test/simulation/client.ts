@@ -1,5 +1,6 @@
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import type { JobCommand } from "../../src/domain/job/commands.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { acceptJob } from "../../src/http/accept-job.ts";
@@ -8,6 +9,8 @@ import { exampleContent } from "../support/write-side.ts";
 import type { JobOfScenario, Order } from "./scenario.ts";
 import type { Service } from "./service.ts";
 import type { World } from "./world.ts";
+
+const groupSha256 = "9".repeat(64);
 
 const cause = { actor: "anonymous", correlationId: null, causationId: null };
 const now = (): string => new Date().toISOString();
@@ -41,11 +44,11 @@ export function createClients(world: World, { shared, createClient }: Service) {
         email: `r${recipient}@${job.jobId}.example`,
       }));
       const content = encodeContent({ ...exampleContent, recipients });
-      const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs } = scenario;
+      const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs, isGrouped } = scenario;
       const scheduledAt = startsAfterMs === null ? null : new Date(world.nowMs() + startsAfterMs).toISOString();
       const settings: JobSettings = {
         ...exampleSettings,
-        ...{ priority, maxAttempts, retryDelayMs, onUnknown, scheduledAt },
+        ...{ priority, maxAttempts, retryDelayMs, onUnknown, scheduledAt, groupSha256: isGrouped ? groupSha256 : null },
         total: scenario.recipients,
         contentSha256: digestOf(content),
         requestSha256: digestOf(job.jobId),
@@ -54,7 +57,7 @@ export function createClients(world: World, { shared, createClient }: Service) {
       clients.add(client);
       const [log, contents] = [shared.logOf(client), shared.contentsOf(client)];
       const say = (): void => {
-        acceptJob(log, contents, { job, content, settings }, cause, now()).then(
+        acceptJob(log, contents, { job, content, attachments: [], settings }, cause, now()).then(
           ({ outcome }) => {
             clients.delete(client);
             if (outcome !== "accepted") world.violated(`${job.jobId} is refused`);
@@ -64,12 +67,18 @@ export function createClients(world: World, { shared, createClient }: Service) {
       };
       world.runIn(client, say);
     },
-    order: ({ job, type, scope }: Order): void =>
+    order: ({ job, type, scope, startsAfterMs }: Order): void =>
       asClient(async (log, name) => {
         const ref = { tenant: "default", jobId: jobIdOf(job) };
         world.note(`${name} says ${type} to ${ref.jobId}`);
         const said = { at: now(), reason: null };
-        const command = type === "RetryJob" ? ({ type, scope, ...said } as const) : ({ type, ...said } as const);
+        const scheduledAt = startsAfterMs === null ? null : new Date(world.nowMs() + startsAfterMs).toISOString();
+        const command: JobCommand =
+          type === "RetryJob"
+            ? { type, scope, ...said }
+            : type === "RescheduleJob"
+              ? { type, scheduledAt, ...said }
+              : { type, ...said };
         const { outcome } = await handleCommand(log, ref, command, cause);
         world.note(`${name} is answered: ${type} is ${outcome}`);
       }),

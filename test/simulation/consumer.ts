@@ -16,6 +16,8 @@ export type Consumer<Event extends WaybillEvent> = {
   /** Calls back in that process when something came; a hint, which may be lost. */
   onArrival(process: SimulatedProcess, arrived: () => void): () => void;
   isEmpty(): boolean;
+  /** How many wait to be handed over. */
+  count(): number;
 };
 
 /**
@@ -56,6 +58,9 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
     };
   };
 
+  const visibleItems = (): Item<Event>[] =>
+    items.filter((item) => !item.isAcknowledged && item.visibleAtMs <= world.nowMs());
+
   return {
     add: (entry) => {
       items.push({ entry, visibleAtMs: 0, isAcknowledged: false });
@@ -64,8 +69,7 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
       }
     },
     take: (process, limit, rank) => {
-      const visible = items.filter((item) => !item.isAcknowledged && item.visibleAtMs <= world.nowMs());
-      const shuffled = visible.map((item) => ({ item, place: rank(item.entry.event) + world.chance.next() }));
+      const shuffled = visibleItems().map((item) => ({ item, place: rank(item.entry.event) + world.chance.next() }));
       const taken = shuffled.sort((one, other) => one.place - other.place).slice(0, limit);
       return taken.map(({ item }) => {
         const isRepeated = world.strikes(world.faults.repeats);
@@ -80,5 +84,6 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
       return () => listeners.delete(listener);
     },
     isEmpty: () => items.every(({ isAcknowledged }) => isAcknowledged),
+    count: () => visibleItems().length,
   };
 }

@@ -1,8 +1,9 @@
 import { type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "../../projections/jobs/rows.ts";
-import { waitingRowAfter } from "../../projections/waiting/projector.ts";
 import type { WaitingRow } from "../../projections/waiting/rows.ts";
+import { toDueTurn } from "../../projections/waiting/waiting-list.ts";
+import { waitingRowAfter } from "../../projections/waiting/waiting-row.ts";
 import { createJobView, evolveJobView, foldJobView } from "../../src/domain/job/job-view.ts";
-import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 
@@ -53,16 +54,23 @@ export function createReadSide(world: World, shared: SharedLog) {
   });
 
   const lockDue = (process: SimulatedProcess, limit: number): WaitingRow[] => {
-    const due = [...tables.waiting.values()].filter(
-      ({ job_id, due_at }) => due_at.getTime() <= world.nowMs() && !locks.has(job_id),
-    );
-    const rows = due.sort((one, other) => one.due_at.getTime() - other.due_at.getTime()).slice(0, limit);
+    const due = [...tables.waiting.values()].filter((row) => timeOf(row) <= world.nowMs() && !locks.has(row.job_id));
+    const rows = due.sort((one, other) => timeOf(one) - timeOf(other)).slice(0, limit);
     for (const { job_id } of rows) locks.set(job_id, process);
     return rows;
   };
+  const isFirst = ({ group_sha256, place }: WaitingRow): boolean =>
+    group_sha256 === null ||
+    [...tables.waiting.values()].every((other) => other.group_sha256 !== group_sha256 || other.place >= place);
+  const timeOf = (row: WaitingRow): number =>
+    row.due_at !== null && isFirst(row) ? row.due_at.getTime() : Number.POSITIVE_INFINITY;
+  const strikeOffOne = (row: WaitingRow): void => {
+    if (row.group_sha256 === null) tables.waiting.delete(row.job_id);
+    else tables.waiting.set(row.job_id, { ...row, due_at: null });
+  };
   const strikeOff = (rows: readonly WaitingRow[], queued: readonly string[]): void => {
     const isCommitted = !world.strikes(0.05);
-    for (const jobId of queued) if (isCommitted) tables.waiting.delete(jobId);
+    for (const row of rows) if (isCommitted && queued.includes(row.job_id)) strikeOffOne(row);
     unlock(rows.map(({ job_id }) => job_id));
   };
   /** A statement of the database in a process; the database itself is never away here. */
@@ -124,10 +132,3 @@ function differences({ checkpoint, jobs }: Tables, entries: readonly Entry[]): s
 
 const textOf = (view: NonNullable<ReturnType<typeof foldJobView>>): string =>
   JSON.stringify({ ...view, settings: view.settings.total, ledger: [view.ledger.run, ...view.ledger.cells] });
-
-const toDueTurn = (row: WaitingRow): DueTurn => ({
-  tenant: row.tenant,
-  jobId: row.job_id,
-  turn: { run: row.run, attempt: row.attempt, priority: row.priority },
-  cause: { sequence: row.cause_sequence, id: row.cause_id, correlationId: row.correlation_id },
-});

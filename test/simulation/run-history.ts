@@ -1,5 +1,6 @@
 import { foldJobView } from "../../src/domain/job/job-view.ts";
 import { createClients, jobIdOf } from "./client.ts";
+import { startsOutOfOrder } from "./group-order.ts";
 import { type Moment, type Scenario, scenarioOf } from "./scenario.ts";
 import { createService } from "./service.ts";
 import { installVirtualTime } from "./virtual-time.ts";
@@ -45,8 +46,12 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   const jobIds = scenario.jobs.map((_, index) => jobIdOf(index));
   const isWaiting = (jobId: string): boolean => {
     const { status, completedAt } = viewOf(jobId) ?? { status: "pending", completedAt: null };
-    return completedAt === null && status !== "paused";
+    return completedAt === null && status !== "paused" && !isHeldBack(jobId);
   };
+  /** By one of its group that is paused and that nobody will resume. */
+  const isHeldBack = (jobId: string): boolean =>
+    viewOf(jobId)?.settings.groupSha256 !== null &&
+    jobIds.map(viewOf).some((view) => view?.status === "paused" && view.settings.groupSha256 !== null);
   const isQuiet = (): boolean => world.isHealed() && clients.areDone() && service.isIdle() && !jobIds.some(isWaiting);
 
   service.start();
@@ -77,8 +82,9 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   if (world.violations.length === 0 && !isQuiet()) world.violated("it does not come to an end");
   for (const jobId of world.isHealed() ? jobIds : []) {
     const own = mail.handovers.filter((handover) => handover.jobId === jobId);
-    for (const fault of faultsOfJob(jobId, shared.historyOf(jobId), own)) world.violated(fault);
+    for (const fault of faultsOfJob(jobId, shared.historyOf(jobId), own, isHeldBack(jobId))) world.violated(fault);
   }
+  for (const fault of startsOutOfOrder(shared.entries)) world.violated(fault);
   return {
     violations: world.violations,
     story: world.story,

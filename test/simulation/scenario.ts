@@ -30,6 +30,8 @@ export type JobOfScenario = {
   readonly createdAfterMs: number;
   /** Null for a job that may start at once. */
   readonly startsAfterMs: number | null;
+  /** Of the one group there is. */
+  readonly isGrouped: boolean;
 };
 
 /** When the log has so many events, and a little later: so that what people do falls among what is going on. */
@@ -37,8 +39,10 @@ export type Moment = { readonly afterEvents: number; readonly delayMs: number };
 
 export type Order = Moment & {
   readonly job: number;
-  readonly type: "CancelJob" | "PauseJob" | "ResumeJob" | "RetryJob";
+  readonly type: "CancelJob" | "PauseJob" | "ResumeJob" | "RetryJob" | "RescheduleJob";
   readonly scope: RetryScope;
+  /** For a job that is rescheduled; null for at once. */
+  readonly startsAfterMs: number | null;
 };
 
 /** What a history begins with; what happens in it, the seed decides. */
@@ -86,13 +90,15 @@ const job: fc.Arbitrary<JobOfScenario> = fc.record({
   onUnknown: fc.constantFrom("resend", "skip"),
   createdAfterMs: within(3000),
   startsAfterMs: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: within(8000) }),
+  isGrouped: fc.boolean(),
 });
 
 const moment: fc.Arbitrary<Moment> = fc.record({ afterEvents: fc.nat({ max: 40 }), delayMs: within(150) });
 const order: fc.Arbitrary<Order> = fc.record({
   job: fc.nat({ max: 2 }),
-  type: fc.constantFrom("CancelJob", "PauseJob", "ResumeJob", "ResumeJob", "RetryJob", "RetryJob"),
+  type: fc.constantFrom("CancelJob", "PauseJob", "ResumeJob", "ResumeJob", "RetryJob", "RetryJob", "RescheduleJob"),
   scope: fc.constantFrom("failed", "unknown", "unsent"),
+  startsAfterMs: fc.oneof(fc.constant(null), within(8000)),
   afterEvents: fc.nat({ max: 40 }),
   delayMs: within(150),
 });
@@ -100,8 +106,8 @@ const order: fc.Arbitrary<Order> = fc.record({
 const interruption = fc
   .record({ job: fc.nat({ max: 2 }), at: moment, forMs: within(150) })
   .map(({ job, at, forMs }) => [
-    { job, type: "PauseJob", scope: "failed", ...at } as const,
-    { job, type: "ResumeJob", scope: "failed", ...at, delayMs: at.delayMs + forMs } as const,
+    { job, type: "PauseJob", scope: "failed", startsAfterMs: null, ...at } as const,
+    { job, type: "ResumeJob", scope: "failed", startsAfterMs: null, ...at, delayMs: at.delayMs + forMs } as const,
   ]);
 const orders: fc.Arbitrary<readonly Order[]> = fc
   .tuple(fc.array(order, { maxLength: 4 }), fc.array(interruption, { maxLength: 1 }))

@@ -2,6 +2,7 @@ import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
+import { createCrowd } from "../../src/scheduler/crowd.ts";
 import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
@@ -93,7 +94,8 @@ export function createService(world: World, scenario: Scenario) {
     return worker;
   };
   const queueOf = (process: SimulatedProcess): WorkQueue => ({
-    take: () => ask(world, process, "take", async () => queue.take(process, 1, rankOf)[0] ?? null),
+    take: (limit) => ask(world, process, "take", async () => queue.take(process, limit, rankOf)),
+    waiting: () => ask(world, process, "waiting", async () => queue.count()),
     onArrival: (arrived) => queue.onArrival(process, arrived),
   });
   const feedOf = (process: SimulatedProcess): DecisionFeed => ({
@@ -114,8 +116,9 @@ export function createService(world: World, scenario: Scenario) {
   });
   const startScheduler = (process: SimulatedProcess): null => {
     const log = shared.logOf(process);
-    createScheduler(log, feedOf(process), report(process)).start();
-    createTimer(log, readSide.waitingListOf(process), report(process)).start();
+    const crowd = createCrowd();
+    createScheduler(log, feedOf(process), crowd, report(process)).start();
+    createTimer(log, readSide.waitingListOf(process), crowd, report(process)).start();
     return null;
   };
 

@@ -49,6 +49,7 @@ export function createSharedLog(world: World) {
           asking(`record ${describe(event)}`, () => storing(job, () => memory.record(job, event))),
         readDecisions: (job) => asking("read decisions", () => memory.readDecisions(job)),
         readRecipients: (job) => asking("read recipients", () => memory.readRecipients(job)),
+        readNotices: (job) => asking("read notices", () => memory.readNotices(job)),
         readHistory: (job) => asking("read history", () => memory.readHistory(job)),
         lastDecision: (job) => asking("last decision", () => memory.lastDecision(job)),
         state: () => asking("state", () => memory.state()),
@@ -64,6 +65,7 @@ export function createSharedLog(world: World) {
     },
     contentsOf: (process: SimulatedProcess): ContentStore => ({
       maxBytes: contents.maxBytes,
+      attachments: contents.attachments,
       put: (job, content) => ask(world, process, "put content", () => contents.put(job, content)),
       get: (job) => ask(world, process, "get content", () => contents.get(job)),
     }),
@@ -74,7 +76,7 @@ export function createSharedLog(world: World) {
 function describe({ event, actor }: Pick<StoredEvent, "event" | "actor">): string {
   const { data } = event;
   const parts: string[] = [event.type];
-  if ("attempt" in data) parts.push(`${data.run}/${data.attempt}`);
+  if ("run" in data && "attempt" in data) parts.push(`${data.run}/${data.attempt}`);
   if ("recipient" in data) parts.push(`recipient ${data.recipient}`);
   if ("recipients" in data) parts.push(`recipients ${data.recipients.join(",")}`);
   if ("scope" in data) parts.push(data.scope);

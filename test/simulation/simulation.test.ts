@@ -21,8 +21,9 @@ describe("a service in a world where everything goes wrong", () => {
     }
   });
 
-  // Each showed a worker that went on as a zombie; too rare for the histories above to find it every time.
-  for (const seed of [2138, 103_239]) {
+  // Each shows a worker that goes on as a zombie if one of the two rules told apart in test/workers/lease.test.ts is
+  // taken back; too rare for the histories above to find it every time. Other code draws other lots: look for new ones.
+  for (const seed of [1824, 6235]) {
     it(`keeps it in history ${seed}, which once broke it`, async () => {
       const { violations, story } = await runHistory(seed);
       expect(violations, story.join("\n")).to.deep.equal([]);

@@ -8,7 +8,12 @@ import type { Entry } from "./shared-log.ts";
 const ends: readonly JobView["status"][] = ["completed", "failed", "cancelled"];
 
 /** What is wrong with a job once the world is healed and everything is quiet. */
-export function faultsOfJob(jobId: string, history: readonly Entry[], handovers: readonly Handover[]): string[] {
+export function faultsOfJob(
+  jobId: string,
+  history: readonly Entry[],
+  handovers: readonly Handover[],
+  isHeldBack: boolean,
+): string[] {
   const view = foldJobView(history.map(({ event }) => event));
   if (view === null) return [`${jobId} was never created`];
   const faults: string[] = [];
@@ -16,7 +21,7 @@ export function faultsOfJob(jobId: string, history: readonly Entry[], handovers:
     if (!holds) faults.push(`${jobId} ${fault}`);
   };
   const { total, sent, failed, pending, deferred, unknown } = progressOf(view);
-  isRight(ends.includes(view.status) || view.status === "paused", `is left ${view.status}`);
+  isRight(ends.includes(view.status) || view.status === "paused" || isHeldBack, `is left ${view.status}`);
   isRight(sent + failed + pending + deferred + unknown === total, "has counters that do not add up");
   for (const start of wrongStarts(history)) faults.push(`${jobId} started at #${start.sequence} without its turn`);
   for (const end of endsOf(history)) isRight(end.isRight, `completed at #${end.sequence} with recipients left over`);
@@ -41,6 +46,7 @@ function wrongStarts(history: readonly Entry[]): readonly Entry[] {
     if (event.type === "JobCreated") dueAt = event.data.scheduledAt;
     if (event.type === "JobRetryScheduled") dueAt = event.data.nextAttemptAt;
     if (event.type === "JobResumed") dueAt = event.data.notBefore;
+    if (event.type === "JobRescheduled") dueAt = event.data.scheduledAt;
     if (event.type === "JobRetried") dueAt = null;
     if (isDecision(event)) state = jobDecider.evolve(state, event);
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
 import { type JobState, jobDecider } from "../../src/domain/job/decider.ts";
-import type { JobEvent, Turn } from "../../src/domain/job/events.ts";
+import type { JobEvent, Opening, Turn } from "../../src/domain/job/events.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
 import * as example from "./examples.ts";
@@ -28,12 +28,12 @@ const turnFor = fc
       }),
   );
 
-type Step = (turn: Turn) => JobCommand | RecipientEvent | EventOfJob;
+type Step = (turn: Turn & Opening) => JobCommand | RecipientEvent | EventOfJob;
 
 const ask = fc.oneof(
   { weight: 6, arbitrary: fc.constant("start" as const) },
   { weight: 8, arbitrary: fc.constantFrom("fail", "retry", "retryLater", "resume") },
-  { weight: 3, arbitrary: fc.constantFrom("complete", "cancel", "pause", "requeue", "ignore") },
+  { weight: 3, arbitrary: fc.constantFrom("reschedule", "complete", "cancel", "pause", "requeue", "ignore") },
 );
 
 const command = fc.record({ at: instant, worker, turnFor, scope: fc.constantFrom("failed", "unknown", "unsent"), ask });
@@ -42,7 +42,7 @@ const commandStep: fc.Arbitrary<Step> = command.map(({ at, worker, turnFor, scop
   const lease = { at, worker, ...turnFor(turn) };
   switch (ask) {
     case "start":
-      return example.startJob(lease);
+      return example.startJob({ ...lease, opening: turn.opening });
     case "complete":
       return example.completeJob(lease);
     case "fail":
@@ -57,6 +57,8 @@ const commandStep: fc.Arbitrary<Step> = command.map(({ at, worker, turnFor, scop
       return example.pauseJob({ at });
     case "resume":
       return example.resumeJob({ at });
+    case "reschedule":
+      return example.rescheduleJob({ at, scheduledAt: worker === "worker-1" ? later : null });
     case "requeue":
       return example.requeueDeadLetter({ at, run: lease.run });
     case "ignore":
@@ -87,7 +89,7 @@ const factStep: fc.Arbitrary<Step> = fc
       case "unknown":
         return example.recipientUnknown(data);
       case "queued":
-        return example.jobQueued(turnFor(turn));
+        return example.jobQueued({ ...turnFor(turn), opening: turn.opening });
     }
   });
 
@@ -107,7 +109,7 @@ export const anyHistory: fc.Arbitrary<readonly EventOfJob[]> = fc
     const history: EventOfJob[] = [];
     let state: JobState = jobDecider.initialState;
     for (const step of [() => create, ...steps]) {
-      const said = step(state.status === "absent" ? { run: 1, attempt: 1 } : state);
+      const said = step(state.status === "absent" ? { run: 1, attempt: 1, opening: 0 } : state);
       if (!isCommand(said)) {
         history.push(said);
         continue;

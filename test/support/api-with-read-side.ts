@@ -1,6 +1,12 @@
+import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
+import { createProjectionLags } from "../../projections/projection-lag.ts";
+import { createStatsQueries } from "../../projections/stats/queries.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
+import type { LogGauge } from "../../src/event-log/log-gauge.ts";
+import { now } from "./examples.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";
 import { type RunningApi, startApi } from "./running-api.ts";
 
@@ -14,6 +20,8 @@ export async function startApiWithReadSide(): Promise<ApiWithReadSide> {
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
     deadLetters: createDeadLetterQueries(db),
+    stats: createStatsQueries(db),
+    projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
     readPosition: positions,
   };
   const api = await startApi({ log, contentStore, ...queries });
@@ -23,3 +31,10 @@ export async function startApiWithReadSide(): Promise<ApiWithReadSide> {
   };
   return { api, readSide, close };
 }
+
+/** Nobody stands at the log in memory; everything in it happened when examples happen. */
+const gaugeOf = (log: EventLog): LogGauge => ({
+  size: async () => ({ lastSequence: (await log.state()).lastSequence, bytes: 0, maxBytes: null }),
+  consumers: async () => [],
+  storedAfter: async () => now,
+});

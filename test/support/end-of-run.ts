@@ -2,7 +2,10 @@ type CleanUp = () => Promise<void>;
 
 const cleanUps: CleanUp[] = [];
 
-/** For what all test files share: it is done once, after the last of them, whether they passed or not. */
+/**
+ * For what all test files share: it is done once, after the last of them, whether they passed or not. A test file with an
+ * `await` at its top gets this module a second time, and what it registers is never done: the run would not end.
+ */
 export function atEndOfRun(cleanUp: CleanUp): void {
   cleanUps.push(cleanUp);
 }

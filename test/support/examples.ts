@@ -41,6 +41,7 @@ export const settings: JobSettings = {
   retryDelayMs: null,
   onUnknown: "resend",
   requeueOf: null,
+  groupSha256: null,
 };
 
 export const smtpUnavailable: JobError = { code: "smtp-unavailable", message: "The mail server cannot be reached." };
@@ -80,7 +81,7 @@ const lease = { ...turn, worker: "worker-1" };
 const priority = settings.priority;
 
 export const jobCreated = event("JobCreated", settings);
-export const jobQueued = event("JobQueued", { ...turn, priority });
+export const jobQueued = event("JobQueued", { ...turn, opening: 0, priority, isCrowded: false });
 export const jobStarted = event("JobStarted", lease);
 /** After attempt 1: attempt 2 is to come. */
 export const jobRetryScheduled = event("JobRetryScheduled", {
@@ -91,7 +92,23 @@ export const jobRetryScheduled = event("JobRetryScheduled", {
   error: smtpUnavailable,
 });
 export const jobPaused = event("JobPaused", { reason: null });
-export const jobResumed = event("JobResumed", { ...turn, priority, notBefore: null, reason: null });
+export const jobResumed = event("JobResumed", {
+  ...turn,
+  opening: 1,
+  priority,
+  groupSha256: null,
+  notBefore: null,
+  reason: null,
+});
+export const jobRescheduled = event("JobRescheduled", {
+  ...turn,
+  opening: 1,
+  priority,
+  groupSha256: null,
+  scheduledAt: later,
+  isPaused: false,
+  reason: null,
+});
 export const jobCompleted = event("JobCompleted", { ...turn, counts: counts({ sent: 3 }) });
 export const jobFailed = event("JobFailed", {
   ...turn,
@@ -100,7 +117,14 @@ export const jobFailed = event("JobFailed", {
 });
 export const jobCancelled = event("JobCancelled", { reason: null });
 /** Run 2 begins. */
-export const jobRetried = event("JobRetried", { run: 2, attempt: 1, priority, scope: "failed", reason: null });
+export const jobRetried = event("JobRetried", {
+  run: 2,
+  attempt: 1,
+  priority,
+  groupSha256: null,
+  scope: "failed",
+  reason: null,
+});
 export const jobRequeued = event("JobRequeued", { run: 1, asJobId: "the-new-job", reason: null });
 export const deadLetterIgnored = event("DeadLetterIgnored", { run: 1, reason: "nobody needs it any more" });
 
@@ -116,12 +140,31 @@ export const recipientDeferred = event("RecipientDeferred", { ...turn, recipient
 export const recipientFailed = event("RecipientFailed", { ...turn, recipient: 0, error: rejectedMailbox });
 export const recipientUnknown = event("RecipientUnknown", { ...turn, recipient: 0, error: connectionLost });
 
+const webhook = {
+  deliveryId: "delivery-1",
+  endpoint: "endpoint-1",
+  type: "job.completed",
+  jobSequence: 5,
+  round: 1,
+} as const;
+
+export const webhookDelivered = event("WebhookDelivered", { ...webhook, attempt: 1, statusCode: 200 });
+export const webhookFailed = event("WebhookFailed", {
+  ...webhook,
+  attempt: 1,
+  statusCode: 503,
+  error: { code: "http-status", message: "The receiver answered 503." },
+  nextAttemptAt: later,
+});
+/** Round 2 begins. */
+export const webhookRedeliveryRequested = event("WebhookRedeliveryRequested", { ...webhook, round: 2 });
+
 export const createJob = (overrides: Partial<JobSettings> = {}): JobCommand => ({
   type: "CreateJob",
   at: now,
   settings: { ...settings, ...overrides },
 });
-export const startJob = command("StartJob", lease);
+export const startJob = command("StartJob", { ...lease, opening: 0 });
 export const completeJob = command("CompleteJob", { ...lease, counts: counts({ sent: 3 }) });
 export const failJob = command("FailJob", {
   ...lease,
@@ -138,6 +181,7 @@ export const cancelJob = command("CancelJob", { reason: null });
 export const retryJob = command("RetryJob", { scope: "failed", reason: null });
 export const pauseJob = command("PauseJob", { reason: null });
 export const resumeJob = command("ResumeJob", { reason: null });
+export const rescheduleJob = command("RescheduleJob", { reason: null });
 export const requeueDeadLetter = command("RequeueDeadLetter", { run: 1, asJobId: "the-new-job", reason: null });
 export const ignoreDeadLetter = command("IgnoreDeadLetter", { run: 1, reason: "nobody needs it any more" });
 

@@ -17,6 +17,8 @@ export type TestMailServer = {
   readonly held: readonly ReceivedMail[];
   /** The most connections that were open at a time. */
   readonly mostConnections: number;
+  /** How many there were in all. */
+  readonly connections: number;
   /** To RCPT TO of an address (or `everybody`), until told otherwise; null is yes again. */
   answerRecipient(address: string, answer: Answer | null): void;
   /** After the final dot of a mail to an address, until told otherwise; null is yes again. */
@@ -55,7 +57,7 @@ export async function startMailServer(): Promise<TestMailServer> {
     isHolding: false,
     waiting: new Set(),
   };
-  const connections = { most: 0 };
+  const connections = { most: 0, all: 0 };
   const create = (): SMTPServer => createScriptedSmtp({ behaviour, mails, held, connections });
   let server = create();
   const port = await listen(server, 0);
@@ -67,6 +69,9 @@ export async function startMailServer(): Promise<TestMailServer> {
     held,
     get mostConnections() {
       return connections.most;
+    },
+    get connections() {
+      return connections.all;
     },
     ...toOrders(behaviour),
     disconnect: () => breakConnections(server),

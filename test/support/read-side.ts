@@ -115,7 +115,7 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
       }
     },
     rebuild: (projectors = [jobsProjector, logsProjector], from = log) =>
-      rebuild(projectors, { db, log: from, sources, announcements, onProgress: () => {} }),
+      rebuild(projectors, { db, log: from, sources, announcements, onProgress: () => {}, onRebuilt: () => {} }),
     cleanUp: async () => {
       for (const stop of stops.splice(0)) await stop();
       await db.destroy();

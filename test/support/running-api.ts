@@ -1,10 +1,14 @@
+import type Koa from "koa";
 import { type Logger, pino } from "pino";
+import type { Access } from "../../src/access/access.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
 import { listen } from "../../src/http/listen.ts";
+import { createLive } from "../../src/live/live.ts";
+import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
 import { now } from "./examples.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
@@ -17,6 +21,7 @@ type Request = { readonly body?: unknown; readonly headers?: Readonly<Record<str
 /** The real application on a real port. */
 export type RunningApi = {
   readonly url: string;
+  readonly app: Koa;
   readonly log: EventLog;
   readonly contentStore: ContentStore;
   /** What the process logged, one JSON line each. */
@@ -31,35 +36,64 @@ const noReadModel = async (): Promise<never> => {
   throw Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 };
 
-/** Without a database unless one is given: whatever does not need one has to work. */
-export async function startApi(given: Partial<ApiDependencies> = {}): Promise<RunningApi> {
+/** Nobody is asked for a key. */
+const openAccess: Access = {
+  isStillAdmitted: () => true,
+  admit: () => {
+    const limits = { senders: null, dailyRecipients: null };
+    return { outcome: "admitted", caller: { tenant: "default", actor: "anonymous", limits }, rate: null };
+  },
+};
+
+/** The application without a port. Without a database unless one is given: whatever does not need one has to work. */
+export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const logged: string[] = [];
   const stored: Uint8Array[] = [];
   const log = given.log ?? createMemoryEventLog();
   const contentStore = watched(given.contentStore ?? createMemoryContentStore(), stored);
+  const live = given.live ?? createLive(log, contentStore, () => {});
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
     logs: { list: noReadModel },
     deadLetters: { list: noReadModel },
+    webhooks: {
+      store: createMemoryWebhookStore(),
+      deliveries: { list: noReadModel, find: noReadModel },
+      post: async () => ({ kind: "answered", statusCode: 204, retryAfterMs: null }),
+      allowed: [],
+    },
+    stats: { read: noReadModel },
+    projectionLags: noReadModel,
     readPosition: { waitFor: async () => false },
     room: { isLeftForJobs: async () => true },
+    access: openAccess,
+    quota: { take: async () => ({ granted: true }) },
     probes: [],
+    metrics: { contentType: "text/plain", print: async () => "" },
+    served: () => {},
     mailbox: null,
     logger: toLogger(logged),
+    mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null },
     maxAttempts: 4,
     now: () => now,
     ...given,
     log,
     contentStore,
+    live,
   });
-  const { url, close } = await listen(app, "127.0.0.1", 0);
+  return { app, log, contentStore, logged, stored, live };
+}
+
+export async function startApi(given: Partial<ApiDependencies> = {}): Promise<RunningApi> {
+  const { live, ...api } = createTestApi(given);
+  const { url, close } = await listen(api.app, "127.0.0.1", 0);
   return {
+    ...api,
     url,
-    log,
-    contentStore,
-    logged,
-    stored,
-    close,
+    close: async () => {
+      live.close();
+      await close();
+    },
     ask: (method, path, request) => ask(method, url + path, request),
   };
 }
@@ -68,6 +102,7 @@ const toLogger = (lines: string[]): Logger => pino({ level: "debug" }, { write: 
 
 const watched = (contentStore: ContentStore, stored: Uint8Array[]): ContentStore => ({
   maxBytes: contentStore.maxBytes,
+  attachments: contentStore.attachments,
   get: contentStore.get,
   put: async (job, content) => {
     const isNew = await contentStore.put(job, content);

@@ -33,7 +33,7 @@ type Parts = {
   readonly behaviour: Behaviour;
   readonly mails: ReceivedMail[];
   readonly held: ReceivedMail[];
-  readonly connections: { most: number };
+  readonly connections: { most: number; all: number };
 };
 
 /** The server itself: it does what `behaviour` says at the moment, and adds to `mails` what it took. */
@@ -45,6 +45,7 @@ export function createScriptedSmtp({ behaviour, mails, held, connections }: Part
     logger: false,
     closeTimeout: 1,
     onConnect: (_session, answer) => {
+      connections.all += 1;
       connections.most = Math.max(connections.most, server.connections.size);
       answer(toError(behaviour.greeting));
     },

@@ -26,15 +26,17 @@ export type TestMysql = Restartable & {
   cleanUp(): Promise<void>;
 };
 
-/** For one test file: call it in `before`, and `cleanUp` in `after`. */
-export async function startNats(): Promise<TestNats> {
+/** For one test file: call it in `before`, and `cleanUp` in `after`. A server of its own stores in the folder, if given. */
+export async function startNats(folder?: string): Promise<TestNats> {
   const source = await findNatsSource();
   const prefix = `t${randomBytes(5).toString("hex")}`;
-  return source.kind === "running" ? useRunningNats(new URL(source.url), prefix) : startOwnNats(source.binary, prefix);
+  return source.kind === "running"
+    ? useRunningNats(new URL(source.url), prefix)
+    : startOwnNats(source.binary, prefix, folder);
 }
 
-async function startOwnNats(binary: string, prefix: string): Promise<TestNats> {
-  const dataDir = await temporaryFolder();
+async function startOwnNats(binary: string, prefix: string, folder?: string): Promise<TestNats> {
+  const dataDir = folder ?? (await temporaryFolder());
   const first = await startNatsServer({ dataDir, binary });
   const { user, password, port } = first;
   const life = restartable(first, () => startNatsServer({ dataDir, binary, port, credentials: { user, password } }));
@@ -72,7 +74,7 @@ async function removeStreams({ servers, user, password }: NatsConfig, prefix: st
   const connection = await connect({ servers: [...servers], ...login });
   const manager = await connection.jetstreamManager();
   for await (const name of manager.streams.names()) {
-    if (name.startsWith(prefix)) await manager.streams.delete(name);
+    if (["", "KV_", "OBJ_"].some((kind) => name.startsWith(kind + prefix))) await manager.streams.delete(name);
   }
   await connection.close();
 }

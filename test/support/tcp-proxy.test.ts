@@ -69,4 +69,31 @@ describe("a door in front of a server", () => {
     await door.restore();
     await eventually(() => expect([heard(), late.heard()]).to.deep.equal(["before meanwhile", "late"]));
   });
+
+  it("passes everything on in order while it is slow, each way as late as it was told, and at once when restored", async () => {
+    const { socket, heard } = await open();
+    door.slowDown({ latencyMs: 60, bytesPerSecond: 50_000 });
+    const askedAt = performance.now();
+    const words = Array.from({ length: 1000 }, (_, index) => `word ${index} `);
+    for (const word of words) socket.write(word);
+    await eventually(() => expect(heard()).not.to.equal(""));
+    expect(performance.now() - askedAt).to.be.at.least(110);
+    await door.restore();
+    socket.write("after");
+    await eventually(() => expect(heard()).to.equal(`${words.join("")}after`));
+  });
+
+  it("lets a slow goodbye arrive before it ends the connection", async () => {
+    const shortSpoken = createServer((socket) => socket.on("error", () => {}).end("goodbye")).listen(0, "127.0.0.1");
+    await once(shortSpoken, "listening");
+    const other = await startTcpProxy({ host: "127.0.0.1", port: (shortSpoken.address() as AddressInfo).port });
+    other.slowDown({ latencyMs: 50, bytesPerSecond: 50_000 });
+    const client = connect(other.port, "127.0.0.1");
+    const [word] = await once(client, "data");
+    expect(String(word)).to.equal("goodbye");
+    await once(client, "close");
+    await other.stop();
+    shortSpoken.close();
+    await once(shortSpoken, "close");
+  });
 });

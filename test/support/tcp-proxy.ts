@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { SlowLine, type Slowness } from "./slow-line.ts";
 
 export type TcpProxy = {
   readonly port: number;
@@ -9,7 +10,9 @@ export type TcpProxy = {
   stall(): void;
   /** Passes on what clients say and drops what they are answered, until their connections are cut. */
   loseAnswers(): void;
-  /** Ends a cut or a stall; what was held back in a stall is passed on. */
+  /** Passes everything on in the end, each direction of each connection no faster than this. */
+  slowDown(slowness: Slowness): void;
+  /** Ends a cut, a stall or slowness; what was held back is passed on. */
   restore(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -18,14 +21,18 @@ export type TcpProxy = {
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let isStalled = false;
+  let slowness: Slowness | null = null;
   const accept = (client: Socket): void => {
-    const pair = join(client, connect(target));
+    const pair = join(client, connect(target), () => slowness);
     pairs.add(pair);
     if (isStalled) hold(pair);
     client.once("close", () => pairs.delete(pair));
   };
   const breakAll = (): void => {
-    for (const { client } of pairs) client.destroy();
+    for (const { client, upstream } of pairs) {
+      client.destroy();
+      upstream.destroy();
+    }
   };
   let server = await listen(accept, 0);
   const address = server.address();
@@ -44,10 +51,14 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       for (const pair of pairs) hold(pair);
     },
     loseAnswers: () => {
-      for (const { client, upstream } of pairs) upstream.unpipe(client).resume();
+      for (const { upstream, toClient } of pairs) upstream.unpipe(toClient).resume();
+    },
+    slowDown: (to) => {
+      slowness = to;
     },
     restore: async () => {
       isStalled = false;
+      slowness = null;
       for (const pair of pairs) pass(pair);
       if (!server.listening) server = await listen(accept, port);
     },
@@ -55,29 +66,39 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   };
 }
 
-type Pair = { readonly client: Socket; readonly upstream: Socket };
+type Pair = {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly toUpstream: SlowLine;
+  readonly toClient: SlowLine;
+};
 
-function join(client: Socket, upstream: Socket): Pair {
-  const [one, other] = [client, upstream];
-  for (const [from, to] of [[one, other] as const, [other, one] as const]) {
+function join(client: Socket, upstream: Socket, slowness: () => Slowness | null): Pair {
+  const pass = (from: Socket, to: Socket): SlowLine => {
+    const line = new SlowLine(slowness);
     from.setNoDelay(true);
-    from.pipe(to);
-    // A connection that breaks on one side breaks on the other: that is all there is to say about it.
+    from.pipe(line).pipe(to);
+    // A connection that breaks on one side breaks on the other, once what was said before has arrived there.
     from.on("error", () => to.destroy());
-    from.once("close", () => to.destroy());
-  }
-  return { client, upstream };
+    from.once("close", () => {
+      if (line.isEmpty()) to.destroy();
+      else line.once("end", () => to.destroySoon()).end();
+    });
+    to.once("close", () => line.destroy());
+    return line;
+  };
+  return { client, upstream, toUpstream: pass(client, upstream), toClient: pass(upstream, client) };
 }
 
-function hold({ client, upstream }: Pair): void {
-  client.unpipe(upstream).pause();
-  upstream.unpipe(client).pause();
+function hold({ client, upstream, toUpstream, toClient }: Pair): void {
+  client.unpipe(toUpstream).pause();
+  upstream.unpipe(toClient).pause();
 }
 
-function pass({ client, upstream }: Pair): void {
+function pass({ client, upstream, toUpstream, toClient }: Pair): void {
   // A pair that was never held is piped already, and a second pipe would pass everything on twice.
-  client.unpipe(upstream).pipe(upstream);
-  upstream.unpipe(client).pipe(client);
+  client.unpipe(toUpstream).pipe(toUpstream);
+  upstream.unpipe(toClient).pipe(toClient);
 }
 
 async function listen(accept: (client: Socket) => void, port: number): Promise<Server> {

@@ -7,7 +7,11 @@ import { startService } from "../../src/wiring.ts";
 import { eventually } from "./eventually.ts";
 import type { TestNats } from "./services.ts";
 
-export type Surroundings = { readonly nats: TestNats; readonly mysqlUrl: string; readonly smtpUrl: string };
+export type Surroundings = {
+  readonly nats: Pick<TestNats, "config" | "prefix">;
+  readonly mysqlUrl: string;
+  readonly smtpUrl: string;
+};
 
 type Env = Readonly<Record<string, string>>;
 
@@ -27,13 +31,13 @@ export function settingsFor({ nats, mysqlUrl, smtpUrl }: Surroundings): Env {
   };
 }
 
-export type Waybill = { readonly url: string; stop(): Promise<void> };
+export type Waybill = { readonly url: string; readonly healthUrl: string; stop(): Promise<void> };
 
 /** The whole service in the test's own process. */
 export async function startWaybill(surroundings: Surroundings, env: Env = {}): Promise<Waybill> {
   const config = readConfig({ ...settingsFor(surroundings), ...env }) as CompleteConfig;
-  const { url, stop } = await startService(config, pino({ level: config.logLevel }), null);
-  return { url: url ?? "", stop };
+  const { url, healthUrl, stop } = await startService(config, pino({ level: config.logLevel }), null);
+  return { url: url ?? "", healthUrl: healthUrl ?? "", stop };
 }
 
 export type WaybillProcess = {
@@ -50,6 +54,9 @@ export type WaybillProcess = {
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
+/** The greeting comes line by line: one with an API is not complete without its address. */
+const saysWhereItIs = /Waybill is ready: |API +\S+\/api\/jobs\n/;
+
 /** The built program in a process of its own, as `waybill start --roles …` runs it. */
 export async function spawnWaybill(surroundings: Surroundings, roles: string, env: Env = {}): Promise<WaybillProcess> {
   const child = spawn(process.execPath, ["--enable-source-maps", main, "start", "--roles", roles], {
@@ -63,10 +70,15 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  await eventually(() => {
+  const ready = (): void => {
     if (child.exitCode !== null) throw new Error(`waybill ended with ${child.exitCode}: ${output}`);
-    if (!output.includes("Waybill is ready")) throw new Error(`waybill is not ready: ${output}`);
-  }, 20_000);
+    if (!saysWhereItIs.test(output)) throw new Error(`waybill is not ready: ${output}`);
+  };
+  await eventually(ready, 20_000).catch(async (failure: unknown) => {
+    // Nobody else could end it.
+    await end(child, "SIGKILL", exited);
+    throw failure;
+  });
   return {
     pid: child.pid as number,
     url: /API +(\S+)\/api\/jobs/.exec(output)?.[1] ?? "",

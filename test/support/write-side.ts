@@ -11,6 +11,8 @@ import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { createCrowd } from "../../src/scheduler/crowd.ts";
+import { listenToCrowd } from "../../src/scheduler/jetstream-crowd.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
@@ -31,6 +33,7 @@ export type WriteSide = {
     recipients: readonly string[],
     settings?: Partial<JobSettings>,
     content?: Partial<JobContent>,
+    tenant?: string,
   ): Promise<JobRef>;
   readView(job: JobRef): Promise<JobView>;
   startScheduler(): void;
@@ -70,9 +73,9 @@ export async function startWriteSide(): Promise<WriteSide> {
     log,
     contentStore,
     reported,
-    createJob: async (recipients, settings = {}, content = {}) => {
+    createJob: async (recipients, settings = {}, content = {}, tenant = "default") => {
       jobs += 1;
-      const job = { tenant: "default", jobId: `job-${jobs}` };
+      const job = { tenant, jobId: `job-${jobs}` };
       const bytes = encodeContent({
         ...exampleContent,
         recipients: recipients.map((email) => ({ email })),
@@ -90,8 +93,11 @@ export async function startWriteSide(): Promise<WriteSide> {
       return view;
     },
     startScheduler: () => {
-      const feed = createJetStreamDecisionFeed(connection, prefix, (notice) => reported.push(notice));
-      const scheduler = createScheduler(log, feed, (failure) => reported.push(failure));
+      const feed = createJetStreamDecisionFeed(connection, prefix, "scheduler", (notice) => reported.push(notice));
+      const crowd = createCrowd();
+      const stopListening = listenToCrowd(connection, prefix, crowd);
+      stops.push(async () => stopListening());
+      const scheduler = createScheduler(log, feed, crowd, (failure) => reported.push(failure));
       scheduler.start();
       stops.push(scheduler.stop);
     },

@@ -29,3 +29,58 @@ describe("a lease that was confirmed a moment ago, when a decision about the job
     lease.end();
   });
 });
+
+describe("a lease whose worker does not hear of decisions", () => {
+  const deaf = () => {
+    const log = createMemoryEventLog();
+    return { ...log, onDecision: () => () => {} };
+  };
+  const patience = new AbortController().signal;
+  let now = 0;
+
+  beforeEach(() => {
+    Object.defineProperty(performance, "now", { configurable: true, value: () => now });
+  });
+
+  afterEach(() => {
+    Reflect.deleteProperty(performance, "now");
+  });
+
+  const passTime = (ms: number): void => {
+    now += ms;
+  };
+
+  it("is looked at before the first mail: the worker may have been stopped since it took it", async () => {
+    const log = deaf();
+    const lease = watchLease(log, job, await happen(log, job, processing()), patience);
+    await happen(log, job, [jobCancelled()]);
+    expect(await lease.confirmLately()).to.equal(false);
+  });
+
+  it("is looked at again when the answer took its time: the worker may have been stopped while it was on its way", async () => {
+    const log = deaf();
+    const leaseSequence = await happen(log, job, processing());
+    const answers = [leaseSequence];
+    const lastDecision = async (): Promise<number> => {
+      const answer = answers.shift() ?? (await log.lastDecision(job));
+      if (answer === leaseSequence) {
+        await happen(log, job, [jobCancelled()]);
+        passTime(45_000);
+      }
+      return answer;
+    };
+    const lease = watchLease({ ...log, lastDecision }, job, leaseSequence, patience);
+    expect(await lease.confirm()).to.equal(false);
+  });
+
+  it("is believed in for a second after it was confirmed, and no longer", async () => {
+    const log = deaf();
+    const lease = watchLease(log, job, await happen(log, job, processing()), patience);
+    expect(await lease.confirm()).to.equal(true);
+    await happen(log, job, [jobCancelled()]);
+    passTime(900);
+    expect(await lease.confirmLately()).to.equal(true);
+    passTime(200);
+    expect(await lease.confirmLately()).to.equal(false);
+  });
+});

@@ -19,6 +19,7 @@ describe("a pipeline", () => {
           claim: async (group) => {
             await nextTurn();
             for (const item of group) claimed.add(item);
+            return true;
           },
           handle: async (item) => {
             inHand += 1;
@@ -43,7 +44,7 @@ describe("a pipeline", () => {
       items: numbers(20),
       window: () => 4,
       mayGoOn: () => handled.length < 6,
-      claim: () => nextTurn(),
+      claim: () => nextTurn(true),
       handle: async (item) => {
         handled.push(item);
         await nextTurn();
@@ -54,13 +55,33 @@ describe("a pipeline", () => {
     expect(end.unhandled.every((item) => !handled.includes(item))).to.equal(true);
   });
 
+  it("leaves alone what it was told not to claim", async () => {
+    const handled: number[] = [];
+    let mayGoOn = true;
+    const end = await runPipeline({
+      items: numbers(20),
+      window: () => 4,
+      mayGoOn: () => mayGoOn,
+      claim: async (group) => {
+        mayGoOn = !group.includes(8);
+        return mayGoOn;
+      },
+      handle: async (item) => {
+        handled.push(item);
+        await nextTurn();
+      },
+    });
+    expect(end.isComplete).to.equal(false);
+    expect([...handled, ...end.unhandled].sort((one, other) => one - other)).to.deep.equal(numbers(8));
+  });
+
   it("waits for what is in hand before it rejects with what went wrong", async () => {
     let inHand = 0;
     const running = runPipeline({
       items: numbers(10),
       window: () => 3,
       mayGoOn: () => true,
-      claim: () => nextTurn(),
+      claim: () => nextTurn(true),
       handle: async (item) => {
         inHand += 1;
         await nextTurn();
@@ -74,8 +95,8 @@ describe("a pipeline", () => {
   });
 
   it("is complete at once where there is nothing to do", async () => {
-    const nothing = async (): Promise<void> => {};
-    const end = await runPipeline({ items: [], window: () => 1, mayGoOn: () => true, claim: nothing, handle: nothing });
+    const [claim, handle] = [async () => true, async () => {}];
+    const end = await runPipeline({ items: [], window: () => 1, mayGoOn: () => true, claim, handle });
     expect(end).to.deep.equal({ isComplete: true, unhandled: [] });
   });
 });

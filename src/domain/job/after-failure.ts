@@ -13,11 +13,11 @@ export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecis
   if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
   if (state.requeuedAs !== null) return rejected({ code: "job-requeued", currentStatus: state.status });
   const { scope, reason } = command;
-  const { priority } = state.settings;
+  const { priority, groupSha256 } = state.settings;
   return accepted({
     type: "JobRetried",
     at: command.at,
-    data: { run: state.run + 1, attempt: 1, priority, scope, reason },
+    data: { run: state.run + 1, attempt: 1, priority, groupSha256, scope, reason },
   });
 }
 

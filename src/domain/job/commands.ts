@@ -1,6 +1,6 @@
 import type { Instant } from "../message.ts";
 import type { RecipientCounts } from "../recipients/ledger.ts";
-import type { JobError, JobSettings, RetryScope, Turn } from "./events.ts";
+import type { JobError, JobSettings, Opening, Priority, RetryScope, Turn } from "./events.ts";
 
 type Command<Type extends string, Data = unknown> = { readonly type: Type; readonly at: Instant } & Data;
 
@@ -10,7 +10,7 @@ type OfLease = Turn & { readonly worker: string };
 export type JobCommand =
   | Command<"CreateJob", { readonly settings: JobSettings }>
   /** Said by a worker that was handed the job and made sure that no other one alive is doing it. */
-  | Command<"StartJob", OfLease>
+  | Command<"StartJob", OfLease & Opening>
   | Command<"CompleteJob", OfLease & { readonly counts: RecipientCounts }>
   | Command<"FailJob", OfLease & { readonly error: JobError; readonly counts: RecipientCounts }>
   | Command<
@@ -21,6 +21,11 @@ export type JobCommand =
   | Command<"RetryJob", { readonly scope: RetryScope; readonly reason: string | null }>
   | Command<"PauseJob", { readonly reason: string | null }>
   | Command<"ResumeJob", { readonly reason: string | null }>
+  /** Null is now; what is left out stays as it is. */
+  | Command<
+      "RescheduleJob",
+      { readonly scheduledAt?: Instant | null; readonly priority?: Priority; readonly reason: string | null }
+    >
   /** `run` names the dead letter: what a run that failed left behind. */
   | Command<"RequeueDeadLetter", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
   | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>;

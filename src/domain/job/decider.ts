@@ -2,13 +2,14 @@ import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import { ignore, requeue, retry } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
-import type { JobEvent, JobSettings, Turn } from "./events.ts";
+import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
+import { hasEnded, pause, reschedule, resume } from "./hold-back.ts";
 
 type Waiting = "pending" | "scheduled" | "retrying";
 type Ended = "completed" | "cancelled";
 
 /** `attempt` is the one that is being made, or that comes next. */
-type Known = Turn & { readonly settings: JobSettings; readonly hasStarted: boolean };
+type Known = Turn & Opening & { readonly settings: JobSettings; readonly hasStarted: boolean };
 
 export type JobState =
   | { readonly status: "absent" }
@@ -26,6 +27,7 @@ export type JobRejection =
   | {
       readonly code:
         | "job-has-ended"
+        | "job-has-started"
         | "job-not-failed"
         | "job-requeued"
         | "job-not-paused"
@@ -33,6 +35,7 @@ export type JobRejection =
         | "lease-lost";
       readonly currentStatus: Existing["status"];
     }
+  | { readonly code: "scheduled-too-late"; readonly scheduledAt: Instant; readonly notAfter: Instant }
   | { readonly code: "dead-letter-closed"; readonly currentStatus: "requeued" | "retried" };
 
 export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> = {
@@ -57,6 +60,8 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
         return pause(command, state);
       case "ResumeJob":
         return resume(command, state);
+      case "RescheduleJob":
+        return reschedule(command, state);
       case "RequeueDeadLetter":
         return requeue(command, state);
       case "IgnoreDeadLetter":
@@ -66,17 +71,22 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
     if (state.status === "absent") return state;
-    const { settings, hasStarted, run, attempt } = state;
-    const known: Known = { settings, hasStarted, run, attempt };
+    const { settings, hasStarted, run, attempt, opening } = state;
+    const known: Known = { settings, hasStarted, run, attempt, opening };
     switch (event.type) {
       case "JobStarted":
         return { ...known, ...turnOf(event.data), hasStarted: true, status: "processing", worker: event.data.worker };
       case "JobRetryScheduled":
-        return { ...known, ...turnOf(event.data), status: "retrying" };
+        return { ...known, ...turnOf(event.data), opening: 0, status: "retrying" };
       case "JobRetried":
-        return { ...known, ...turnOf(event.data), status: "pending" };
+        return { ...known, ...turnOf(event.data), opening: 0, status: "pending" };
       case "JobResumed":
-        return { ...known, ...turnOf(event.data), status: event.data.notBefore === null ? "pending" : "scheduled" };
+        return { ...known, ...openingOf(event.data), status: statusUntil(event.data.notBefore) };
+      case "JobRescheduled": {
+        const { priority, scheduledAt, isPaused } = event.data;
+        const changed = { ...known, ...openingOf(event.data), settings: { ...settings, priority, scheduledAt } };
+        return { ...changed, status: isPaused ? "paused" : statusUntil(scheduledAt) };
+      }
       case "JobPaused":
         return { ...known, status: "paused" };
       case "JobCompleted":
@@ -95,12 +105,18 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
 
 const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
 
+const openingOf = ({ run, attempt, opening }: Turn & Opening): Turn & Opening => ({ run, attempt, opening });
+
+const statusUntil = (notBefore: Instant | null): "pending" | "scheduled" =>
+  notBefore === null ? "pending" : "scheduled";
+
 const created = (settings: JobSettings): JobState => ({
-  status: settings.scheduledAt === null ? "pending" : "scheduled",
+  status: statusUntil(settings.scheduledAt),
   settings,
   hasStarted: false,
   run: 1,
   attempt: 1,
+  opening: 0,
 });
 
 function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
@@ -116,7 +132,8 @@ function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
  * and where that was a mistake, the older one finds its lease lost before it claims another recipient.
  */
 function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
-  if (!isSameTurn(command, state) || !(isWaiting(state) || state.status === "processing")) {
+  const isOpen = isSameTurn(command, state) && command.opening === state.opening;
+  if (!isOpen || !(isWaiting(state) || state.status === "processing")) {
     return rejected({ code: "turn-not-open", currentStatus: state.status });
   }
   if (state.status === "processing" && state.worker === command.worker) return accepted();
@@ -167,28 +184,8 @@ function cancel(command: CommandOf<"CancelJob">, state: Existing): JobDecision {
   return accepted({ type: "JobCancelled", at: command.at, data: { reason: command.reason } });
 }
 
-function pause(command: CommandOf<"PauseJob">, state: Existing): JobDecision {
-  if (state.status === "paused") return accepted();
-  if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: state.status });
-  return accepted({ type: "JobPaused", at: command.at, data: { reason: command.reason } });
-}
-
-function resume(command: CommandOf<"ResumeJob">, state: Existing): JobDecision {
-  if (state.status !== "paused") return rejected({ code: "job-not-paused", currentStatus: state.status });
-  const { priority, scheduledAt } = state.settings;
-  const isBeforeItsTime = state.run === 1 && state.attempt === 1 && scheduledAt !== null && scheduledAt > command.at;
-  return accepted({
-    type: "JobResumed",
-    at: command.at,
-    data: { ...turnOf(state), priority, notBefore: isBeforeItsTime ? scheduledAt : null, reason: command.reason },
-  });
-}
-
 const isWaiting = (state: Existing): boolean =>
   state.status === "pending" || state.status === "scheduled" || state.status === "retrying";
-
-const hasEnded = (state: Existing): boolean =>
-  state.status === "completed" || state.status === "failed" || state.status === "cancelled";
 
 const isSameTurn = (one: Turn, other: Turn): boolean => one.run === other.run && one.attempt === other.attempt;
 

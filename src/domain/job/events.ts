@@ -30,12 +30,22 @@ export type JobSettings = {
   readonly onUnknown: OnUnknown;
   /** The job that failed and whose unsent recipients this one takes up; null for a job of its own. */
   readonly requeueOf: string | null;
+  /** SHA-256 (hex) of the tenant and the group that the job is one of, which run one at a time; null for none. */
+  readonly groupSha256: string | null;
 };
 
 /** A run is one life of the job from queued to ended; an attempt is one try within a run. Both count from 1. */
 export type Turn = { readonly run: number; readonly attempt: number };
 
-/** Events that make a job wait carry its priority, so that whoever queues it need not read the job. */
+/**
+ * Which of the decisions that opened a turn: 0 is the first one, and whoever resumes or reschedules opens it anew. What
+ * was queued for an earlier one starts nothing, so that no two clocks have to agree.
+ */
+export type Opening = { readonly opening: number };
+
+type Queueing = Pick<JobSettings, "priority" | "groupSha256">;
+
+/** Events that make a job wait carry its priority and group, so that whoever queues it need not read the job. */
 export type JobEvent =
   | Message<"JobCreated", JobSettings>
   /** The lease: from here on `worker`, and nobody else, does this attempt. */
@@ -49,20 +59,40 @@ export type JobEvent =
   /** `attempt` is the one that was interrupted, or had not begun: a pause uses up none. */
   | Message<
       "JobResumed",
-      Turn & { readonly priority: Priority; readonly notBefore: Instant | null; readonly reason: string | null }
+      Turn & Opening & Queueing & { readonly notBefore: Instant | null; readonly reason: string | null }
+    >
+  /** Another time or another lane, of a job that has not started. One that is paused stays so. */
+  | Message<
+      "JobRescheduled",
+      Turn &
+        Opening &
+        Queueing & {
+          /** Null for now. */
+          readonly scheduledAt: Instant | null;
+          readonly isPaused: boolean;
+          readonly reason: string | null;
+        }
     >
   | Message<"JobCompleted", Turn & { readonly counts: RecipientCounts }>
   | Message<"JobFailed", Turn & { readonly error: JobError; readonly counts: RecipientCounts | null }>
   | Message<"JobCancelled", { readonly reason: string | null }>
   /** `run` is the one that begins. */
-  | Message<
-      "JobRetried",
-      Turn & { readonly priority: Priority; readonly scope: RetryScope; readonly reason: string | null }
-    >
+  | Message<"JobRetried", Turn & Queueing & { readonly scope: RetryScope; readonly reason: string | null }>
   /** Who was not sent in the runs up to `run`, which failed, is from here on the other job's to mail. */
   | Message<"JobRequeued", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
   /** That `run` failed was looked at and set aside. */
   | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>;
 
 /** The job may run now. It stands on the queue's subject, not the job's own: it is a hint that workers act on. */
-export type JobQueued = Message<"JobQueued", Turn & { readonly priority: Priority }>;
+export type JobQueued = Message<
+  "JobQueued",
+  Turn &
+    Opening & {
+      readonly priority: Priority;
+      /** Others of its tenant wait in this lane already: those of tenants who have none waiting go before it. */
+      readonly isCrowded: boolean;
+    }
+>;
+
+/** What a decision that opens a turn says of it, and what is known only where it is queued. */
+export type OpenTurn = Omit<JobQueued["data"], "isCrowded">;

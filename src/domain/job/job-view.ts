@@ -8,6 +8,7 @@ import {
   type RecipientCounts,
   recordInLedger,
 } from "../recipients/ledger.ts";
+import type { WebhookEvent } from "../webhooks/events.ts";
 import type { JobError, JobEvent, JobQueued, JobSettings } from "./events.ts";
 
 export type JobStatus =
@@ -26,6 +27,8 @@ export type JobView = {
   readonly settings: JobSettings;
   readonly status: JobStatus;
   readonly run: number;
+  /** Of the turn that comes next: see Opening. */
+  readonly opening: number;
   /** Attempts of this run that began. */
   readonly attempt: number;
   readonly createdAt: Instant;
@@ -39,7 +42,7 @@ export type JobView = {
   readonly ledger: Ledger;
 };
 
-export type EventOfJob = JobEvent | JobQueued | RecipientEvent;
+export type EventOfJob = JobEvent | JobQueued | RecipientEvent | WebhookEvent;
 
 /** The first event of a job. */
 export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>): JobView {
@@ -47,6 +50,7 @@ export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>):
     settings: event.data,
     status: event.data.scheduledAt === null ? "pending" : "scheduled",
     run: 1,
+    opening: 0,
     attempt: 0,
     createdAt: event.at,
     startedAt: null,
@@ -66,9 +70,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "JobCreated":
       return view;
     case "JobQueued":
-      return isWaiting(view) && event.data.run === view.run && event.data.attempt === view.attempt + 1
-        ? { ...view, status: "queued" }
-        : view;
+      return isWaiting(view) && isNextTurn(view, event.data) ? { ...view, status: "queued" } : view;
     case "JobStarted":
       return {
         ...view,
@@ -79,7 +81,13 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         error: null,
       };
     case "JobRetryScheduled":
-      return { ...view, status: "retrying", nextAttemptAt: event.data.nextAttemptAt, error: event.data.error };
+      return {
+        ...view,
+        status: "retrying",
+        opening: 0,
+        nextAttemptAt: event.data.nextAttemptAt,
+        error: event.data.error,
+      };
     case "JobPaused":
       return { ...view, status: "paused", nextAttemptAt: null };
     case "JobResumed":
@@ -87,8 +95,15 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         ...view,
         status: event.data.notBefore === null ? "pending" : "scheduled",
         attempt: event.data.attempt - 1,
+        opening: event.data.opening,
         nextAttemptAt: null,
       };
+    case "JobRescheduled": {
+      const { priority, scheduledAt, isPaused, opening } = event.data;
+      const status = scheduledAt === null ? "pending" : "scheduled";
+      const settings = { ...view.settings, priority, scheduledAt };
+      return { ...view, settings, opening, status: isPaused ? "paused" : status };
+    }
     case "JobCompleted":
       return { ...ended(view, event.at), status: "completed" };
     case "JobCancelled":
@@ -101,6 +116,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         ...view,
         status: "pending",
         run: event.data.run,
+        opening: 0,
         attempt: 0,
         completedAt: null,
         nextAttemptAt: null,
@@ -108,6 +124,9 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       };
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
       return view;
     case "RecipientsClaimed":
     case "RecipientsReleased":
@@ -138,5 +157,8 @@ export const progressOf = (view: JobView): RecipientCounts => countRecipients(vi
 
 const isWaiting = (view: JobView): boolean =>
   view.status === "pending" || view.status === "scheduled" || view.status === "retrying";
+
+const isNextTurn = (view: JobView, { run, attempt, opening }: JobQueued["data"]): boolean =>
+  run === view.run && attempt === view.attempt + 1 && opening === view.opening;
 
 const ended = (view: JobView, at: Instant): JobView => ({ ...view, completedAt: at, nextAttemptAt: null });

@@ -3,6 +3,7 @@ import type { JobCommand } from "../../domain/job/commands.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
 import { readChangeRequest, readRetryRequest } from "../../schemas/job-action-request.ts";
+import { readRescheduleRequest } from "../../schemas/reschedule-request.ts";
 import { type Answer, json } from "../answer.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
@@ -56,6 +57,19 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
       change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
         type: "ResumeJob",
         at: dependencies.now(),
+        reason: reason ?? null,
+      })),
+  }),
+  route({
+    method: "PATCH",
+    path: "/jobs/:jobId",
+    takesBody: true,
+    handle: (request) =>
+      change(dependencies, request, readRescheduleRequest(request.body), ({ scheduledAt, priority, reason }) => ({
+        type: "RescheduleJob",
+        at: dependencies.now(),
+        ...(scheduledAt === undefined ? {} : { scheduledAt }),
+        ...(priority === undefined ? {} : { priority }),
         reason: reason ?? null,
       })),
   }),

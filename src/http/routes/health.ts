@@ -5,14 +5,20 @@ import { toLoggable } from "../failure.ts";
 import { refuse } from "../problem.ts";
 import { type Route, route } from "../route.ts";
 
+/**
+ * Degraded is what works in part: it is shown, and no reason to take the process out of service. Other members are
+ * shown beside it: how durable the log is, for instance.
+ */
+export type Condition = { readonly status: "up" | "degraded" | "down" } & Readonly<Record<string, unknown>>;
+
 /** Whether something that the process depends on can be used now. */
 export type Probe = {
   /** `nats`, `mysql`, … */
   readonly name: string;
   /** Whether a role of this process cannot do its work without it. */
   readonly isNeeded: boolean;
-  /** Throws where it cannot be used. What comes back is shown: how durable the log is, for instance. */
-  readonly check: () => Promise<Readonly<Record<string, unknown>>>;
+  /** To throw is to find it down. */
+  readonly check: () => Promise<Condition>;
 };
 
 type Finding = { readonly name: string; readonly isReady: boolean; readonly shown: object };
@@ -21,10 +27,11 @@ type Dependencies = { readonly probes: readonly Probe[]; readonly logger: Logger
 const probeTimeoutMs = 2000;
 
 export const healthRoutes = ({ probes, logger }: Dependencies): readonly Route[] => [
-  route({ method: "GET", path: "/livez", handle: async () => json({ alive: true }) }),
+  route({ method: "GET", path: "/livez", scope: "open", handle: async () => json({ alive: true }) }),
   route({
     method: "GET",
     path: "/readyz",
+    scope: "open",
     handle: async () => {
       const findings = await Promise.all(probes.map((probe) => examine(probe, logger)));
       const dependencies = Object.fromEntries(findings.map(({ name, shown }) => [name, shown]));
@@ -35,14 +42,20 @@ export const healthRoutes = ({ probes, logger }: Dependencies): readonly Route[]
   }),
 ];
 
-async function examine({ name, isNeeded, check }: Probe, logger: Logger): Promise<Finding> {
+async function examine(probe: Probe, logger: Logger): Promise<Finding> {
+  const { name, isNeeded } = probe;
+  const { status, ...details } = await conditionOf(probe, logger);
+  return { name, isReady: status !== "down" || !isNeeded, shown: { status, needed: isNeeded, ...details } };
+}
+
+/** What the probe finds; one that fails, or does not answer in time, finds it down. */
+export async function conditionOf({ name, check }: Probe, logger: Logger): Promise<Condition> {
   const deadline = new AbortController();
   try {
-    const details = await Promise.race([check(), timeout(deadline.signal)]);
-    return { name, isReady: true, shown: { status: "up", needed: isNeeded, ...details } };
+    return await Promise.race([check(), timeout(deadline.signal)]);
   } catch (failure) {
     logger.warn({ dependency: name, failure: toLoggable(failure) }, "a dependency is away");
-    return { name, isReady: !isNeeded, shown: { status: "down", needed: isNeeded } };
+    return { status: "down" };
   } finally {
     deadline.abort();
   }

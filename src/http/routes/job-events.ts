@@ -1,5 +1,5 @@
-import type { StoredEvent } from "../../event-log/event-log.ts";
 import { json } from "../answer.ts";
+import { toEventAnswer } from "../event-answer.ts";
 import { toJobRef } from "../job-ref.ts";
 import { jobNotFound } from "../problem.ts";
 import { route } from "../route.ts";
@@ -10,19 +10,10 @@ export const jobEventsRoute = ({ log }: RouteDependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/events",
+    scope: "events:read",
     handle: async ({ context, part }) => {
       const job = toJobRef(context, part("jobId"));
       const history = job === null ? [] : await log.readHistory(job);
       return history.length === 0 ? jobNotFound() : json(history.map(toEventAnswer));
     },
   });
-
-const toEventAnswer = ({ sequence, event, jobId, tenant, actor }: StoredEvent) => ({
-  sequence,
-  type: event.type,
-  time: event.at,
-  jobId,
-  tenant,
-  actor,
-  data: event.data,
-});

@@ -4,7 +4,7 @@ import type { JobList } from "../../../projections/jobs/queries.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../schemas/job-request.ts";
 import { type Answer, json } from "../answer.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { refuseFaults } from "../problem.ts";
 import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../query.ts";
@@ -53,13 +53,12 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
       if (query.cursor !== null && query.page !== null) {
         return refuseFaults([{ pointer: "?page", message: "page is given beside cursor; expected one of them" }]);
       }
-      const behind = await awaitMinSequence(readPosition, "jobs", minSequence.value);
-      if (behind !== null) return behind;
-      await caughtUp(readPosition, "jobs", ownWrites.ofTenant(context.tenant));
       const { status, page, ...others } = query;
       const options = { ...others, statuses: status, page: page ?? 1 };
+      const wanted = Math.max(minSequence.value, ownWrites.ofTenant(context.tenant));
       try {
-        return toAnswer(await askReadModel(() => jobs.list(context.tenant, options)), options, base);
+        const list = await askIncluding(readPosition, "jobs", wanted, () => jobs.list(context.tenant, options));
+        return list.readSequence < minSequence.value ? refuseBehind(minSequence.value) : toAnswer(list, options, base);
       } catch (failure) {
         if (!(failure instanceof InvalidCursor)) throw failure;
         return refuseFaults([

@@ -17,7 +17,7 @@ export interface Mailbox {
   find(id: string): CaughtMail | null;
 }
 
-/** None where the mail really goes out. */
+/** None where the mail really goes out. What was caught is of all tenants, so it is the operator's alone to see. */
 export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
   mailbox === null
     ? []
@@ -25,6 +25,7 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
         route({
           method: "GET",
           path: "/mailbox",
+          scope: "admin",
           handle: async () =>
             json(
               mailbox.list().map(({ id, receivedAt, from, to, subject }) => ({ id, receivedAt, from, to, subject })),
@@ -33,7 +34,8 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
         route({
           method: "GET",
           path: "/mailbox/:id",
-          offers: "message/rfc822",
+          scope: "admin",
+          offers: ["message/rfc822"],
           handle: async ({ part }) => {
             const mail = mailbox.find(part("id"));
             if (mail === null) return refuse("mail-not-found", "There is no mail with this id.");

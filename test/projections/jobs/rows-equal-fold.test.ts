@@ -79,6 +79,7 @@ describe("any histories of some jobs, cut into batches anywhere", () => {
           expect(found.readSequence).to.equal(batches.at(-1)?.at(-1)?.sequence);
           expect(await ledgerOf(side.db, job)).to.deep.equal([...view.ledger.cells]);
         }
+        expect(await countsOf(side.db)).to.deep.equal(countedIn(jobs));
       }),
       { numRuns: 60 },
     );
@@ -102,4 +103,21 @@ async function projectAll({ db, contentStore }: ReadSide, batches: readonly (rea
 async function ledgerOf(db: Knex, { jobId }: JobRef): Promise<readonly number[]> {
   const [row] = await db("jobs_ledgers").where({ job_id: jobId }).select("cells");
   return [...(row.cells as Buffer)];
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+/** What the list tells as its total, where it does not count. */
+async function countsOf(db: Knex): Promise<Counts> {
+  const rows: { status: string; jobs: number }[] = await db("jobs_counts");
+  return Object.fromEntries(rows.map(({ status, jobs }) => [status, jobs]));
+}
+
+function countedIn(jobs: readonly Job[]): Counts {
+  const counts: Record<string, number> = {};
+  for (const { history } of jobs) {
+    const { status } = viewOf(...history);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
 }

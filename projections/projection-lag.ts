@@ -1,0 +1,63 @@
+import type { Knex } from "knex";
+import type { LogGauge } from "../src/event-log/log-gauge.ts";
+import type { Projector } from "./projector.ts";
+import { liveCheckpoint } from "./table-set.ts";
+
+/** How far a read model is behind the log. Null where the log cannot be asked. */
+export type ProjectionLag = {
+  readonly projection: string;
+  readonly sequence: number;
+  readonly lagEvents: number | null;
+  /** How long ago the first event was stored that it does not hold yet. */
+  readonly lagSeconds: number | null;
+};
+
+/** What was found is answered again for so long: many may ask at a time. */
+const freshMs = 1000;
+
+/** Asks every read model how far it has come. Throws where the database cannot be reached. */
+export function createProjectionLags(
+  db: Knex,
+  projectors: readonly Projector[],
+  gauge: LogGauge,
+): () => Promise<readonly ProjectionLag[]> {
+  let asked: { readonly at: number; readonly lags: Promise<readonly ProjectionLag[]> } | null = null;
+  return () => {
+    const now = performance.now();
+    if (asked === null || now - asked.at >= freshMs) asked = { at: now, lags: readLags(db, projectors, gauge) };
+    return asked.lags;
+  };
+}
+
+async function readLags(
+  db: Knex,
+  projectors: readonly Projector[],
+  gauge: LogGauge,
+): Promise<readonly ProjectionLag[]> {
+  const positions = await Promise.all(
+    projectors.map(async (projector) => ({
+      projection: projector.name,
+      sequence: (await liveCheckpoint(db, projector))?.sequence ?? 0,
+    })),
+  );
+  // After the checkpoints: what is stored meanwhile shows as a lag, and never as a lead.
+  const lastSequence = await gauge.size().then(
+    (size) => size.lastSequence,
+    () => null,
+  );
+  return Promise.all(
+    positions.map(async (position) => ({ ...position, ...(await lagOf(position.sequence, lastSequence, gauge)) })),
+  );
+}
+
+async function lagOf(
+  sequence: number,
+  lastSequence: number | null,
+  gauge: LogGauge,
+): Promise<Pick<ProjectionLag, "lagEvents" | "lagSeconds">> {
+  if (lastSequence === null) return { lagEvents: null, lagSeconds: null };
+  const lagEvents = Math.max(0, lastSequence - sequence);
+  if (lagEvents === 0) return { lagEvents, lagSeconds: 0 };
+  const storedAt = await gauge.storedAfter(sequence).catch(() => null);
+  return { lagEvents, lagSeconds: storedAt === null ? null : Math.max(0, (Date.now() - Date.parse(storedAt)) / 1000) };
+}

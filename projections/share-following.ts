@@ -1,0 +1,66 @@
+import type { EventLog, FollowOptions, LogEntry } from "../src/event-log/event-log.ts";
+import { type LogWindow, openWindow } from "./log-window.ts";
+
+/** Longer than a batch takes a projection whose database is well. */
+const defaultPatienceMs = 200;
+
+/**
+ * The same log for several projections of one process: those that stand at about the same place share one reader, so
+ * that every event is fetched and decoded once for all of them. Each follows as if it were alone. Who falls behind the
+ * others by more than a window holds them up for `patienceMs` at most, then reads for itself until it has caught up;
+ * who stops or fails leaves the others alone.
+ */
+export function shareFollowing(log: EventLog, patienceMs = defaultPatienceMs): EventLog {
+  const opened = new Set<SharedWindow>();
+
+  // Events of a log that was made anew never get among those of the one before.
+  const windowsOf: WindowsOf = (createdAt) => ({
+    find: (sequence) => {
+      // The oldest that is open on this place: as everybody chooses so, windows that meet become one.
+      for (const { window, logCreatedAt } of opened) {
+        if (logCreatedAt === createdAt && window.covers(sequence)) return window;
+      }
+      return null;
+    },
+    open: (sequence) => {
+      const onOver = (): void => {
+        opened.delete(shared);
+      };
+      const window = openWindow({ log, afterSequence: sequence, patienceMs, onOver });
+      const shared = { logCreatedAt: createdAt, window };
+      opened.add(shared);
+      return window;
+    },
+  });
+  return { ...log, follow: (options) => followTogether(log, windowsOf, options) };
+}
+
+type SharedWindow = { readonly logCreatedAt: string; readonly window: LogWindow };
+
+type WindowsOf = (createdAt: string) => {
+  readonly find: (sequence: number) => LogWindow | null;
+  readonly open: (sequence: number) => LogWindow;
+};
+
+async function* followTogether(
+  log: EventLog,
+  windowsOf: WindowsOf,
+  { afterSequence, maxEvents, signal }: FollowOptions,
+): AsyncGenerator<readonly LogEntry[]> {
+  if (signal.aborted) return;
+  const windows = windowsOf((await log.state()).createdAt);
+  let position = afterSequence;
+  while (!signal.aborted) {
+    const window = windows.find(position) ?? windows.open(position);
+    const seat = window.takeSeat(position, signal);
+    try {
+      for (let batch = await seat.next(maxEvents); batch !== null; batch = await seat.next(maxEvents)) {
+        yield batch;
+        position = seat.position();
+        if ((windows.find(position) ?? window) !== window) break;
+      }
+    } finally {
+      seat.leave();
+    }
+  }
+}

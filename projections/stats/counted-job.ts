@@ -1,0 +1,123 @@
+import type { JobEvent, Opening, Priority, Turn } from "../../src/domain/job/events.ts";
+import type { EventOfJob, JobStatus } from "../../src/domain/job/job-view.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../../src/domain/recipients/ledger.ts";
+
+/** What of a job decides which count the next event changes. */
+export type CountedJob = {
+  readonly tenant: string;
+  readonly priority: Priority;
+  readonly status: JobStatus;
+  readonly run: number;
+  readonly attempt: number;
+  /** See Opening. */
+  readonly opening: number;
+  /** Since when a worker could have taken it; null for a job that waits for none. */
+  readonly waitingSince: Instant | null;
+  readonly ledger: Ledger;
+};
+
+export function beginCounting(tenant: string, { at, data }: Extract<JobEvent, { type: "JobCreated" }>): CountedJob {
+  const isScheduled = data.scheduledAt !== null;
+  return {
+    tenant,
+    priority: data.priority,
+    status: isScheduled ? "scheduled" : "pending",
+    run: 1,
+    attempt: 0,
+    opening: 0,
+    waitingSince: isScheduled ? null : at,
+    ledger: emptyLedger(data.total),
+  };
+}
+
+/** The job after the next event. As in every fold, the ledger is folded in place; the rest is a new value. */
+export function countedAfter(job: CountedJob, event: EventOfJob): CountedJob {
+  switch (event.type) {
+    case "JobQueued":
+      return isTurnOf(job, event.data) ? moved(job, "queued", event.at) : job;
+    case "JobStarted":
+      return moved({ ...job, attempt: event.data.attempt }, "processing", event.at);
+    case "JobRetryScheduled":
+      return moved({ ...job, opening: 0 }, "retrying", event.at);
+    case "JobPaused":
+      return moved(job, "paused", event.at);
+    case "JobResumed": {
+      const status = event.data.notBefore === null ? "pending" : "scheduled";
+      const { attempt, opening } = event.data;
+      return moved({ ...job, attempt: attempt - 1, opening }, status, event.at);
+    }
+    case "JobRescheduled": {
+      const { priority, scheduledAt, isPaused, opening } = event.data;
+      const status = scheduledAt === null ? "pending" : "scheduled";
+      return moved({ ...job, priority, opening }, isPaused ? "paused" : status, event.at);
+    }
+    case "JobCompleted":
+      return moved(job, "completed", event.at);
+    case "JobFailed":
+      return moved(job, "failed", event.at);
+    case "JobCancelled":
+      return moved(job, "cancelled", event.at);
+    case "JobRetried":
+      beginRunInLedger(job.ledger, event);
+      return moved({ ...job, run: event.data.run, opening: 0, attempt: 0 }, "pending", event.at);
+    case "RecipientSent":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+      recordInLedger(job.ledger, event);
+      return job;
+    case "JobCreated":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+    case "RecipientsClaimed":
+    case "RecipientsReleased":
+    case "RecipientDeferred":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
+      return job;
+  }
+}
+
+/** Claims, and who is to be tried again, are between the worker and its ledger: here only what is final counts. */
+export function canChangeCounts({ type }: EventOfJob): boolean {
+  switch (type) {
+    case "JobCreated":
+    case "JobQueued":
+    case "JobStarted":
+    case "JobRetryScheduled":
+    case "JobPaused":
+    case "JobResumed":
+    case "JobRescheduled":
+    case "JobCompleted":
+    case "JobFailed":
+    case "JobCancelled":
+    case "JobRetried":
+    case "RecipientSent":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+      return true;
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+    case "RecipientsClaimed":
+    case "RecipientsReleased":
+    case "RecipientDeferred":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
+      return false;
+  }
+}
+
+const isTurnOf = ({ status, run, attempt, opening }: CountedJob, turn: Turn & Opening): boolean =>
+  (status === "pending" || status === "scheduled" || status === "retrying") &&
+  turn.run === run &&
+  turn.attempt === attempt + 1 &&
+  turn.opening === opening;
+
+/** Queued, a job goes on waiting: it is the same wait as before. */
+const moved = (job: CountedJob, status: JobStatus, at: Instant): CountedJob => ({
+  ...job,
+  status,
+  waitingSince: status === "pending" || status === "queued" ? (job.waitingSince ?? at) : null,
+});

@@ -1,0 +1,93 @@
+import type { Knex } from "knex";
+import type { Priority } from "../../src/domain/job/events.ts";
+import type { JobStatus } from "../../src/domain/job/job-view.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import { readCheckpoint } from "../checkpoint.ts";
+import { toInstantOrNull } from "../instants.ts";
+import { statsTables } from "./tables.ts";
+import { type Activity, activities } from "./tally.ts";
+
+/** How many jobs wait for a worker, and since when the one has waited that waits longest. */
+export type Waiting = { readonly jobs: number; readonly oldestSince: Instant | null };
+
+/** What happened since `from`, which is the beginning of a minute. */
+export type Period = { readonly from: Instant; readonly counts: Readonly<Record<Activity, number>> };
+
+export type Stats = {
+  readonly readSequence: number;
+  readonly jobs: ReadonlyMap<JobStatus, number>;
+  readonly waiting: ReadonlyMap<Priority, Waiting>;
+  /** The last minutes asked for, in the same order. */
+  readonly periods: readonly Period[];
+};
+
+export type StatsQueries = {
+  /** Of one tenant, or of all of them together where it is null. */
+  read(tenant: string | null, now: Instant, minutes: readonly number[]): Promise<Stats>;
+};
+
+export const createStatsQueries = (db: Knex): StatsQueries => ({
+  read: async (tenant, now, minutes) => {
+    // The checkpoint first: the rows are then at least as new as it says.
+    const checkpoint = await readCheckpoint(db, "stats");
+    const [counts, oldest, periods] = await Promise.all([
+      readCounts(db, tenant),
+      readOldest(db, tenant),
+      Promise.all(minutes.map((some) => readPeriod(db, tenant, startOf(now, some)))),
+    ]);
+    const waiting = priorities.map((priority, index) => {
+      const itsCounts = counts.filter((count) => count.priority === priority && waitingStatuses.includes(count.status));
+      return [priority, { jobs: sumOf(itsCounts), oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
+    });
+    const statuses = [...new Set(counts.map(({ status }) => status))];
+    const jobs = statuses.map((status) => [status, sumOf(counts.filter((count) => count.status === status))] as const);
+    return { readSequence: checkpoint?.sequence ?? 0, jobs: new Map(jobs), waiting: new Map(waiting), periods };
+  },
+});
+
+const priorities: readonly Priority[] = ["high", "normal", "low"];
+const waitingStatuses: readonly JobStatus[] = ["pending", "queued"];
+
+const minuteMs = 60_000;
+
+/** The whole minutes before the one that runs. */
+const startOf = (now: Instant, minutes: number): Date =>
+  new Date((Math.floor(Date.parse(now) / minuteMs) - minutes) * minuteMs);
+
+type Count = { readonly status: JobStatus; readonly priority: Priority; readonly jobs: number };
+
+const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { jobs }) => sum + jobs, 0);
+
+async function readCounts(db: Knex, tenant: string | null): Promise<readonly Count[]> {
+  const rows: Count[] = await db(statsTables("").counts)
+    .modify(ofTenant, tenant)
+    .select("status", "priority")
+    .sum({ jobs: "jobs" })
+    .groupBy("status", "priority");
+  return rows.map((row) => ({ ...row, jobs: Number(row.jobs) }));
+}
+
+/** One entry of an index for each priority: grouped, the whole index would be read. */
+const readOldest = (db: Knex, tenant: string | null): Promise<readonly (Date | null)[]> =>
+  Promise.all(
+    priorities.map(async (priority) => {
+      const row = await db(statsTables("").jobs)
+        .modify(ofTenant, tenant)
+        .where({ priority })
+        .whereNotNull("waiting_since")
+        .orderBy("waiting_since")
+        .first("waiting_since");
+      return (row?.waiting_since as Date | undefined) ?? null;
+    }),
+  );
+
+async function readPeriod(db: Knex, tenant: string | null, from: Date): Promise<Period> {
+  const sums = Object.fromEntries(activities.map((activity) => [activity, activity]));
+  const row = await db(statsTables("").minutes).modify(ofTenant, tenant).where("minute", ">=", from).sum(sums).first();
+  const counts = activities.map((activity) => [activity, Number(row?.[activity] ?? 0)]);
+  return { from: from.toISOString(), counts: Object.fromEntries(counts) as Period["counts"] };
+}
+
+function ofTenant(query: Knex.QueryBuilder, tenant: string | null): void {
+  if (tenant !== null) void query.where({ tenant });
+}

@@ -1,0 +1,100 @@
+import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { beginCounting, type CountedJob, countedAfter } from "./counted-job.ts";
+
+export const activities = [
+  "jobs_created",
+  "jobs_completed",
+  "jobs_failed",
+  "jobs_cancelled",
+  "mails_sent",
+  "mails_failed",
+  "mails_unknown",
+] as const;
+export type Activity = (typeof activities)[number];
+
+export type CountRow = Pick<CountedJob, "tenant" | "status" | "priority"> & { readonly jobs: number };
+export type MinuteRow = { readonly tenant: string; readonly minute: Date } & Readonly<Record<Activity, number>>;
+
+/** What events change: to be added to what is stored. A count that comes and goes again is among it, as 0. */
+export type Tally = {
+  add(stored: StoredEvent): void;
+  counts(): readonly CountRow[];
+  minutes(): readonly MinuteRow[];
+};
+
+const minuteMs = 60_000;
+
+/** Counts the events of jobs, which it keeps up to date on the way: a job that is completed leaves them for good. */
+export function createTally(jobs: Map<string, CountedJob>): Tally {
+  const counts = new Map<string, CountRow>();
+  const minutes = new Map<string, MinuteRow>();
+
+  const count = ({ tenant, status, priority }: CountedJob, by: number): void => {
+    const key = `${tenant} ${status} ${priority}`;
+    counts.set(key, { tenant, status, priority, jobs: (counts.get(key)?.jobs ?? 0) + by });
+  };
+  const note = ({ tenant, event }: StoredEvent, activity: Activity): void => {
+    const began = Math.floor(Date.parse(event.at) / minuteMs) * minuteMs;
+    const key = `${tenant} ${began}`;
+    const row = minutes.get(key) ?? { tenant, minute: new Date(began), ...nothing };
+    minutes.set(key, { ...row, [activity]: row[activity] + 1 });
+  };
+  const begin = (stored: StoredEvent): void => {
+    // An event of a job that was never created is history without effect, as in every fold.
+    if (stored.event.type !== "JobCreated") return;
+    const job = beginCounting(stored.tenant, stored.event);
+    jobs.set(stored.jobId, job);
+    count(job, 1);
+    note(stored, "jobs_created");
+  };
+  const goOn = (stored: StoredEvent, before: CountedJob): void => {
+    const { event, jobId } = stored;
+    const cellBefore = cellOf(before, event);
+    const after = countedAfter(before, event);
+    if (cellOf(after, event) !== cellBefore) noteMail(stored);
+    if (after === before) return;
+    jobs.set(jobId, after);
+    if (after.status === before.status && after.priority === before.priority) return;
+    count(before, -1);
+    count(after, 1);
+    noteEnd(stored, after);
+  };
+  const noteMail = (stored: StoredEvent): void => {
+    const { type } = stored.event;
+    if (type === "RecipientSent") note(stored, "mails_sent");
+    if (type === "RecipientFailed") note(stored, "mails_failed");
+    if (type === "RecipientUnknown") note(stored, "mails_unknown");
+  };
+  const noteEnd = (stored: StoredEvent, { status }: CountedJob): void => {
+    if (status === "failed") note(stored, "jobs_failed");
+    if (status === "cancelled") note(stored, "jobs_cancelled");
+    if (status !== "completed") return;
+    note(stored, "jobs_completed");
+    jobs.delete(stored.jobId);
+  };
+
+  return {
+    add: (stored) => {
+      const before = jobs.get(stored.jobId);
+      if (before === undefined) begin(stored);
+      else goOn(stored, before);
+    },
+    counts: () => [...counts.values()],
+    minutes: () => [...minutes.values()],
+  };
+}
+
+const nothing: Readonly<Record<Activity, number>> = {
+  jobs_created: 0,
+  jobs_completed: 0,
+  jobs_failed: 0,
+  jobs_cancelled: 0,
+  mails_sent: 0,
+  mails_failed: 0,
+  mails_unknown: 0,
+};
+
+/** The state of the one recipient that an event is about; an outcome that changes none is history without effect. */
+const cellOf = ({ ledger }: CountedJob, { data }: EventOfJob): number | undefined =>
+  "recipient" in data ? ledger.cells[data.recipient] : undefined;

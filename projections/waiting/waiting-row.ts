@@ -1,0 +1,103 @@
+import type { Opening, Turn } from "../../src/domain/job/events.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { toDate } from "../instants.ts";
+import type { WaitingRow } from "./rows.ts";
+
+type TurnOfJob = Turn & Opening & Pick<WaitingRow, "priority">;
+
+/** What an event does to the one row that its job may have. */
+type Effect =
+  | {
+      readonly waits: TurnOfJob;
+      readonly until: Instant | null;
+      readonly group: string | null;
+      readonly joins: boolean;
+    }
+  | { readonly queued: Turn & Opening }
+  /** It waits for nothing; one of a group keeps its place. */
+  | "rests"
+  | "ends"
+  | null;
+
+/**
+ * The row that the job of an event has after it, given the one before. It says nothing of whether others of its group
+ * are before it: `ready_at` is null where there is a group, and set where the rows of the group are known.
+ */
+export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEvent): WaitingRow | undefined {
+  const effect = effectOf(stored);
+  if (effect === null) return before;
+  if (effect === "ends") return undefined;
+  if (effect === "rests") return resting(before);
+  if ("queued" in effect) return isTurn(before, effect.queued) ? resting(before) : before;
+  const { waits, until, group, joins } = effect;
+  const groupSha256 = group ?? before?.group_sha256 ?? null;
+  if (until === null && groupSha256 === null) return undefined;
+  const dueAt = toDate(until ?? stored.event.at);
+  const { run, attempt, opening, priority } = waits;
+  return {
+    job_id: stored.jobId,
+    tenant: stored.tenant,
+    group_sha256: groupSha256,
+    place: joins ? stored.sequence : (before?.place ?? stored.sequence),
+    due_at: dueAt,
+    ready_at: groupSha256 === null ? dueAt : null,
+    run,
+    attempt,
+    opening,
+    priority,
+    cause_id: stored.id,
+    cause_sequence: stored.sequence,
+    correlation_id: stored.correlationId,
+  };
+}
+
+export const changesWaiting = (stored: StoredEvent): boolean => effectOf(stored) !== null;
+
+function effectOf({ event }: StoredEvent): Effect {
+  switch (event.type) {
+    case "JobCreated": {
+      const { scheduledAt, priority, groupSha256 } = event.data;
+      if (scheduledAt === null && groupSha256 === null) return null;
+      const waits = { run: 1, attempt: 1, opening: 0, priority };
+      return { waits, until: scheduledAt, group: groupSha256, joins: true };
+    }
+    case "JobRetryScheduled":
+      return { waits: { ...event.data, opening: 0 }, until: event.data.nextAttemptAt, group: null, joins: false };
+    case "JobResumed":
+      return { waits: event.data, until: event.data.notBefore, group: event.data.groupSha256, joins: false };
+    case "JobRescheduled":
+      if (event.data.isPaused) return "rests";
+      return { waits: event.data, until: event.data.scheduledAt, group: event.data.groupSha256, joins: false };
+    case "JobRetried":
+      return { waits: { ...event.data, opening: 0 }, until: null, group: event.data.groupSha256, joins: true };
+    case "JobQueued":
+      // One that is late, or there twice, ends no wait but its own.
+      return { queued: event.data };
+    case "JobStarted":
+    case "JobPaused":
+      return "rests";
+    case "JobCompleted":
+    case "JobFailed":
+    case "JobCancelled":
+      return "ends";
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+    case "RecipientsClaimed":
+    case "RecipientsReleased":
+    case "RecipientSent":
+    case "RecipientDeferred":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
+      return null;
+  }
+}
+
+const resting = (row: WaitingRow | undefined): WaitingRow | undefined =>
+  row === undefined || row.group_sha256 === null ? undefined : { ...row, due_at: null, ready_at: null };
+
+const isTurn = (row: WaitingRow | undefined, { run, attempt, opening }: Turn & Opening): boolean =>
+  row?.run === run && row.attempt === attempt && row.opening === opening;

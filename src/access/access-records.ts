@@ -1,0 +1,78 @@
+import { Type } from "typebox";
+import { checkRequest } from "../schemas/request-schema.ts";
+import type { KeyRecord } from "./key-ring.ts";
+import { isScope } from "./scopes.ts";
+import { noRules, type TenantRules } from "./tenant.ts";
+
+/** Everything that the bucket holds, by id and by tenant. */
+export type AccessRecords = {
+  readonly keys: ReadonlyMap<string, KeyRecord>;
+  readonly rules: ReadonlyMap<string, TenantRules>;
+};
+
+const text = Type.String({ description: "a string" });
+const textOrNull = Type.Union([text, Type.Null()], { description: "a string or null" });
+
+// Fields that a newer release added are no fault.
+const checkKey = checkRequest(
+  Type.Object({
+    id: text,
+    tenant: text,
+    name: textOrNull,
+    scopes: Type.Array(text),
+    createdAt: text,
+    sha256: Type.Union([Type.String({ pattern: "^[0-9a-f]{64}$" }), Type.Null()]),
+    revokedAt: textOrNull,
+  }),
+);
+
+const checkRules = checkRequest(
+  Type.Object({
+    senders: Type.Union([Type.Array(text), Type.Null()]),
+    dailyRecipients: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+  }),
+);
+
+export const keyEntry = (id: string): string => `key.${id}`;
+export const tenantEntry = (tenant: string): string => `tenant.${tenant}`;
+
+export const encodeRecord = (record: KeyRecord | TenantRules): string => JSON.stringify(record);
+
+/** Null where it is none: a key that cannot be read lets nobody in. Scopes of a newer release are left out. */
+export function decodeKey(id: string, bytes: string): KeyRecord | null {
+  const checked = checkKey(parsed(bytes));
+  if (!checked.valid || checked.value.id !== id) return null;
+  return { ...checked.value, scopes: checked.value.scopes.filter(isScope) };
+}
+
+/** Rules that cannot be read allow nothing, rather than everything; an entry that was deleted is empty. */
+export function decodeRules(bytes: string): TenantRules {
+  if (bytes === "") return noRules;
+  const checked = checkRules(parsed(bytes));
+  return checked.valid ? checked.value : { senders: [], dailyRecipients: 0 };
+}
+
+export function toRecords(entries: Iterable<readonly [entry: string, bytes: string]>): AccessRecords {
+  const keys = new Map<string, KeyRecord>();
+  const rules = new Map<string, TenantRules>();
+  for (const [entry, bytes] of entries) {
+    const [kind, name = ""] = splitEntry(entry);
+    const key = kind === "key" ? decodeKey(name, bytes) : null;
+    if (key !== null) keys.set(name, key);
+    if (kind === "tenant") rules.set(name, decodeRules(bytes));
+  }
+  return { keys, rules };
+}
+
+const splitEntry = (entry: string): readonly string[] => {
+  const dot = entry.indexOf(".");
+  return [entry.slice(0, dot), entry.slice(dot + 1)];
+};
+
+function parsed(bytes: string): unknown {
+  try {
+    return JSON.parse(bytes);
+  } catch {
+    return null;
+  }
+}

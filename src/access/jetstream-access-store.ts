@@ -1,0 +1,64 @@
+import type { KV } from "nats";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { decodeKey, decodeRules, encodeRecord, keyEntry, tenantEntry } from "./access-records.ts";
+import type { AccessStore } from "./access-store.ts";
+import { readAccessRecords } from "./jetstream-access-records.ts";
+import { type BucketSettings, openBucket } from "./jetstream-bucket.ts";
+import type { KeyRecord } from "./key-ring.ts";
+import { noRules, type TenantRules } from "./tenant.ts";
+
+export async function createJetStreamAccessStore(
+  connection: JetStreamConnection,
+  settings: BucketSettings,
+): Promise<AccessStore> {
+  const bucket = await openBucket(connection, "ACCESS", settings);
+  const readAll = () => readAccessRecords(connection, settings.prefix);
+  return {
+    addKey: async (key) => {
+      await asking(connection, () => bucket.create(keyEntry(key.id), encodeRecord(key)));
+    },
+    listKeys: async () => [...(await readAll()).keys.values()].sort(byAge),
+    revokeKey: (id, at) =>
+      asking(connection, () =>
+        change<KeyRecord>(bucket, keyEntry(id), (bytes) => {
+          const key = bytes === null ? null : decodeKey(id, bytes);
+          return key === null || key.revokedAt !== null ? key : { ...key, sha256: null, revokedAt: at };
+        }),
+      ),
+    listTenants: async () => {
+      const { keys, rules } = await readAll();
+      const names = new Set([...rules.keys(), ...[...keys.values()].map(({ tenant }) => tenant)]);
+      return new Map([...names].sort().map((name) => [name, rules.get(name) ?? noRules]));
+    },
+    setRules: (tenant, changes) =>
+      asking(connection, async () => {
+        const toRules = (bytes: string | null): TenantRules => ({
+          ...(bytes === null ? noRules : decodeRules(bytes)),
+          ...changes,
+        });
+        return (await change<TenantRules>(bucket, tenantEntry(tenant), toRules)) ?? noRules;
+      }),
+  };
+}
+
+const byAge = (one: KeyRecord, other: KeyRecord): number => one.createdAt.localeCompare(other.createdAt);
+
+/** Reads, changes, and writes if nobody else wrote meanwhile; else again. Null leaves the entry as it is. */
+async function change<Found extends KeyRecord | TenantRules>(
+  bucket: KV,
+  entry: string,
+  toNext: (bytes: string | null) => Found | null,
+): Promise<Found | null> {
+  for (;;) {
+    const before = await bucket.get(entry);
+    const next = toNext(before?.string() ?? null);
+    if (next === null) return null;
+    try {
+      await bucket.put(entry, encodeRecord(next), { previousSeq: before?.revision ?? 0 });
+      return next;
+    } catch (failure) {
+      if (!isWrongSequence(failure)) throw failure;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import type { AccessRecords } from "./access-records.ts";
+import { accessVersion, readAccessRecords } from "./jetstream-access-records.ts";
+import { type BucketSettings, bucketName, openBucket, subjectsOfBucket } from "./jetstream-bucket.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { noRules } from "./tenant.ts";
+
+export type RunningKeyRing = KeyRing & { stop(): Promise<void> };
+
+/** Half of the second within which a revoked key is to be refused. */
+const askEveryMs = 400;
+
+/**
+ * Reads the bucket whenever it has changed: the moment a change is heard of, and because that is a hint which can be
+ * lost, the bucket is also asked for its version all the time. Returns once everything was read.
+ */
+export async function createJetStreamKeyRing(
+  connection: JetStreamConnection,
+  settings: BucketSettings,
+  report: (failure: unknown) => void,
+): Promise<RunningKeyRing> {
+  const { prefix } = settings;
+  await openBucket(connection, "ACCESS", settings);
+  let records: AccessRecords = { keys: new Map(), rules: new Map() };
+  let version = "";
+  let completeAt = Number.NEGATIVE_INFINITY;
+  let isStopping = false;
+  let wake: () => void = () => {};
+
+  const refresh = async (): Promise<void> => {
+    const askedAt = performance.now();
+    const found = await accessVersion(connection, prefix);
+    // What is written between the two questions is read now and, as the version then differs, read again.
+    if (found !== version) records = await readAccessRecords(connection, prefix);
+    version = found;
+    completeAt = askedAt;
+  };
+  const keepUp = async (): Promise<void> => {
+    while (!isStopping) {
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const timer = setTimeout(() => wake(), askEveryMs);
+      await changed;
+      clearTimeout(timer);
+      if (!isStopping) await refresh().catch(report);
+    }
+  };
+
+  await refresh();
+  const subjects = subjectsOfBucket(bucketName(prefix, "ACCESS"));
+  const subscription = connection.nats.subscribe(subjects, { callback: () => wake() });
+  const loop = keepUp();
+  return {
+    find: (id) => records.keys.get(id) ?? null,
+    rulesOf: (tenant) => records.rules.get(tenant) ?? noRules,
+    hasKeys: () => records.keys.size > 0,
+    hasUsableKey: () => [...records.keys.values()].some(({ sha256 }) => sha256 !== null),
+    ageMs: () => performance.now() - completeAt,
+    stop: async () => {
+      isStopping = true;
+      wake();
+      if (!connection.nats.isClosed()) subscription.unsubscribe();
+      await loop;
+    },
+  };
+}

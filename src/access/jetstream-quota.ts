@@ -1,0 +1,69 @@
+import type { KV } from "nats";
+import { type JobRef, LogFull } from "../event-log/event-log.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { type BucketSettings, openBucket } from "./jetstream-bucket.ts";
+import { countIn, type DayCount, dayOf, nothingYet, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
+
+/** Days that nobody asks about any more go by themselves. */
+const keptMs = 3 * 86_400_000;
+
+/** One entry for each tenant and day, written only by whoever read it last. Made when a tenant with a quota asks first. */
+export function createJetStreamQuota(connection: JetStreamConnection, settings: BucketSettings): Quota {
+  let bucket: Promise<KV> | null = null;
+  /** One at a time for each tenant, so that requests of this process do not get into each other's way. */
+  const queues = new Map<string, Promise<unknown>>();
+
+  const open = (): Promise<KV> => {
+    bucket ??= openBucket(connection, "QUOTA", settings, { ttl: keptMs }).catch((failure: unknown) => {
+      bucket = null;
+      throw failure;
+    });
+    return bucket;
+  };
+  const take = async (request: QuotaRequest): Promise<QuotaAnswer> => {
+    const kv = await open();
+    const entry = entryOf(request.job, request.at);
+    for (;;) {
+      const before = await asking(connection, () => kv.get(entry));
+      const { answer, count } = countIn(before === null ? nothingYet : before.json<DayCount>(), request);
+      if (count === null || (await write(connection, kv, entry, count, before?.revision ?? 0))) {
+        return answer;
+      }
+    }
+  };
+
+  return {
+    take: async (request) => {
+      const { tenant } = request.job;
+      // One that finds no NATS fails with all that wait behind it: none of them would fare better a while later.
+      const turn = (queues.get(tenant) ?? Promise.resolve()).then(() => take(request));
+      queues.set(tenant, turn);
+      try {
+        return await turn;
+      } finally {
+        if (queues.get(tenant) === turn) queues.delete(tenant);
+      }
+    },
+  };
+}
+
+const entryOf = ({ tenant }: JobRef, at: string): string => `${tenant}.${dayOf(at)}`;
+
+/** False where somebody else wrote since. */
+async function write(
+  connection: JetStreamConnection,
+  bucket: KV,
+  entry: string,
+  count: DayCount,
+  previousSeq: number,
+): Promise<boolean> {
+  try {
+    await asking(connection, () => bucket.put(entry, JSON.stringify(count), { previousSeq }));
+    return true;
+  } catch (failure) {
+    if (isWrongSequence(failure)) return false;
+    if (isOutOfRoom(failure)) throw new LogFull("There is no room to count a tenant's recipients.", { cause: failure });
+    throw failure;
+  }
+}

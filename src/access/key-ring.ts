@@ -1,0 +1,28 @@
+import type { Scope } from "./scopes.ts";
+import type { TenantRules } from "./tenant.ts";
+
+/** What is kept of a key. It stays when the key is revoked: events name its id as who asked, for ever. */
+export type KeyRecord = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: string;
+  /** SHA-256 of the key in hex; null once it is revoked. */
+  readonly sha256: string | null;
+  readonly revokedAt: string | null;
+};
+
+/**
+ * All keys and tenants' rules, in the memory of this process, so that nobody waits to be let in. What is changed is
+ * known here well within a second; `ageMs` tells when it was last known to be all there is.
+ */
+export interface KeyRing {
+  /** Revoked ones as well. */
+  find(id: string): KeyRecord | null;
+  rulesOf(tenant: string): TenantRules;
+  /** Whether a key was ever made. Revoking the last one must not open the door to everybody. */
+  hasKeys(): boolean;
+  hasUsableKey(): boolean;
+  ageMs(): number;
+}

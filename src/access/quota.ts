@@ -1,0 +1,56 @@
+import type { Instant } from "../domain/message.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+
+export type QuotaRequest = {
+  readonly job: JobRef;
+  readonly recipients: number;
+  /** What the tenant may have in one day. */
+  readonly perDay: number;
+  readonly at: Instant;
+};
+
+export type QuotaAnswer =
+  | { readonly granted: true }
+  | { readonly granted: false; readonly left: number; readonly resetsAt: Instant };
+
+/**
+ * Counts the recipients of each tenant and day (UTC), over all processes and their restarts, before a job is accepted.
+ * The same job again counts once. A job that was counted and then not accepted, because the process died or the log
+ * did not answer, stays counted: a tenant is never given more than its quota. Throws LogUnavailable.
+ */
+export interface Quota {
+  take(request: QuotaRequest): Promise<QuotaAnswer>;
+}
+
+/** What is known of one tenant's day. */
+export type DayCount = {
+  readonly used: number;
+  /** Ids of the jobs that were counted last, by which one that comes again is recognised. */
+  readonly recent: readonly string[];
+};
+
+export const nothingYet: DayCount = { used: 0, recent: [] };
+
+/** More than come at once with the same idempotency key, and little enough to be stored with each job. */
+const remembered = 64;
+
+export type Counted = {
+  readonly answer: QuotaAnswer;
+  /** What to store; null where nothing has changed. */
+  readonly count: DayCount | null;
+};
+
+export function countIn(day: DayCount, { job, recipients, perDay, at }: QuotaRequest): Counted {
+  if (day.recent.includes(job.jobId)) return { answer: { granted: true }, count: null };
+  const left = Math.max(0, perDay - day.used);
+  if (recipients > left) return { answer: { granted: false, left, resetsAt: dayAfter(at) }, count: null };
+  const recent = [...day.recent, job.jobId].slice(-remembered);
+  return { answer: { granted: true }, count: { used: day.used + recipients, recent } };
+}
+
+/** `2026-11-21`. */
+export const dayOf = (at: Instant): string => at.slice(0, 10);
+
+const dayMs = 86_400_000;
+
+const dayAfter = (at: Instant): Instant => new Date(Date.parse(`${dayOf(at)}T00:00:00.000Z`) + dayMs).toISOString();

@@ -1,0 +1,9 @@
+/** What a key lets its bearer do. None includes another: a key has what it was given by name. */
+export const scopes = ["jobs:read", "jobs:write", "events:read", "admin"] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** Those of a key that was made without naming any. */
+export const defaultScopes: readonly Scope[] = scopes.filter((scope) => scope !== "admin");
+
+export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);

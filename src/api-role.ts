@@ -1,0 +1,70 @@
+import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
+import { createJobQueries } from "../projections/jobs/queries.ts";
+import { createLogQueries } from "../projections/logs/queries.ts";
+import { createReadPositions } from "../projections/read-position.ts";
+import { type Access, createAccess } from "./access/access.ts";
+import { noKeyYet, whyNotToStart } from "./access/auth-mode.ts";
+import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
+import { createJetStreamQuota } from "./access/jetstream-quota.ts";
+import { createApi } from "./http/api.ts";
+import { listen } from "./http/listen.ts";
+import { createOperatorsApi } from "./http/operators-api.ts";
+import { createLive } from "./live/live.ts";
+import { createOutageReport } from "./outage-report.ts";
+import type { Parts } from "./parts.ts";
+import { CannotStart } from "./standalone/cannot-start.ts";
+import type { Watch } from "./watch.ts";
+import { webhooksForRoutes } from "./webhooks-role.ts";
+
+/** Throws CannotStart where it must not be reached without a key, and there is none. */
+async function startAccess({ config, logger, connection, lifecycle }: Parts): Promise<Access> {
+  const { auth: mode, host, rateLimit, mailFrom } = config;
+  const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
+  const ring = await createJetStreamKeyRing(connection, settings, createOutageReport(logger, "keys"));
+  lifecycle.started("the keys", ring.stop);
+  const obstacle = whyNotToStart(mode, host, ring);
+  if (obstacle !== null) throw new CannotStart(obstacle);
+  const warning = noKeyYet(mode, ring);
+  if (warning !== null) logger.warn(warning);
+  return createAccess(ring, { mode, host, rateLimit, mailFrom });
+}
+
+/** Health and metrics without a key, for the operators' network: in a process of any role. */
+export async function startOperatorsApi({ config, lifecycle }: Parts, watch: Watch, port: number): Promise<string> {
+  const { url, close } = await listen(createOperatorsApi(watch), config.host, port);
+  lifecycle.started("the operators' API", close);
+  return url;
+}
+
+/** Takes jobs and answers about them. Answers where it listens. */
+export async function startApi(parts: Parts, watch: Watch): Promise<string> {
+  const { config, logger, connection, log, room, contentStore, db, announcements, mailbox, lifecycle } = parts;
+  const access = await startAccess(parts);
+  const live = createLive(log, contentStore, (failure) =>
+    logger.error({ err: failure }, "what streams live broke off"),
+  );
+  const app = createApi({
+    access,
+    log,
+    room,
+    quota: createJetStreamQuota(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
+    contentStore,
+    live,
+    jobs: createJobQueries(db),
+    logs: createLogQueries(db),
+    deadLetters: createDeadLetterQueries(db),
+    webhooks: await webhooksForRoutes(parts),
+    readPosition: createReadPositions(db, announcements),
+    mail: { mailFrom: config.mailFrom, dkim: config.dkim },
+    maxAttempts: config.maxAttempts,
+    now: () => new Date().toISOString(),
+    ...watch,
+    served: parts.witness.metrics.served,
+    mailbox,
+  });
+  const { url, close } = await listen(app, config.host, config.port);
+  lifecycle.started("the API", close);
+  // Stopped before it: answers that go on would hold it up.
+  lifecycle.started("the streams", async () => live.close());
+  return url;
+}

@@ -1,0 +1,109 @@
+import { type Command, Option } from "commander";
+import { digestOfKey, newAccessKey, parseAccessKey } from "../access/access-key.ts";
+import type { KeyRecord } from "../access/key-ring.ts";
+import { defaultScopes, isScope, type Scope, scopes } from "../access/scopes.ts";
+import { expectedTenantName, isTenantName } from "../access/tenant.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { onAccessStore } from "./on-access-store.ts";
+import { toTable } from "./table.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type CreateOptions = {
+  readonly tenant: string;
+  readonly name?: string;
+  readonly scopes?: string;
+  readonly json?: boolean;
+};
+type JsonOption = { readonly json?: boolean };
+
+/** `keys create|list|revoke`. */
+export function addKeyCommands(program: Command, context: CommandContext): void {
+  const keys = program.command("keys").description("API keys: make, list, revoke");
+  const json = () => new Option("--json", "as JSON");
+  keys
+    .command("create")
+    .description("make a key; it is shown this once")
+    .requiredOption("--tenant <tenant>", "whose jobs it is for")
+    .option("--name <name>", "what it is for, in your words")
+    .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but admin by default`)
+    .addOption(json())
+    .action((options: CreateOptions) => createKey(context, options));
+  keys
+    .command("list")
+    .description("all keys, the oldest first, without their secrets")
+    .addOption(json())
+    .action((options: JsonOption) => listKeys(context, options));
+  keys
+    .command("revoke")
+    .description("refuse a key from now on, within a second on every instance")
+    .argument("<id>")
+    .addOption(json())
+    .action((id: string, options: JsonOption) => revokeKey(context, id, options));
+}
+
+async function createKey(context: CommandContext, options: CreateOptions): Promise<void> {
+  const { tenant, name = null } = options;
+  if (!isTenantName(tenant)) {
+    throw new WrongUsage(`--tenant is ${JSON.stringify(tenant)}; expected ${expectedTenantName}`);
+  }
+  if (name !== null && !isKeyName(name)) {
+    throw new WrongUsage(`--name is ${JSON.stringify(name)}; expected 1 to 100 characters on one line`);
+  }
+  const { id, text } = newAccessKey();
+  const record: KeyRecord = {
+    id,
+    tenant,
+    name,
+    scopes: readScopes(options.scopes),
+    createdAt: new Date().toISOString(),
+    sha256: digestOfKey(text).toString("hex"),
+    revokedAt: null,
+  };
+  await onAccessStore(context, (store) => store.addKey(record));
+  if (options.json) {
+    const { scopes, createdAt } = record;
+    context.print(JSON.stringify({ id, key: text, tenant, name, scopes, createdAt }));
+    return;
+  }
+  context.print(text);
+  context.tell(`This is key ${id} of tenant ${tenant} (${record.scopes.join(", ")}). It is not shown again.`);
+}
+
+const isKeyName = (name: string): boolean => name.length >= 1 && name.length <= 100 && !/\p{Cc}/u.test(name);
+
+function readScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return defaultScopes;
+  const asked = text.split(",").map((scope) => scope.trim());
+  const unknown = asked.filter((scope) => !isScope(scope));
+  if (unknown.length > 0) {
+    throw new WrongUsage(`--scopes is ${JSON.stringify(text)}; expected some of ${scopes.join(",")}`);
+  }
+  return scopes.filter((scope) => asked.includes(scope));
+}
+
+async function listKeys(context: CommandContext, { json }: JsonOption): Promise<void> {
+  const keys = (await onAccessStore(context, (store) => store.listKeys())).map(shown);
+  if (json) context.print(JSON.stringify(keys));
+  else
+    for (const line of toTable(["id", "tenant", "name", "scopes", "createdAt", "revokedAt"], keys)) context.print(line);
+}
+
+/** Nothing of the key itself, nor its digest. */
+const shown = ({ id, tenant, name, scopes, createdAt, revokedAt }: KeyRecord) => ({
+  id,
+  tenant,
+  name,
+  scopes,
+  createdAt,
+  revokedAt,
+});
+
+async function revokeKey(context: CommandContext, given: string, { json }: JsonOption): Promise<void> {
+  // Whoever has leaked a key has it at hand, and not its id.
+  const id = parseAccessKey(given)?.id ?? given;
+  if (!/^[0-9A-Za-z]{1,64}$/.test(id)) throw new WrongUsage("The id of a key is letters and digits: see keys list");
+  const key = await onAccessStore(context, (store) => store.revokeKey(id, new Date().toISOString()));
+  if (key === null) throw new CommandFailed(`There is no key ${id}: see keys list`);
+  context.print(json ? JSON.stringify(shown(key)) : `Key ${id} of tenant ${key.tenant} is revoked.`);
+}

@@ -1,0 +1,27 @@
+import type { CompleteConfig } from "../config.ts";
+import { connectJetStream, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import type { CommandContext } from "./command-context.ts";
+import { findServers } from "./find-servers.ts";
+
+/** Connects to NATS and to nothing else, does the work, and lets go. */
+export async function onNats<Result>(
+  context: CommandContext,
+  work: (connection: JetStreamConnection, config: CompleteConfig) => Promise<Result>,
+): Promise<Result> {
+  const settings = context.readConfig();
+  // Neither a database nor a mailbox is needed: without an address they must not be started either.
+  const { mysqlUrl, smtpUrl } = settings;
+  const spared = { mysqlUrl: mysqlUrl ?? "mysql://localhost", smtpUrl: smtpUrl ?? "smtp://localhost" };
+  const servers = await findServers({ ...settings, ...spared }, context);
+  try {
+    const { nats, processName } = servers.config;
+    const connection = await connectJetStream(nats, processName, context.tell);
+    try {
+      return await work(connection, servers.config);
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    await servers.stop();
+  }
+}

@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import { normalisedSender } from "../access/senders.ts";
+import { expectedTenantName, isTenantName, type TenantRules } from "../access/tenant.ts";
+import type { CommandContext } from "./command-context.ts";
+import { onAccessStore } from "./on-access-store.ts";
+import { toTable } from "./table.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type SetOptions = { readonly dailyRecipients?: string; readonly senders?: string; readonly json?: boolean };
+type JsonOption = { readonly json?: boolean };
+type Row = { readonly tenant: string } & TenantRules;
+
+/** `tenants list|set`. */
+export function addTenantCommands(program: Command, context: CommandContext): void {
+  const tenants = program.command("tenants").description("what each tenant may do");
+  tenants
+    .command("list")
+    .description("all tenants that have keys or rules")
+    .option("--json", "as JSON")
+    .action((options: JsonOption) => listTenants(context, options));
+  tenants
+    .command("set")
+    .description("lay down rules for a tenant; they hold within a second")
+    .argument("<tenant>")
+    .option("--daily-recipients <number>", "recipients of all jobs accepted in one day (UTC), or none for no limit")
+    .option("--senders <senders>", "addresses and domains for `from`, with commas, or none for MAIL_FROM alone")
+    .option("--json", "as JSON")
+    .action((tenant: string, options: SetOptions) => setRules(context, tenant, options));
+}
+
+async function setRules(context: CommandContext, tenant: string, options: SetOptions): Promise<void> {
+  if (!isTenantName(tenant))
+    throw new WrongUsage(`The tenant is ${JSON.stringify(tenant)}; expected ${expectedTenantName}`);
+  const { dailyRecipients, senders } = options;
+  if (dailyRecipients === undefined && senders === undefined) {
+    throw new WrongUsage("Nothing to set; expected --daily-recipients or --senders");
+  }
+  const changes: Partial<TenantRules> = {
+    ...(dailyRecipients === undefined ? {} : { dailyRecipients: readDailyRecipients(dailyRecipients) }),
+    ...(senders === undefined ? {} : { senders: readSenders(senders) }),
+  };
+  const rules = await onAccessStore(context, (store) => store.setRules(tenant, changes));
+  const row: Row = { tenant, ...rules };
+  if (options.json) context.print(JSON.stringify(row));
+  else print(context, [row]);
+}
+
+async function listTenants(context: CommandContext, { json }: JsonOption): Promise<void> {
+  const rules = await onAccessStore(context, (store) => store.listTenants());
+  const rows: readonly Row[] = [...rules].map(([tenant, one]) => ({ tenant, ...one }));
+  if (json) context.print(JSON.stringify(rows));
+  else print(context, rows);
+}
+
+const print = (context: CommandContext, rows: readonly Row[]): void => {
+  for (const line of toTable(["tenant", "dailyRecipients", "senders"], rows)) context.print(line);
+};
+
+function readDailyRecipients(text: string): number | null {
+  if (text === "none") return null;
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new WrongUsage(`--daily-recipients is ${JSON.stringify(text)}; expected a whole number, or none`);
+}
+
+function readSenders(text: string): readonly string[] | null {
+  if (text === "none") return null;
+  const senders = text.split(",").map((sender) => normalisedSender(sender.trim().replace(/^@/, "")));
+  if (!senders.includes("")) return senders;
+  throw new WrongUsage(`--senders is ${JSON.stringify(text)}; expected addresses and domains with commas, or none`);
+}

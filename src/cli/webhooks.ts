@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { defaultTenant, expectedTenantName, isTenantName } from "../access/tenant.ts";
+import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
+import type { WebhookSecret } from "../webhooks/secret.ts";
+import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { onNats } from "./on-nats.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type SecretOptions = { readonly tenant: string; readonly rotate?: boolean; readonly json?: boolean };
+
+/** `webhooks secret`. */
+export function addWebhookCommands(program: Command, context: CommandContext): void {
+  program
+    .command("webhooks")
+    .description("what webhooks are signed with")
+    .command("secret")
+    .description("the secret that signs what goes to the webhookUrl of a tenant's jobs; made at first use")
+    .option("--tenant <tenant>", "whose", defaultTenant)
+    .option("--rotate", "make a new one; the one before signs as well for a day")
+    .option("--json", "as JSON")
+    .action((options: SecretOptions) => showSecret(context, options));
+}
+
+async function showSecret(context: CommandContext, { tenant, rotate, json }: SecretOptions): Promise<void> {
+  if (!isTenantName(tenant)) {
+    throw new WrongUsage(`--tenant is ${JSON.stringify(tenant)}; expected ${expectedTenantName}`);
+  }
+  const [secret, previous] = await readSecrets(context, tenant, rotate ?? false);
+  const previousValidUntil = previous?.validUntil ?? null;
+  if (json) {
+    context.print(JSON.stringify({ tenant, secret: secret?.text, previousValidUntil }));
+    return;
+  }
+  context.print(secret?.text ?? "");
+  if (previousValidUntil !== null) context.tell(`The one before signs as well until ${previousValidUntil}.`);
+}
+
+const readSecrets = (context: CommandContext, tenant: string, rotate: boolean): Promise<readonly WebhookSecret[]> =>
+  onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }) => {
+    const store = await createJetStreamWebhookStore(connection, { prefix, replicas });
+    const secrets = createTenantSecrets(store, webhooks.secret);
+    const found = rotate ? await secrets.rotate(tenant) : await secrets.of(tenant);
+    if (found !== null) return found;
+    throw new CommandFailed("The secret of this tenant is laid down by WEBHOOK_SECRET: change it there");
+  });

@@ -1,0 +1,113 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
+import { type JobRef, LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { lastMessageOf } from "../event-log/jetstream-api.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
+import type { AttachmentStore } from "./content-store.ts";
+
+type BucketSettings = { readonly prefix: string; readonly replicas: number };
+
+type Bucket = { readonly objects: ObjectStore; readonly manager: JetStreamManager; readonly name: string };
+
+/** For each question, of which a large attachment takes some dozens at a time. */
+const answerMs = 5000;
+/** For the whole of one that is read. */
+const readMs = 30_000;
+
+/** One object an attachment in the bucket ATTACHMENTS, which is made when the first one is stored or asked for. */
+export function createJetStreamAttachmentStore(
+  connection: JetStreamConnection,
+  settings: BucketSettings,
+): AttachmentStore {
+  let bucket: Promise<Bucket> | null = null;
+  const open = (): Promise<Bucket> => {
+    bucket ??= openBucket(connection, settings).catch((failure: unknown) => {
+      bucket = null;
+      throw failure;
+    });
+    return bucket;
+  };
+
+  return {
+    put: (job, sha256, bytes) =>
+      asking(connection, async () => {
+        const { objects, manager, name } = await open();
+        const there = await objects.info(nameOf(job, sha256));
+        if (there !== null && (await isWhole(manager, name, there))) return;
+        try {
+          // Guarded: of several who store it at once, one stands and the others clear away what they brought.
+          const options = { previousRevision: there?.revision ?? 0, timeout: answerMs };
+          await objects.putBlob({ name: nameOf(job, sha256) }, bytes, options);
+        } catch (failure) {
+          if (isOutOfRoom(failure)) throw new LogFull("There is no room for the attachment.", { cause: failure });
+          if (!isWrongSequence(failure)) throw failure;
+        }
+      }),
+    get: (job, sha256) =>
+      asking(connection, async () => {
+        const { objects, manager, name } = await open();
+        const there = await objects.info(nameOf(job, sha256));
+        if (there === null || !(await isWhole(manager, name, there))) return null;
+        const bytes = await inTime(objects.getBlob(nameOf(job, sha256)).catch(nullIfCorrupt));
+        return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      }),
+    erase: (job, sha256) =>
+      asking(connection, async () => {
+        const { objects, manager, name } = await open();
+        const there = await objects.info(nameOf(job, sha256));
+        if (there === null || there.deleted) return;
+        await overwrite(connection, manager, name, there);
+        await objects.delete(nameOf(job, sha256));
+      }),
+  };
+}
+
+async function openBucket(connection: JetStreamConnection, { prefix, replicas }: BucketSettings): Promise<Bucket> {
+  const name = prefix === "" ? "ATTACHMENTS" : `${prefix}_ATTACHMENTS`;
+  const jetstream = connection.nats.jetstream({ timeout: answerMs });
+  const objects = await jetstream.views.os(name, { storage: StorageType.File, replicas });
+  return { objects, manager: await jetstream.jetstreamManager(), name };
+}
+
+const nameOf = ({ tenant, jobId }: JobRef, sha256: string): string => `${tenant}.${jobId}.${sha256}`;
+
+const streamOf = (bucket: string): string => `OBJ_${bucket}`;
+
+const chunksOf = (bucket: string, { nuid }: ObjectInfo): string => `$O.${bucket}.C.${nuid}`;
+
+/** An object whose chunks are not all there would be waited for without end. */
+async function isWhole(manager: JetStreamManager, bucket: string, info: ObjectInfo): Promise<boolean> {
+  if (info.deleted) return false;
+  const subject = chunksOf(bucket, info);
+  const { state } = await manager.streams.info(streamOf(bucket), { subjects_filter: subject });
+  return (state.subjects?.[subject] ?? 0) === info.chunks;
+}
+
+/** To delete an object unlinks its chunks; what was in them would stay on the disk. */
+async function overwrite(
+  connection: JetStreamConnection,
+  manager: JetStreamManager,
+  bucket: string,
+  info: ObjectInfo,
+): Promise<void> {
+  const next = () => lastMessageOf(connection, streamOf(bucket), chunksOf(bucket, info));
+  for (let chunk = await next(); chunk !== null; chunk = await next()) {
+    await manager.streams.deleteMessage(streamOf(bucket), chunk.sequence, true);
+  }
+}
+
+/** The client compares digests as it reads, and says so in these words only. */
+function nullIfCorrupt(failure: unknown): null {
+  if (failure instanceof Error && failure.message.includes("corrupt object")) return null;
+  throw failure;
+}
+
+async function inTime<Result>(reading: Promise<Result>): Promise<Result> {
+  const over = new AbortController();
+  const late = pause(readMs, undefined, { signal: over.signal }).then(() => {
+    throw new LogUnavailable("The attachment did not come in time.");
+  });
+  late.catch(() => {});
+  return await Promise.race([reading, late]).finally(() => over.abort());
+}

@@ -1,0 +1,43 @@
+import { type EventLog, LogFull, LogUnavailable, VersionConflict, type WaybillEvent } from "./event-log.ts";
+
+/** What became of one attempt to store something. */
+export type AppendOutcome = "stored" | "conflict" | "full" | "unavailable" | "failed";
+
+export type Append = { readonly event: WaybillEvent; readonly outcome: AppendOutcome; readonly ms: number };
+
+/** The same log, which tells of every append when it is over. */
+export const observeAppends = (log: EventLog, observe: (append: Append) => void): EventLog => ({
+  ...log,
+  append: (job, event, expectedSequence) =>
+    timed(
+      () => log.append(job, event, expectedSequence),
+      (outcome, ms) => observe({ event: event.event, outcome, ms }),
+    ),
+  record: (job, event) =>
+    timed(
+      () => log.record(job, event),
+      (outcome, ms) => observe({ event: event.event, outcome, ms }),
+    ),
+});
+
+/** Tells of what is done when it is over, and how it ended. */
+export async function timed<Result>(
+  act: () => Promise<Result>,
+  over: (outcome: AppendOutcome, ms: number) => void,
+): Promise<Result> {
+  const began = performance.now();
+  try {
+    const result = await act();
+    over("stored", performance.now() - began);
+    return result;
+  } catch (failure) {
+    over(outcomeOf(failure), performance.now() - began);
+    throw failure;
+  }
+}
+
+function outcomeOf(failure: unknown): AppendOutcome {
+  if (failure instanceof VersionConflict) return "conflict";
+  if (failure instanceof LogFull) return "full";
+  return failure instanceof LogUnavailable ? "unavailable" : "failed";
+}

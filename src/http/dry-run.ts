@@ -1,0 +1,58 @@
+import { addressOf } from "../mail/address-of.ts";
+import { composeLetter } from "../mail/compose-letter.ts";
+import type { DkimSettings } from "../mail/dkim.ts";
+import type { Attachment } from "../mail/mailer.ts";
+import { messageIdOf } from "../mail/message-id.ts";
+import { readLetters } from "../templates/letters.ts";
+import { type Answer, json } from "./answer.ts";
+import type { JobDraft } from "./draft-job.ts";
+
+/** How the service sends its mails. */
+export type MailSettings = { readonly mailFrom: string; readonly dkim: DkimSettings | null };
+
+/** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
+export async function dryRun(draft: JobDraft, { mailFrom, dkim }: MailSettings, at: string): Promise<Answer> {
+  const { job, settings, mailing, attachments } = draft;
+  const [recipient] = mailing.recipients;
+  if (recipient === undefined) throw new Error("A mailing without recipients came past its check.");
+  const { letter, personalFor } = readLetters(mailing, mailFrom, attachments satisfies readonly Attachment[]);
+  const personal = personalFor(recipient);
+  const { from, replyTo, headers } = letter;
+  const { subject, html, text } = personal ?? letter;
+  const messageId = messageIdOf(job.tenant, job.jobId, 0, addressOf(from));
+  const { messageOf } = await composeLetter(letter, dkim);
+  const message = await messageOf({ letter, to: recipient.email, messageId, personal }, new Date(at));
+  const raw = Buffer.concat(message).toString();
+  return json({
+    dryRun: true,
+    recipients: settings.total,
+    duplicates: settings.duplicates,
+    mail: {
+      from,
+      to: recipient.email,
+      replyTo,
+      subject,
+      html,
+      text,
+      headers,
+      attachments: mailing.attachments ?? [],
+      size: Buffer.byteLength(raw),
+      raw,
+    },
+    warnings: warningsOf(html, text),
+  });
+}
+
+/** Gmail shows no more of a mail's HTML than this. */
+const shownByGmail = 102 * 1024;
+
+function warningsOf(html: string | null, text: string | null) {
+  const warnings: { readonly code: string; readonly message: string }[] = [];
+  if (html !== null && Buffer.byteLength(html) > shownByGmail) {
+    warnings.push({ code: "long-html", message: "The HTML is longer than 102 kB: Gmail cuts off the rest." });
+  }
+  if (html !== null && text === null) {
+    warnings.push({ code: "no-text-part", message: "The HTML is too long for a text part to be made of it." });
+  }
+  return warnings;
+}

@@ -1,0 +1,53 @@
+import type { JobRecord } from "../domain/job/job-record.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import type { Live } from "../live/live.ts";
+import { type Answer, json } from "./answer.ts";
+import { toLoggable } from "./failure.ts";
+import { toJobAnswer } from "./job-answer.ts";
+import { readPreferWait } from "./prefer-wait.ts";
+import type { ApiRequest } from "./route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
+import { takePlace } from "./take-place.ts";
+
+/**
+ * The answer to an accepted job, where `Prefer: wait=N` asks for it not before the job has ended or N seconds are over,
+ * and with the job as it then stands. The job is accepted: whatever is in the way of waiting, the answer stays a 201.
+ */
+export async function holdAnswer(
+  { live, logger }: Pick<RouteDependencies, "live" | "logger">,
+  request: ApiRequest,
+  job: JobRef,
+  created: Answer,
+): Promise<Answer> {
+  const seconds = readPreferWait(request.header("Prefer"));
+  const place = seconds === null ? null : takePlace(live, request);
+  if (seconds === null || !place?.taken) return created;
+  try {
+    const found = await awaitEnd(live, job, seconds, place.signal);
+    if (found === null) return created;
+    const headers = { ...created.headers, "Preference-Applied": `wait=${seconds}` };
+    const body = { ...(created.body as object), ...toJobAnswer(found, request.base) };
+    return json(body, headers, created.status);
+  } catch (failure) {
+    logger.warn({ jobId: job.jobId, failure: toLoggable(failure) }, "an answer is not held until the job has ended");
+    return created;
+  }
+}
+
+/** The job once it has ended, or as it stands when the time is up or the client has gone. */
+async function awaitEnd(live: Live, job: JobRef, seconds: number, signal: AbortSignal): Promise<JobRecord | null> {
+  const deadline = performance.now() + seconds * 1000;
+  const watch = await live.watch(job, null, signal);
+  if (watch === null) return null;
+  try {
+    for (;;) {
+      const found = watch.now()?.job ?? null;
+      const leftMs = deadline - performance.now();
+      const hasEnded = found !== null && found.completedAt !== null;
+      if (hasEnded || leftMs <= 0 || signal.aborted) return found;
+      await watch.sleep(leftMs);
+    }
+  } finally {
+    watch.leave();
+  }
+}

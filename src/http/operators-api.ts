@@ -1,0 +1,32 @@
+import Router from "@koa/router";
+import Koa from "koa";
+import type { Logger } from "pino";
+import type { Access } from "../access/access.ts";
+import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
+import { type ApiState, mountRoute } from "./mount-route.ts";
+import { healthRoutes, type Probe } from "./routes/health.ts";
+import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
+
+export type OperatorsDependencies = {
+  readonly probes: readonly Probe[];
+  readonly metrics: MetricsPage;
+  readonly logger: Logger;
+};
+
+/** Every route here is open to whoever reaches the port, so nobody is ever asked for a key. */
+const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmitted: () => false };
+
+/** Health and metrics by themselves, on a port for operators' networks: also of a process that plays no API. */
+export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
+  const router = new Router<ApiState>({ sensitive: true });
+  for (const route of [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")]) {
+    mountRoute(router, "", route, noKeys);
+  }
+  const app = new Koa<ApiState>();
+  app.on("error", logLostAnswer(dependencies.logger));
+  app.use(toContext());
+  app.use(answerEverything(dependencies.logger));
+  app.use(router.routes());
+  app.use(answerUnrouted(router));
+  return app as Koa;
+}

@@ -1,0 +1,84 @@
+import type { EventLog } from "../../event-log/event-log.ts";
+import { type EventType, eventSchemas } from "../../schemas/events.ts";
+import type { Checked, Fault } from "../../schemas/fault.ts";
+import { failed, passed } from "../../schemas/fault.ts";
+import { type Answer, json } from "../answer.ts";
+import { toEventAnswer } from "../event-answer.ts";
+import { eventStreamType, ndjsonType, streaming } from "../event-stream.ts";
+import { readFeedPage } from "../feed-page.ts";
+import { lastEventIdFault, readLastEventId } from "../last-event-id.ts";
+import { refuseFaults } from "../problem.ts";
+import { type Parameters, someOf, whole } from "../query.ts";
+import { type ApiRequest, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { takePlace } from "../take-place.ts";
+import { asLines, asServerSentEvents, lookMs, tellFeed } from "../tell-feed.ts";
+
+type FeedQuery = {
+  readonly after: number | null;
+  readonly limit: number | null;
+  readonly types: readonly EventType[];
+  readonly wait: number | null;
+};
+
+const defaultLimit = 100;
+const maxLimit = 1000;
+const maxWaitSeconds = 60;
+
+const eventTypes = Object.keys(eventSchemas) as EventType[];
+
+const parameters: Parameters<FeedQuery> = {
+  after: whole(null, 0, Number.MAX_SAFE_INTEGER),
+  limit: whole(null, 1, maxLimit),
+  types: someOf(eventTypes),
+  wait: whole(null, 0, maxWaitSeconds),
+};
+
+/**
+ * GET /events: everything that happened in a tenant, in the order of the log and from the log alone. A page by cursor
+ * in JSON, or a feed that goes on: lines of JSON, or Server-Sent Events.
+ */
+export const eventFeedRoute = ({ live, log }: RouteDependencies) =>
+  route<FeedQuery>({
+    method: "GET",
+    path: "/events",
+    query: parameters,
+    scope: "events:read",
+    offers: ["application/json", ndjsonType, eventStreamType],
+    handle: async (request) => {
+      const begin = await readBegin(log, request);
+      if (!begin.valid) return refuseFaults(begin.faults);
+      const place = takePlace(live, request);
+      return place.taken ? await answerFeed(live, request, begin.value, place.signal) : place.answer;
+    },
+  });
+
+/** A client that comes back says where it was by a header, as browsers do; its address still names where it began. */
+async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>): Promise<Checked<number>> {
+  const lastEventId = readLastEventId(header("Last-Event-ID"));
+  if (!lastEventId.valid) return lastEventId;
+  const begin = lastEventId.value ?? query.after ?? 0;
+  const { lastSequence } = begin === 0 ? { lastSequence: 0 } : await log.state();
+  if (begin <= lastSequence) return passed(begin);
+  const sentence = `is ${begin}; the log ends with ${lastSequence}`;
+  const ofQuery: Fault = { pointer: "?after", message: `after ${sentence}` };
+  return failed([lastEventId.value === null ? ofQuery : lastEventIdFault(sentence)]);
+}
+
+async function answerFeed(
+  live: RouteDependencies["live"],
+  { context: { tenant }, accepted, query: { types, limit, wait } }: ApiRequest<FeedQuery>,
+  afterSequence: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const asked = { tenant, afterSequence, types };
+  if (accepted !== ndjsonType && accepted !== eventStreamType) {
+    const options = { limit: limit ?? defaultLimit, waitMs: (wait ?? 0) * 1000 };
+    const { events, position, hasMore } = await readFeedPage(live, asked, options, signal);
+    return json({ data: events.map(toEventAnswer), nextCursor: String(position), hasMore });
+  }
+  const waitMs = wait === null ? null : wait * 1000;
+  const steps = live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs));
+  const form = accepted === ndjsonType ? asLines : asServerSentEvents;
+  return streaming(accepted, tellFeed(steps, form, { limit, waitMs }), signal);
+}

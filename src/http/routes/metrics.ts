@@ -1,0 +1,23 @@
+import type { Route } from "../route.ts";
+import { route } from "../route.ts";
+
+/** What the process measures, as Prometheus reads it. It always answers: what cannot be asked now is left out. */
+export type MetricsPage = {
+  readonly contentType: string;
+  print(): Promise<string>;
+};
+
+/** Counts are of all tenants together, so on the API it takes an operator's key. */
+export const metricsRoute = (page: MetricsPage, scope: Route["scope"]): Route =>
+  route({
+    method: "GET",
+    path: "/metrics",
+    scope,
+    offers: ["text/plain"],
+    handle: async () => ({
+      status: 200,
+      type: page.contentType,
+      headers: {},
+      body: Buffer.from(await page.print()),
+    }),
+  });

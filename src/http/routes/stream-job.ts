@@ -1,0 +1,79 @@
+import type { JobMoment } from "../../live/job-fold.ts";
+import type { JobWatch } from "../../live/watch-job.ts";
+import { json } from "../answer.ts";
+import {
+  beginOfStream,
+  comment,
+  eventStreamType,
+  heartbeat,
+  heartbeatMs,
+  streaming,
+  toServerSentEvent,
+} from "../event-stream.ts";
+import { toJobAnswer } from "../job-answer.ts";
+import { toJobRef } from "../job-ref.ts";
+import { lastEventIdFault, readLastEventId } from "../last-event-id.ts";
+import { jobNotFound, refuseFaults } from "../problem.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { takePlace } from "../take-place.ts";
+
+/** A mailing makes thousands of events a second; a change must be told within 100 ms. */
+const betweenProgressMs = 50;
+
+/** GET /jobs/:jobId/stream: how the job goes on, as Server-Sent Events, until it has ended. From the log alone. */
+export const streamJobRoute = ({ live }: RouteDependencies) =>
+  route({
+    method: "GET",
+    path: "/jobs/:jobId/stream",
+    offers: [eventStreamType],
+    handle: async (request) => {
+      const { context, base, part, header } = request;
+      const lastEventId = readLastEventId(header("Last-Event-ID"));
+      if (!lastEventId.valid) return refuseFaults(lastEventId.faults);
+      const ref = toJobRef(context, part("jobId"));
+      if (ref === null) return jobNotFound();
+      const place = takePlace(live, request);
+      if (!place.taken) return place.answer;
+      const watch = await live.watch(ref, lastEventId.value, place.signal);
+      if (watch === null) return jobNotFound();
+      const now = watch.now();
+      if (now !== null && (lastEventId.value ?? 0) > now.sequence) {
+        return refuseFaults([lastEventIdFault(`is ${lastEventId.value}; the job's last event is ${now.sequence}`)]);
+      }
+      // It has seen the end, and a browser would come again for ever: this answer tells it not to.
+      if (now !== null && hasEnded(now) && !watch.hasStatus()) return { ...json(null), status: 204 };
+      return streaming(eventStreamType, tell(watch, base, place.signal), place.signal);
+    },
+  });
+
+const hasEnded = ({ job }: JobMoment): boolean => job.completedAt !== null;
+
+async function* tell(watch: JobWatch, base: string, signal: AbortSignal): AsyncGenerator<string> {
+  const frame = (event: string, { job, sequence }: JobMoment): string =>
+    toServerSentEvent(event, sequence, toJobAnswer(job, base));
+  let progressAt = 0;
+  let heartbeatAt = performance.now() + heartbeatMs;
+  yield beginOfStream;
+  while (!signal.aborted) {
+    const now = performance.now();
+    const status = watch.takeStatus();
+    const progress = status === null && now >= progressAt ? watch.takeProgress() : null;
+    if (status !== null) {
+      yield frame("status", status);
+      if (hasEnded(status) && !watch.hasStatus()) return;
+    } else if (watch.isLost()) {
+      yield comment("This client does not keep up. Connect again with Last-Event-ID.");
+      return;
+    } else if (progress !== null) {
+      yield frame("progress", progress);
+      progressAt = now + betweenProgressMs;
+    } else if (now >= heartbeatAt) {
+      yield heartbeat;
+    } else {
+      await watch.sleep((watch.hasProgress() ? Math.min(progressAt, heartbeatAt) : heartbeatAt) - now);
+      continue;
+    }
+    heartbeatAt = now + heartbeatMs;
+  }
+}

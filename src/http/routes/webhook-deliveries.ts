@@ -1,0 +1,90 @@
+import type { DeliveryListOptions, DeliveryRecord } from "../../../projections/webhook-deliveries/queries.ts";
+import { deliveryAfter, foldDeliveries } from "../../domain/webhooks/delivery.ts";
+import type { WebhookEvent } from "../../domain/webhooks/events.ts";
+import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
+import { type Answer, json } from "../answer.ts";
+import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../problem.ts";
+import { type Parameters, whole } from "../query.ts";
+import { toCause } from "../request-context.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { toDeliveryAnswer } from "../webhook-answer.ts";
+
+type Dependencies = Pick<RouteDependencies, "webhooks" | "log" | "readPosition" | "now">;
+
+const parameters: Parameters<DeliveryListOptions> = {
+  cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
+  limit: whole(20, 1, 100),
+};
+
+/** What was sent to an endpoint, and to send it again. */
+export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route<DeliveryListOptions>({
+    method: "GET",
+    path: "/webhook-endpoints/:id/deliveries",
+    query: parameters,
+    handle: async (request) => {
+      const endpoint = await endpointOf(dependencies, request);
+      return endpoint === null ? webhookEndpointNotFound() : await list(dependencies, endpoint, request);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/webhook-endpoints/:id/deliveries/:deliveryId/redeliver",
+    handle: async (request) => {
+      const endpoint = await endpointOf(dependencies, request);
+      return endpoint === null ? webhookEndpointNotFound() : await redeliver(dependencies, endpoint, request);
+    },
+  }),
+];
+
+const endpointOf = async <Query>(
+  { webhooks }: Dependencies,
+  { context, part }: ApiRequest<Query>,
+): Promise<WebhookEndpoint | null> => findEndpoint(await webhooks.store.read(context.tenant), part("id"));
+
+async function list(
+  { webhooks, readPosition }: Dependencies,
+  { id }: WebhookEndpoint,
+  { context, query, header }: ApiRequest<DeliveryListOptions>,
+): Promise<Answer> {
+  const minSequence = readMinSequence(header("Min-Sequence"));
+  if (!minSequence.valid) return refuseFaults(minSequence.faults);
+  const behind = await awaitMinSequence(readPosition, "webhook-deliveries", minSequence.value);
+  if (behind !== null) return behind;
+  const found = await askReadModel(() => webhooks.deliveries.list(context.tenant, id, query));
+  const { deliveries, nextCursor, readSequence } = found;
+  return json({ data: deliveries.map(toDeliveryAnswer), nextCursor }, readSequenceHeader(readSequence));
+}
+
+/**
+ * Begins the next round: the same message with the same id, whatever became of it before. The read model tells which
+ * job it is about, and the log where the delivery stands. Asked for twice before it is sent, it is sent once.
+ */
+async function redeliver(
+  { webhooks, log, now }: Dependencies,
+  { id }: WebhookEndpoint,
+  { context, part }: ApiRequest,
+): Promise<Answer> {
+  const projected = await askReadModel(() => webhooks.deliveries.find(context.tenant, id, part("deliveryId")));
+  if (projected === null) return webhookDeliveryNotFound();
+  const job = { tenant: context.tenant, jobId: projected.jobId };
+  const notices = await log.readNotices(job);
+  const state = foldDeliveries(notices.map(({ event }) => event)).get(projected.deliveryId);
+  if (state === undefined) return webhookDeliveryNotFound();
+  const toAnswer = (delivery: Omit<DeliveryRecord, "jobId">) => toDeliveryAnswer({ ...delivery, jobId: job.jobId });
+  if (state.status === "waiting" && state.attempt === 0) return json(toAnswer(state), {}, 202);
+  const { deliveryId, endpoint, type, jobSequence, round } = state;
+  const event: WebhookEvent = {
+    type: "WebhookRedeliveryRequested",
+    at: now(),
+    data: { deliveryId, endpoint, type, jobSequence, round: round + 1 },
+  };
+  const sequence = await log.record(job, {
+    ...toCause(context),
+    id: `${deliveryId}/${round + 1}/${event.type}`,
+    event,
+  });
+  return json(toAnswer(deliveryAfter(state, event) ?? state), { "Event-Sequence": String(sequence) }, 202);
+}

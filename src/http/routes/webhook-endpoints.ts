@@ -1,0 +1,79 @@
+import { v7 as newId } from "uuid";
+import { webhookTypes } from "../../domain/webhooks/events.ts";
+import { faultsIn } from "../../schemas/fault.ts";
+import { readWebhookEndpointRequest } from "../../schemas/webhook-request.ts";
+import { newSecret } from "../../webhooks/secret.ts";
+import {
+  findEndpoint,
+  maxEndpoints,
+  type WebhookEndpoint,
+  withEndpoint,
+  withoutEndpoint,
+  withRotatedEndpoint,
+} from "../../webhooks/tenant-webhooks.ts";
+import { type Answer, json } from "../answer.ts";
+import { refuse, refuseFaults, webhookEndpointNotFound } from "../problem.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { toEndpointAnswer, toSecretAnswer } from "../webhook-answer.ts";
+import { checkWebhookUrl } from "../webhook-url.ts";
+
+type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;
+
+/** Where a tenant is told of its jobs. */
+export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route({
+    method: "GET",
+    path: "/webhook-endpoints",
+    handle: async ({ context }) => {
+      const { endpoints } = await dependencies.webhooks.store.read(context.tenant);
+      return json({ data: endpoints.map(toEndpointAnswer), nextCursor: null });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/webhook-endpoints",
+    takesBody: true,
+    handle: (request) => create(dependencies, request),
+  }),
+  route({
+    method: "DELETE",
+    path: "/webhook-endpoints/:id",
+    handle: async ({ context, part }) => {
+      const { store } = dependencies.webhooks;
+      const found = findEndpoint(await store.read(context.tenant), part("id"));
+      if (found === null) return webhookEndpointNotFound();
+      await store.change(context.tenant, (before) => withoutEndpoint(before, found.id));
+      return json(toEndpointAnswer(found));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/webhook-endpoints/:id/rotate",
+    handle: async ({ context, part }) => {
+      const { webhooks } = await dependencies.webhooks.store.change(context.tenant, (before) =>
+        withRotatedEndpoint(before, part("id"), dependencies.now()),
+      );
+      const found = findEndpoint(webhooks, part("id"));
+      return found === null ? webhookEndpointNotFound() : json(toSecretAnswer(found));
+    },
+  }),
+];
+
+async function create({ webhooks, now }: Dependencies, { context, body }: ApiRequest): Promise<Answer> {
+  const request = readWebhookEndpointRequest(body ?? {});
+  const url = request.valid ? checkWebhookUrl(request.value.url, "url", webhooks.allowed) : request;
+  if (!request.valid || !url.valid) return refuseFaults(faultsIn(url));
+  const endpoint: WebhookEndpoint = {
+    id: newId(),
+    url: request.value.url,
+    types: [...new Set(request.value.types ?? webhookTypes)],
+    createdAt: now(),
+    secrets: [newSecret()],
+  };
+  const { changed } = await webhooks.store.change(context.tenant, (before) => withEndpoint(before, endpoint));
+  if (!changed) {
+    return refuse("too-many-webhook-endpoints", `There are ${maxEndpoints} already; expected at most so many.`);
+  }
+  return json(toSecretAnswer(endpoint), {}, 201);
+}

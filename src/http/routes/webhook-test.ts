@@ -1,0 +1,30 @@
+import { randomUUID } from "node:crypto";
+import { signedPost } from "../../webhooks/signed-post.ts";
+import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
+import { judge, type Verdict } from "../../webhooks/verdict.ts";
+import { json } from "../answer.ts";
+import { webhookEndpointNotFound } from "../problem.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+/** POST /webhook-endpoints/:id/test: sends a signed message now, once, and answers what came of it. */
+export const webhookTestRoute = ({ webhooks, now }: Pick<RouteDependencies, "webhooks" | "now">) =>
+  route({
+    method: "POST",
+    path: "/webhook-endpoints/:id/test",
+    handle: async ({ context, part }) => {
+      const endpoint = findEndpoint(await webhooks.store.read(context.tenant), part("id"));
+      if (endpoint === null) return webhookEndpointNotFound();
+      const id = randomUUID();
+      const message = { type: "webhook.test", timestamp: now(), data: { endpointId: endpoint.id } };
+      const body = new TextEncoder().encode(JSON.stringify(message));
+      const verdict = judge(await signedPost(webhooks.post, endpoint, { id, body }));
+      return json({ webhookId: id, ...toResult(verdict) });
+    },
+  });
+
+const toResult = (verdict: Verdict) => ({
+  delivered: verdict.kind === "delivered",
+  statusCode: verdict.statusCode,
+  error: verdict.kind === "delivered" ? null : verdict.error,
+});

@@ -1,0 +1,42 @@
+import type { ContentStore } from "../content/content-store.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { createPlaces, type PlaceLimits, type Places } from "./places.ts";
+import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
+import { createTail } from "./tail.ts";
+import { type JobWatch, watchJob } from "./watch-job.ts";
+
+/** What happens, told while it happens: from the log alone, so also while no read model can be asked. */
+export interface Live {
+  readonly places: Pick<Places, "take" | "taken">;
+  /** See watchJob. The caller leaves it in the end. */
+  watch(job: JobRef, afterSequence: number | null, signal: AbortSignal): Promise<JobWatch | null>;
+  /** See readFeed. */
+  feed(request: FeedRequest, signal: AbortSignal, idleMs: number): AsyncIterable<FeedStep>;
+  /** How many watch and read on at the moment. */
+  listeners(): number;
+  /** Ends everything that goes on, at once. */
+  close(): void;
+}
+
+/** A stream costs a socket, some kilobytes, and a part of every event that it is told. */
+export const defaultLimits: PlaceLimits = { inProcess: 1000, ofTenant: 100 };
+
+export function createLive(
+  log: EventLog,
+  contentStore: ContentStore,
+  report: (failure: unknown) => void,
+  limits: PlaceLimits = defaultLimits,
+): Live {
+  const tail = createTail(log, report);
+  const places = createPlaces(limits);
+  return {
+    places,
+    watch: (job, afterSequence, signal) => watchJob({ log, contentStore, tail }, job, afterSequence, signal),
+    feed: (request, signal, idleMs) => readFeed(log, tail, request, signal, idleMs),
+    listeners: tail.listeners,
+    close: () => {
+      places.close();
+      tail.close();
+    },
+  };
+}

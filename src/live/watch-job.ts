@@ -1,0 +1,69 @@
+import type { ContentStore } from "../content/content-store.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { readLabels } from "../history/job-from-log.ts";
+import { createJobFold, type JobProgress } from "./job-fold.ts";
+import type { Tail } from "./tail.ts";
+import { createWake } from "./wake.ts";
+
+export type JobWatch = JobProgress & {
+  /** Until something has changed, the time is up, or the signal came. Throws what broke the tail. */
+  sleep(ms: number): Promise<void>;
+  /** Nothing is heard any more. It comes by itself with the signal. */
+  leave(): void;
+};
+
+type Parts = { readonly log: EventLog; readonly contentStore: ContentStore; readonly tail: Tail };
+
+/**
+ * One job, folded from its history and then from what is appended, without any read model. Null where the log knows no
+ * such job. `afterSequence` is what the caller has seen: changes of status since then are told again; null for somebody
+ * new, who is told how the job stands, and from there on.
+ */
+export async function watchJob(
+  { log, contentStore, tail }: Parts,
+  ref: JobRef,
+  afterSequence: number | null,
+  signal: AbortSignal,
+): Promise<JobWatch | null> {
+  const wake = createWake(signal);
+  const fold = createJobFold(ref.jobId);
+  let early: StoredEvent[] | null = [];
+  let failure: unknown = null;
+  const leave = await tail.listen(ref, {
+    hear: (entry) => {
+      if (early !== null) early.push(entry);
+      else fold.add(entry);
+      wake.ring();
+    },
+    broken: (reason) => {
+      failure = reason;
+      wake.ring();
+    },
+  });
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    const end = (await log.state()).lastSequence;
+    // The subjects of a job are read one by one: only up to `end` nothing is missing between them.
+    const [history, labels] = await Promise.all([log.readHistory(ref), readLabels(contentStore, ref)]);
+    if (history.length === 0) {
+      leave();
+      return null;
+    }
+    const past = history.filter(({ sequence }) => sequence <= end);
+    fold.begin(past, labels, afterSequence);
+    for (const entry of early) if (entry.sequence > end) fold.add(entry);
+    early = null;
+  } catch (reason) {
+    leave();
+    throw reason;
+  }
+  return {
+    ...fold.progress,
+    sleep: async (ms) => {
+      if (failure === null) await wake.sleep(ms);
+      if (failure !== null) throw failure;
+    },
+    leave,
+  };
+}

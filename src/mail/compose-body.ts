@@ -1,0 +1,88 @@
+import MimeNode from "nodemailer/lib/mime-node";
+import { encodeContentOf } from "./encode-part.ts";
+import type { PersonalParts } from "./mailer.ts";
+
+/** A body in pieces, of which mails of one letter share those that are alike, however large. */
+export type ComposedBody = {
+  readonly chunks: readonly Buffer[];
+  /** How the root is encoded, where it is itself the text; null for a body of several parts. */
+  readonly transferEncoding: string | null;
+};
+
+type Texts = Pick<PersonalParts, "html" | "text">;
+
+/** Writes the body of a message whose texts are those given, and all else is what stands in the tree of parts. */
+export type BodyWriter = (texts: Texts) => Promise<ComposedBody>;
+
+const newLine = Buffer.from("\r\n");
+
+/** For a tree of parts that nodemailer built: attachments are encoded once, texts each time. */
+export function createBodyWriter(root: MimeNode): BodyWriter {
+  const encoded = new Map<MimeNode, Promise<Buffer>>();
+  const encodedOnce = (part: MimeNode): Promise<Buffer> => {
+    const known = encoded.get(part) ?? encodeContentOf(part);
+    encoded.set(part, known);
+    return known;
+  };
+
+  const writePart = async (part: MimeNode, texts: Texts): Promise<readonly Buffer[]> => {
+    const text = textFor(part, texts);
+    const fresh = text === null ? part : likePart(part, text);
+    const header = Buffer.from(`${fresh.buildHeaders()}\r\n\r\n`);
+    if (part.childNodes.length > 0) return [header, ...(await writeParts(part, texts))];
+    return [header, await (text === null ? encodedOnce(part) : encodeContentOf(fresh))];
+  };
+
+  const writeParts = async (parent: MimeNode, texts: Texts): Promise<readonly Buffer[]> => {
+    const chunks: Buffer[] = [];
+    for (const part of parent.childNodes) {
+      chunks.push(Buffer.from(`${chunks.length > 0 ? "\r\n" : ""}--${parent.boundary}\r\n`));
+      chunks.push(...(await writePart(part, texts)));
+    }
+    return [...chunks, Buffer.from(`\r\n--${parent.boundary}--\r\n`)];
+  };
+
+  return async (texts) => {
+    if (root.childNodes.length > 0) return { chunks: joinSmall(await writeParts(root, texts)), transferEncoding: null };
+    const text = textFor(root, texts);
+    const part = text === null ? root : likePart(root, text);
+    const content = await encodeContentOf(part);
+    // Every message ends with a line end; without content it is that of the header.
+    const isEnded = content.length === 0 || content.at(-1) === 0x0a;
+    const chunks = isEnded ? [content] : [content, newLine];
+    return { chunks: joinSmall(chunks), transferEncoding: part.getTransferEncoding() || null };
+  };
+}
+
+/** Null for an attachment and for what holds other parts. */
+function textFor(part: MimeNode, { html, text }: Texts): string | null {
+  if (part.childNodes.length > 0 || part.getHeader("Content-Disposition")) return null;
+  return typeOf(part).startsWith("text/html") ? (html ?? "") : (text ?? "");
+}
+
+/** A part keeps what it found out about its content, so that each content needs a part of its own. */
+const likePart = (part: MimeNode, content: string): MimeNode =>
+  new MimeNode("multipart/alternative").createChild(typeOf(part)).setContent(content);
+
+const typeOf = (part: MimeNode): string => String(part.getHeader("Content-Type"));
+
+const largeBytes = 64 * 1024;
+
+/** What is large is shared by all mails and never copied; the rest is written sooner in one piece. */
+function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
+  const joined: Buffer[] = [];
+  let small: Buffer[] = [];
+  const endSmall = (): void => {
+    if (small.length > 0) joined.push(Buffer.concat(small));
+    small = [];
+  };
+  for (const chunk of chunks) {
+    if (chunk.length < largeBytes) small.push(chunk);
+    else {
+      endSmall();
+      joined.push(chunk);
+    }
+  }
+  endSmall();
+  return joined;
+}

@@ -1,0 +1,110 @@
+import MailComposer from "nodemailer/lib/mail-composer";
+import { foldLines } from "nodemailer/lib/mime-funcs";
+import type MimeNode from "nodemailer/lib/mime-node";
+import { addressOf } from "./address-of.ts";
+import { type BodyWriter, type ComposedBody, createBodyWriter } from "./compose-body.ts";
+import { createSigner, type DkimSettings, type Signer } from "./dkim.ts";
+import { type HeaderField, readHeaderFields, toBytesAsText } from "./header-fields.ts";
+import type { Letter, Mail, PersonalParts } from "./mailer.ts";
+
+export type Envelope = { readonly from: string; readonly to: string };
+
+/** A letter as nodemailer composed it, once; what differs from mail to mail is written anew for each. */
+export type ComposedLetter = {
+  readonly envelopeTo: (recipient: string) => Envelope;
+  /** The whole message in pieces, as `sendMail` would have sent it to the recipient of this mail. */
+  readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
+};
+
+/** The header of mails that have the same parts, and what writes their bodies. */
+type Form = {
+  readonly node: MimeNode;
+  readonly fields: readonly HeaderField[];
+  readonly writeBody: BodyWriter;
+};
+
+type SignedBody = ComposedBody & { readonly sign: Signer | null };
+
+export async function composeLetter(letter: Letter, dkim: DkimSettings | null): Promise<ComposedLetter> {
+  const forms = new Map<string, Form>();
+  const formOf = ({ html, text }: PersonalParts): Form => {
+    const key = `${Boolean(html)} ${Boolean(text)}`;
+    const form = forms.get(key) ?? createForm({ ...letter, html, text });
+    forms.set(key, form);
+    return form;
+  };
+  const finish = async (parts: PersonalParts): Promise<SignedBody> => {
+    const body = await formOf(parts).writeBody(parts);
+    return { ...body, sign: dkim === null ? null : await createSigner(body.chunks, dkim) };
+  };
+  const { node } = formOf(letter);
+  const from = node.setEnvelope({ from: addressOf(letter.from) }).getEnvelope().from || "";
+  let sharedBody: Promise<SignedBody> | null = null;
+  const bodyOfAll = (): Promise<SignedBody> => {
+    sharedBody ??= finish(letter);
+    return sharedBody;
+  };
+
+  return {
+    envelopeTo: (recipient) => ({ from, to: node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "" }),
+    messageOf: async (mail, date) => {
+      const { personal } = mail;
+      const form = formOf(personal ?? letter);
+      const { chunks, transferEncoding, sign } = await (personal ? finish(personal) : bodyOfAll());
+      const own = fieldsOfMail(form.node, mail, date, transferEncoding);
+      const fields = form.fields.map((field) => own.get(field.key) ?? field);
+      const header = fields.map(({ line }) => `${line}\r\n`).join("");
+      return [Buffer.from(`${sign?.(fields) ?? ""}${header}\r\n`, "latin1"), ...chunks];
+    },
+  };
+}
+
+function createForm(letter: Letter): Form {
+  const node = new MailComposer(toComposerOptions(letter)).compile();
+  const fields = readHeaderFields(Buffer.from(node.buildHeaders()));
+  return { node, fields, writeBody: createBodyWriter(node) };
+}
+
+const toComposerOptions = ({ from, replyTo, subject, html, text, headers, attachments = [] }: Letter) => ({
+  from,
+  // In the places of those that each mail has for itself.
+  to: toAddress("recipient@example.org"),
+  messageId: "<letter@example.org>",
+  subject,
+  // As a list: nodemailer takes an object with `key` and `value` for one header of that name.
+  headers: Object.entries(headers).map(([key, value]) => ({ key, value })),
+  attachments: attachments.map(({ filename, contentType, contentId, bytes }) => ({
+    filename,
+    contentType,
+    content: bytes,
+    ...(contentId === null ? {} : { cid: contentId }),
+  })),
+  disableFileAccess: true,
+  disableUrlAccess: true,
+  ...(replyTo === null ? {} : { replyTo }),
+  ...(html === null ? {} : { html }),
+  ...(text === null ? {} : { text }),
+});
+
+/** As an object: a string could be read as several addresses. */
+const toAddress = (address: string) => ({ name: "", address });
+
+function fieldsOfMail(
+  node: MimeNode,
+  { to, messageId, personal }: Mail,
+  date: Date,
+  transferEncoding: string | null,
+): Map<string, HeaderField> {
+  const own = (name: string, value: string): [string, HeaderField] => {
+    const key = name.toLowerCase();
+    return [key, { key, line: toBytesAsText(foldLines(`${name}: ${value}`, 76)) }];
+  };
+  const fields = [
+    own("To", node.encodeHeaderValue("To", toAddress(to))),
+    own("Message-ID", node.encodeHeaderValue("Message-ID", messageId)),
+    own("Date", node.encodeHeaderValue("Date", date)),
+  ];
+  if (personal) fields.push(own("Subject", node.encodeHeaderValue("Subject", personal.subject)));
+  if (transferEncoding !== null) fields.push(own("Content-Transfer-Encoding", transferEncoding));
+  return new Map(fields);
+}

@@ -1,0 +1,81 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { WaybillEvent } from "../event-log/event-log.ts";
+import type { Append } from "../event-log/observe-appends.ts";
+import { named } from "./registry.ts";
+
+/**
+ * What this process stored in the log: the sum over all processes is what happened. Labels are words of a closed
+ * vocabulary, never a tenant, a job or an address.
+ */
+export function createAppendMetrics(registry: Registry): (append: Append) => void {
+  const registers = [registry];
+  const events = new Counter({
+    ...named("events_published_total", "Events stored in the log, by type."),
+    labelNames: ["type"],
+    registers,
+  });
+  const jobs = new Counter({
+    ...named("jobs_total", "Decisions about jobs that were stored: created, started, completed, …"),
+    labelNames: ["event"],
+    registers,
+  });
+  const messages = new Counter({
+    ...named("messages_total", "Outcomes of mails that were stored, with the code of what went wrong."),
+    labelNames: ["outcome", "reason"],
+    registers,
+  });
+  const deadLetters = new Counter({
+    ...named("dead_letters_total", "Jobs that gave up, by the code of the reason."),
+    labelNames: ["reason"],
+    registers,
+  });
+  const seconds = new Histogram({
+    ...named("publish_seconds", "From handing an event to the log to its being stored."),
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  const conflicts = new Counter({
+    ...named("publish_conflicts_total", "Decisions that came second: somebody else had decided about the job."),
+    registers,
+  });
+  const failures = new Counter({
+    ...named("publish_failures_total", "Events that were not stored: the log was unavailable or full."),
+    labelNames: ["reason"],
+    registers,
+  });
+
+  const countStored = (event: WaybillEvent): void => {
+    events.inc({ type: event.type });
+    if (isAboutJob(event)) jobs.inc({ event: snakeCase(event.type.slice("Job".length)) });
+    if (isOutcome(event)) messages.inc({ outcome: outcomeOf(event), reason: reasonOf(event) });
+    if (event.type === "JobFailed") deadLetters.inc({ reason: reasonOf(event) });
+  };
+
+  return ({ event, outcome, ms }) => {
+    switch (outcome) {
+      case "stored":
+        seconds.observe(ms / 1000);
+        countStored(event);
+        return;
+      case "conflict":
+        conflicts.inc();
+        return;
+      case "full":
+      case "unavailable":
+      case "failed":
+        failures.inc({ reason: outcome });
+    }
+  };
+}
+
+const isAboutJob = ({ type }: WaybillEvent): boolean => type.startsWith("Job");
+
+/** `RecipientSent` and its like; `RecipientsClaimed` is about several and no outcome. */
+const isOutcome = ({ type }: WaybillEvent): boolean => /^Recipient[A-Z]/.test(type);
+
+const outcomeOf = ({ type }: WaybillEvent): string => snakeCase(type.slice("Recipient".length));
+
+const reasonOf = ({ data }: WaybillEvent): string =>
+  "error" in data && data.error !== null ? data.error.code : "none";
+
+const snakeCase = (words: string): string => words.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();

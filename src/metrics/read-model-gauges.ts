@@ -1,0 +1,79 @@
+import { Gauge, type Registry } from "prom-client";
+import type { ProjectionLag } from "../../projections/projection-lag.ts";
+import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { GaugeSource } from "./refreshed-gauges.ts";
+import { named } from "./registry.ts";
+
+export type ReadModels = {
+  readonly stats: StatsQueries;
+  readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+};
+
+/** What the read models say of all tenants together; every process that shows them shows the same. */
+export const createReadModelGauges = (
+  registry: Registry,
+  { stats, projectionLags }: ReadModels,
+): readonly GaugeSource[] => [jobGauges([registry], stats), lagGauges([registry], projectionLags)];
+
+function jobGauges(registers: Registry[], stats: StatsQueries): GaugeSource {
+  const jobs = new Gauge({ ...named("jobs", "Jobs by status."), labelNames: ["state"], registers });
+  const waiting = new Gauge({
+    ...named("jobs_waiting", "Jobs that could start if a worker took them."),
+    labelNames: ["priority"],
+    registers,
+  });
+  const oldest = new Gauge({
+    ...named(
+      "oldest_pending_age_seconds",
+      "How long the one of them has waited that waits longest; 0 where none does.",
+    ),
+    labelNames: ["priority"],
+    registers,
+  });
+  return {
+    gauges: [jobs, waiting, oldest],
+    ask: async () => {
+      const now = Date.now();
+      const found = await stats.read(null, new Date(now).toISOString(), []);
+      return () => {
+        for (const [state, count] of found.jobs) jobs.set({ state }, count);
+        for (const [priority, { jobs: count, oldestSince }] of found.waiting) {
+          waiting.set({ priority }, count);
+          oldest.set({ priority }, oldestSince === null ? 0 : Math.max(0, (now - Date.parse(oldestSince)) / 1000));
+        }
+      };
+    },
+  };
+}
+
+function lagGauges(registers: Registry[], projectionLags: ReadModels["projectionLags"]): GaugeSource {
+  const labelNames = ["projection"];
+  const position = new Gauge({
+    ...named("projection_position", "Place in the log of the last event that a read model holds."),
+    labelNames,
+    registers,
+  });
+  const events = new Gauge({
+    ...named("projection_lag_events", "How many places of the log a read model is behind."),
+    labelNames,
+    registers,
+  });
+  const seconds = new Gauge({
+    ...named("projection_lag_seconds", "How long ago the first event was stored that a read model does not hold yet."),
+    labelNames,
+    registers,
+  });
+  return {
+    gauges: [position, events, seconds],
+    ask: async () => {
+      const lags = await projectionLags();
+      return () => {
+        for (const { projection, sequence, lagEvents, lagSeconds } of lags) {
+          position.set({ projection }, sequence);
+          if (lagEvents !== null) events.set({ projection }, lagEvents);
+          if (lagSeconds !== null) seconds.set({ projection }, lagSeconds);
+        }
+      };
+    },
+  };
+}

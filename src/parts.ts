@@ -1,0 +1,69 @@
+import type { Knex } from "knex";
+import type { Logger } from "pino";
+import { createDatabase, type DatabaseOptions } from "../projections/database.ts";
+import type { CompleteConfig } from "./config.ts";
+import type { ContentStore } from "./content/content-store.ts";
+import { createJetStreamContentStore } from "./content/jetstream-content-store.ts";
+import { observeContents } from "./content/observe-contents.ts";
+import type { Announcements } from "./event-log/announcements.ts";
+import type { EventLog } from "./event-log/event-log.ts";
+import { createJetStreamAnnouncements } from "./event-log/jetstream-announcements.ts";
+import { connectJetStream, type JetStreamConnection } from "./event-log/jetstream-connection.ts";
+import { createJetStreamEventLog } from "./event-log/jetstream-event-log.ts";
+import { createJetStreamLogRoom } from "./event-log/jetstream-log-room.ts";
+import { ensureStreams } from "./event-log/jetstream-streams.ts";
+import type { LogRoom } from "./event-log/log-room.ts";
+import { observeAppends } from "./event-log/observe-appends.ts";
+import type { Mailbox } from "./http/routes/mailbox.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { createWitness, type Witness } from "./watch.ts";
+
+/** What every role works with. */
+export type Parts = {
+  readonly config: CompleteConfig;
+  readonly logger: Logger;
+  readonly connection: JetStreamConnection;
+  readonly log: EventLog;
+  readonly room: LogRoom;
+  readonly contentStore: ContentStore;
+  readonly announcements: Announcements;
+  readonly db: Knex;
+  readonly mailbox: Mailbox | null;
+  readonly witness: Witness;
+  readonly lifecycle: Lifecycle;
+};
+
+/** What the commands that work on the read models need. Stop it at the end. */
+export async function connectParts(
+  config: CompleteConfig,
+  logger: Logger,
+  mailbox: Mailbox | null,
+  lifecycle: Lifecycle,
+  databaseOptions: DatabaseOptions = {},
+): Promise<Parts> {
+  const prefix = config.natsPrefix;
+  const notice = (message: string): void => logger.warn(message);
+  const connection = await connectJetStream(config.nats, config.processName, notice);
+  lifecycle.started("the connection to NATS", connection.close);
+  await ensureStreams(connection, { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes });
+  const room = await createJetStreamLogRoom(connection, prefix);
+  const witness = createWitness(connection);
+  const db = createDatabase(config.mysqlUrl, databaseOptions);
+  lifecycle.started("the database connections", () => db.destroy());
+  return {
+    config,
+    logger,
+    connection,
+    lifecycle,
+    mailbox,
+    db,
+    room,
+    witness,
+    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), witness.appended),
+    contentStore: observeContents(
+      await createJetStreamContentStore(connection, prefix, config.streamReplicas),
+      witness.contentStored,
+    ),
+    announcements: createJetStreamAnnouncements(connection, prefix),
+  };
+}

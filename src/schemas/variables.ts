@@ -1,0 +1,22 @@
+import { Type } from "typebox";
+
+const maxDepth = 8;
+const maxBytes = 32_768;
+
+export const variables = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  description: "an object with the values that fill in the template",
+});
+
+/** Null where they are as small and shallow as they must be, else what they are to be. */
+export function faultOfVariables(value: object): string | null {
+  if (isDeeperThan(value, maxDepth)) return `is nested too deep; expected at most ${maxDepth} levels`;
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > maxBytes ? `takes ${bytes} bytes of JSON; expected at most ${maxBytes}` : null;
+}
+
+/** What is walked here was parsed from a body that is itself no deeper than a stack takes. */
+const isDeeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)));

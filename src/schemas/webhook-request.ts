@@ -1,0 +1,22 @@
+import { Type } from "typebox";
+import { webhookTypes } from "../domain/webhooks/events.ts";
+import { checkRequest, closed } from "./request-schema.ts";
+
+const aType = `one of ${webhookTypes.join(", ")}`;
+
+/** What POST /api/webhook-endpoints takes. Without types it is told of everything. */
+export const webhookEndpointRequest = Type.Object(
+  {
+    url: Type.String({ description: "a URL with https" }),
+    types: Type.Optional(
+      Type.Array(Type.Enum([...webhookTypes], { description: aType }), {
+        minItems: 1,
+        maxItems: 20,
+        description: `an array, each of it ${aType}`,
+      }),
+    ),
+  },
+  closed,
+);
+
+export const readWebhookEndpointRequest = checkRequest(webhookEndpointRequest);

@@ -1,0 +1,105 @@
+import type { ContentRecipient, JobContent } from "../content/content-store.ts";
+import type { Attachment, Letter, PersonalParts } from "../mail/mailer.ts";
+import { textTemplateOf } from "./html-template.ts";
+import { hasTemplate, parseTemplate, TemplateFault, type TemplateKind, type Variables } from "./template.ts";
+import { textOfHtml } from "./text-of-html.ts";
+
+export type PartName = "subject" | "html" | "text";
+
+/** Why a part of a mailing cannot be read, or not be filled in for one recipient. */
+export class PartFault extends Error {
+  override readonly name = "PartFault";
+  readonly part: PartName;
+  readonly fault: TemplateFault;
+
+  constructor(part: PartName, fault: TemplateFault) {
+    super(fault.message, { cause: fault });
+    this.part = part;
+    this.fault = fault;
+  }
+}
+
+/** The mails of a mailing, before anybody composes them. */
+export type Letters = {
+  readonly letter: Letter;
+  /** What only this recipient gets; null where everybody gets the letter. Throws a PartFault. */
+  readonly personalFor: (recipient: ContentRecipient) => PersonalParts | null;
+};
+
+type Fill<Part> = (variables: Variables) => Part;
+
+const maxSubjectLength = 998;
+/** Of a part that is filled in. */
+const maxPartLength = 1_000_000;
+/** Longer HTML of one recipient goes without a text part: converting it takes longer than sending it. */
+const maxConvertedLength = 200_000;
+
+/**
+ * Reads the templates of a mailing. Whether it has any was found when it was accepted: a mailing from before that is
+ * sent with its braces. Throws a PartFault.
+ */
+export function readLetters(content: JobContent, mailFrom: string, attachments: readonly Attachment[] = []): Letters {
+  const { subject, html, replyTo, headers } = content;
+  const isTemplate = content.template === "liquid";
+  const text = content.text ?? (html === null || isTemplate ? null : textOfHtml(html));
+  const letter: Letter = { subject, html, text, from: content.from ?? mailFrom, replyTo, headers, attachments };
+  return { letter, personalFor: isTemplate ? readTemplates(content) : () => null };
+}
+
+function readTemplates({ subject, html, text }: JobContent): Letters["personalFor"] {
+  const fillSubject = toOneLine(readPart("subject", subject, "text"));
+  const fillHtml = html === null ? null : readPart("html", html, "html");
+  const fillText = text === null ? null : readPart("text", text, "text");
+  const convert = html === null || fillText !== null ? null : readConversion(html);
+  return ({ email, variables }) => {
+    const scope = { email, ...variables };
+    const filledHtml = fillHtml?.(scope) ?? null;
+    return {
+      subject: fillSubject(scope),
+      html: filledHtml,
+      text: fillText?.(scope) ?? convert?.(scope, filledHtml ?? "") ?? null,
+    };
+  };
+}
+
+function readPart(part: PartName, source: string, kind: TemplateKind): Fill<string> {
+  if (!hasTemplate(source)) return () => source;
+  const template = said(part, () => parseTemplate(source, kind));
+  return (variables) => {
+    const filled = said(part, () => template.render(variables));
+    if (filled.length > maxPartLength) throw new PartFault(part, new TemplateFault("it makes too long a text", null));
+    return filled;
+  };
+}
+
+/** How the text part comes from the HTML: from its template where that can be, else from that of each recipient. */
+function readConversion(html: string): (variables: Variables, filledHtml: string) => string | null {
+  if (!hasTemplate(html)) {
+    const text = textOfHtml(html);
+    return () => text;
+  }
+  const template = textTemplateOf(html);
+  if (template !== null) return readPart("html", template, "text");
+  return (_, filledHtml) => (filledHtml.length > maxConvertedLength ? null : textOfHtml(filledHtml));
+}
+
+const toOneLine =
+  (fill: Fill<string>): Fill<string> =>
+  (variables) => {
+    const subject = fill(variables)
+      .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+      .trim();
+    const { length } = subject;
+    if (length >= 1 && length <= maxSubjectLength) return subject;
+    const reason = `it makes a subject of ${length} characters; expected 1 to ${maxSubjectLength}`;
+    throw new PartFault("subject", new TemplateFault(reason, null));
+  };
+
+function said<Result>(part: PartName, step: () => Result): Result {
+  try {
+    return step();
+  } catch (failure) {
+    if (failure instanceof TemplateFault) throw new PartFault(part, failure);
+    throw failure;
+  }
+}

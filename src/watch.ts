@@ -1,0 +1,81 @@
+import type { Knex } from "knex";
+import { allProjectors } from "../projections/all-projectors.ts";
+import { createProjectionLags, type ProjectionLag } from "../projections/projection-lag.ts";
+import { createStatsQueries, type StatsQueries } from "../projections/stats/queries.ts";
+import type { CompleteConfig } from "./config.ts";
+import { type AppendTrouble, createAppendTrouble } from "./event-log/append-trouble.ts";
+import type { EventLog } from "./event-log/event-log.ts";
+import { createJetStreamCanary } from "./event-log/jetstream-canary.ts";
+import type { JetStreamConnection } from "./event-log/jetstream-connection.ts";
+import { logServerOf } from "./event-log/jetstream-durability.ts";
+import { createJetStreamLogGauge } from "./event-log/jetstream-log-gauge.ts";
+import type { LogRoom } from "./event-log/log-room.ts";
+import type { Append, AppendOutcome } from "./event-log/observe-appends.ts";
+import { probesFor } from "./health-probes.ts";
+import type { OperatorsDependencies } from "./http/operators-api.ts";
+import { conditionOf } from "./http/routes/health.ts";
+import type { BreakerState } from "./mail/breaker.ts";
+import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
+
+/** What hears of the work while it is done. */
+export type Witness = {
+  readonly metrics: ServiceMetrics;
+  readonly appendTrouble: AppendTrouble;
+  readonly appended: (append: Append) => void;
+  readonly contentStored: (outcome: AppendOutcome) => void;
+};
+
+export function createWitness(connection: JetStreamConnection): Witness {
+  const metrics = createServiceMetrics();
+  const appendTrouble = createAppendTrouble();
+  connection.onReconnect(appendTrouble.forget);
+  return {
+    metrics,
+    appendTrouble,
+    appended: (append) => {
+      appendTrouble.heard(append.outcome);
+      metrics.appended(append);
+    },
+    contentStored: appendTrouble.heard,
+  };
+}
+
+export type WatchedParts = {
+  readonly config: CompleteConfig;
+  readonly logger: OperatorsDependencies["logger"];
+  readonly connection: JetStreamConnection;
+  readonly log: EventLog;
+  readonly room: LogRoom;
+  readonly db: Knex;
+  readonly witness: Witness;
+};
+
+/** Everything that tells people how the service does. */
+export type Watch = OperatorsDependencies & {
+  readonly stats: StatsQueries;
+  readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+};
+
+/** `breaker` is null in a process that sends no mail. */
+export async function createWatch(parts: WatchedParts, breaker: (() => BreakerState) | null): Promise<Watch> {
+  const { config, logger, connection, log, room, db, witness } = parts;
+  const prefix = config.natsPrefix;
+  const gauge = await createJetStreamLogGauge(connection, prefix);
+  const stats = createStatsQueries(db);
+  const projectionLags = createProjectionLags(db, allProjectors, gauge);
+  const probes = probesFor({
+    roles: config.roles,
+    log,
+    room,
+    canary: createJetStreamCanary(connection, prefix, config.streamReplicas),
+    appendTrouble: witness.appendTrouble,
+    logServer: () => logServerOf(connection),
+    db,
+    breaker,
+  });
+  const examine = async () =>
+    new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));
+  if (breaker !== null) witness.metrics.mail.watchBreaker(breaker);
+  const metrics = witness.metrics.page({ stats, projectionLags, log: gauge, isConnected: connection.isUp, examine });
+  return { probes, metrics, logger, stats, projectionLags };
+}

@@ -1,0 +1,68 @@
+import type { Knex } from "knex";
+import type { Logger } from "pino";
+import { createDueDeliveries } from "../projections/webhook-deliveries/due-deliveries.ts";
+import { createWebhookDeliveryQueries } from "../projections/webhook-deliveries/queries.ts";
+import type { CompleteConfig } from "./config.ts";
+import type { ContentStore } from "./content/content-store.ts";
+import type { EventLog } from "./event-log/event-log.ts";
+import type { JetStreamConnection } from "./event-log/jetstream-connection.ts";
+import { toJobAnswer } from "./http/job-answer.ts";
+import type { RouteDependencies } from "./http/route-dependencies.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { createOutageReport } from "./outage-report.ts";
+import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
+import { createSafePost } from "./webhooks/http-safe-post.ts";
+import { createJetStreamWebhookStore } from "./webhooks/jetstream-webhook-store.ts";
+import { createReceivers } from "./webhooks/receivers.ts";
+import { createTenantSecrets } from "./webhooks/tenant-secrets.ts";
+import type { WebhookStore } from "./webhooks/webhook-store.ts";
+import { createWebhooks } from "./webhooks/webhooks.ts";
+
+type WebhookParts = {
+  readonly config: CompleteConfig;
+  readonly logger: Logger;
+  readonly connection: JetStreamConnection;
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly db: Knex;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Half of the time that a process may take to stop: what is on its way then is sent again by whoever comes next. */
+const shareOfShutdown = 0.5;
+
+const openStore = ({ connection, config }: WebhookParts): Promise<WebhookStore> =>
+  createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas });
+
+/** Tells receivers that jobs have ended. */
+export async function startWebhooks(parts: WebhookParts): Promise<void> {
+  const { config, logger, connection, log, contentStore, db, lifecycle } = parts;
+  const { secret, allowed } = config.webhooks;
+  const store = await openStore(parts);
+  const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "webhooks", (notice) => logger.error(notice));
+  const webhooks = createWebhooks(
+    {
+      log,
+      contentStore,
+      feed,
+      due: createDueDeliveries(db),
+      receivers: createReceivers(store, createTenantSecrets(store, secret), contentStore),
+      post: createSafePost({ allowed }),
+      show: (job) => toJobAnswer(job, "/api"),
+    },
+    createOutageReport(logger, "webhooks"),
+  );
+  webhooks.start();
+  lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
+}
+
+/** What routes about webhooks work with. */
+export async function webhooksForRoutes(parts: WebhookParts): Promise<RouteDependencies["webhooks"]> {
+  const { allowed } = parts.config.webhooks;
+  return {
+    store: await openStore(parts),
+    deliveries: createWebhookDeliveryQueries(parts.db),
+    post: createSafePost({ allowed }),
+    allowed,
+  };
+}

@@ -1,0 +1,153 @@
+import { lookup } from "node:dns/promises";
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
+import { type AllowedNetworks, isAddress, isInNetworks, isPublic } from "./addresses.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import type { PostOutcome, PostRequest, SafePost } from "./safe-post.ts";
+import { hostOf, whyNotToCall } from "./target-url.ts";
+
+type HostAddress = { readonly address: string; readonly family: number };
+
+export type SafePostSettings = {
+  /** Private networks that may be called all the same, also without TLS. */
+  readonly allowed: AllowedNetworks;
+  /** For everything: looking up, connecting, sending, and the answer. */
+  readonly timeoutMs?: number;
+  /** Every address of a host. */
+  readonly resolve?: (host: string) => Promise<readonly HostAddress[]>;
+};
+
+const maxAnswerBytes = 65_536;
+
+const refused = (code: string, message: string): PostOutcome => ({ kind: "refused", error: { code, message } });
+const unanswered = (code: string, message: string): PostOutcome => ({ kind: "unanswered", error: { code, message } });
+
+export function createSafePost({
+  allowed,
+  timeoutMs = 10_000,
+  resolve = (host) => lookup(host, { all: true }),
+}: SafePostSettings): SafePost {
+  return async (request) => {
+    const expected = whyNotToCall(request.url, allowed);
+    if (expected !== null) return refused("url-refused", `The URL may not be called; expected ${expected}.`);
+    const url = new URL(request.url);
+    const late = AbortSignal.timeout(timeoutMs);
+    const over = request.signal === undefined ? late : AbortSignal.any([late, request.signal]);
+    const addresses = await addressesOf(hostOf(url), resolve, over);
+    if (addresses === null) return over.aborted ? tooLate : hostNotFound;
+    const refusal = refuseAddresses(addresses, url, allowed);
+    return refusal ?? (await send(url, addresses, request, over));
+  };
+}
+
+const tooLate = unanswered("timed-out", "The receiver did not answer in time.");
+const hostNotFound = unanswered("host-not-found", "The host of the URL has no address.");
+
+async function addressesOf(
+  host: string,
+  resolve: NonNullable<SafePostSettings["resolve"]>,
+  over: AbortSignal,
+): Promise<readonly HostAddress[] | null> {
+  if (isAddress(host)) return [{ address: host, family: host.includes(":") ? 6 : 4 }];
+  try {
+    const found = await Promise.race([resolve(host), abortOf(over)]);
+    return found.length === 0 ? null : found;
+  } catch {
+    return null;
+  }
+}
+
+const abortOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = (): void => reject(new Error("aborted"));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+
+/** One bad address among good ones is enough: which of them is connected to is not ours to say. */
+function refuseAddresses(
+  addresses: readonly HostAddress[],
+  { protocol }: URL,
+  allowed: AllowedNetworks,
+): PostOutcome | null {
+  const isKnown = ({ address }: HostAddress): boolean => isAddress(address) && isInNetworks(address, allowed);
+  if (addresses.every(isKnown)) return null;
+  const isOpen = ({ address }: HostAddress): boolean => isAddress(address) && isPublic(address);
+  if (!addresses.every((one) => isKnown(one) || isOpen(one))) {
+    return refused("address-refused", "The URL leads to an address that may not be called.");
+  }
+  return protocol === "https:" ? null : refused("url-refused", "The URL may not be called; expected a URL with https.");
+}
+
+/** The connection goes to what was looked at, and nobody is asked for the host's address again. */
+const pinned =
+  (addresses: readonly HostAddress[]): LookupFunction =>
+  (_host, options, done) => {
+    const [first] = addresses;
+    if (options.all === true) done(null, [...addresses]);
+    else if (first !== undefined) done(null, first.address, first.family);
+  };
+
+function send(
+  url: URL,
+  addresses: readonly HostAddress[],
+  { headers, body }: PostRequest,
+  over: AbortSignal,
+): Promise<PostOutcome> {
+  const options: RequestOptions & { rejectUnauthorized: true } = {
+    method: "POST",
+    headers: { ...headers, "Content-Length": body.length, Connection: "close" },
+    agent: false,
+    lookup: pinned(addresses),
+    signal: over,
+    // Said here, so that no environment variable can say otherwise.
+    rejectUnauthorized: true,
+  };
+  return new Promise((settle) => {
+    const sending = url.protocol === "https:" ? requestHttps(url, options) : requestHttp(url, options);
+    let answer: PostOutcome | null = null;
+    const end = (outcome: PostOutcome): void => {
+      // The status is the answer, whatever becomes of the rest.
+      settle(answer ?? outcome);
+      sending.destroy();
+    };
+    sending.on("response", (response) => {
+      const answered = toOutcome(response);
+      answer = answered;
+      readAnswer(response, () => end(answered));
+    });
+    sending.on("error", (failure) => end(over.aborted ? tooLate : toFailure(failure)));
+    sending.on("close", () => end(connectionFailed));
+    sending.end(body);
+  });
+}
+
+/** To its end, its limit, or until there is no more of it: it is not looked at, but who sends it may want it read. */
+function readAnswer(response: IncomingMessage, read: () => void): void {
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) read();
+  });
+  response.on("end", read);
+  response.on("error", read);
+  response.on("close", read);
+}
+
+const toOutcome = ({ statusCode, headers }: IncomingMessage): PostOutcome => ({
+  kind: "answered",
+  statusCode: statusCode ?? 0,
+  retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
+});
+
+const connectionFailed = unanswered("connection-failed", "There was no connection, or it was lost before the answer.");
+
+/** In our words: those of the system hold addresses, those of TLS what stands in somebody's certificate. */
+function toFailure({ code = "" }: NodeJS.ErrnoException): PostOutcome {
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)) {
+    return unanswered("tls-failed", "There is no TLS connection that can be trusted.");
+  }
+  if (/^HPE_/.test(code)) return unanswered("not-http", "The receiver did not answer in HTTP.");
+  return connectionFailed;
+}

@@ -1,0 +1,52 @@
+import type { KV } from "nats";
+import { type BucketSettings, openBucket } from "../access/jetstream-bucket.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
+import { decodeWebhooks, encodeWebhooks } from "./webhook-records.ts";
+import type { WebhookStore } from "./webhook-store.ts";
+
+/** One entry for each tenant, read from the leader and written only by whoever read it last. */
+export async function createJetStreamWebhookStore(
+  connection: JetStreamConnection,
+  settings: BucketSettings,
+): Promise<WebhookStore> {
+  const bucket = await openBucket(connection, "WEBHOOKS", settings);
+  return {
+    read: async (tenant) => (await readEntry(connection, bucket, tenant)).webhooks,
+    change: async (tenant, toNext) => {
+      for (;;) {
+        const before = await readEntry(connection, bucket, tenant);
+        const next = toNext(before.webhooks);
+        if (next === null) return { changed: false, webhooks: before.webhooks };
+        if (await write(connection, bucket, tenant, next, before.revision)) return { changed: true, webhooks: next };
+      }
+    },
+  };
+}
+
+type Entry = { readonly webhooks: TenantWebhooks; readonly revision: number };
+
+async function readEntry(connection: JetStreamConnection, bucket: KV, tenant: string): Promise<Entry> {
+  const entry = await asking(connection, () => bucket.get(tenant));
+  if (entry === null) return { webhooks: noWebhooks, revision: 0 };
+  const bytes = entry.string();
+  return { webhooks: bytes === "" ? noWebhooks : decodeWebhooks(bytes), revision: entry.revision };
+}
+
+/** False where somebody else wrote since. */
+async function write(
+  connection: JetStreamConnection,
+  bucket: KV,
+  tenant: string,
+  next: TenantWebhooks,
+  previousSeq: number,
+): Promise<boolean> {
+  try {
+    await asking(connection, () => bucket.put(tenant, encodeWebhooks(next), { previousSeq }));
+    return true;
+  } catch (failure) {
+    if (isWrongSequence(failure)) return false;
+    throw failure;
+  }
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { foldDeliveries } from "../domain/webhooks/delivery.ts";
+import type { EventLog } from "../event-log/event-log.ts";
+import type { Courier, Errand } from "./courier.ts";
+import type { DueDeliveries, DueDelivery } from "./due-deliveries.ts";
+import type { Hands } from "./hands.ts";
+
+type Report = (failure: unknown) => void;
+
+const pollEveryMs = 1000;
+const pollAfterFailureMs = 2000;
+/** An attempt takes ten seconds at most, and recording it no time worth speaking of while the log is there. */
+const leaseMs = 30_000;
+
+/**
+ * Makes the later attempts. The table says when to look at a delivery, and the log what is to be done: a table that is
+ * behind, or was just rebuilt, has nothing sent that was settled before.
+ */
+export function createRetrier(log: EventLog, due: DueDeliveries, courier: Courier, hands: Hands, report: Report) {
+  const retry = async (delivery: DueDelivery): Promise<void> => {
+    try {
+      const errand = await nextErrand(log, delivery);
+      if (errand !== null) await courier.run(errand, hands.givenUp);
+    } catch (failure) {
+      report(failure);
+    }
+  };
+
+  const pollOnce = async (): Promise<number> => {
+    const limit = hands.free();
+    if (limit === 0) return pollEveryMs;
+    try {
+      const deliveries = await due.take(limit, leaseMs);
+      for (const delivery of deliveries) await hands.take(() => retry(delivery));
+      return deliveries.length === limit ? 0 : pollEveryMs;
+    } catch (failure) {
+      report(failure);
+      return pollAfterFailureMs;
+    }
+  };
+
+  return async (): Promise<void> => {
+    while (!hands.stopping.aborted) {
+      const delayMs = await pollOnce();
+      await pause(delayMs, undefined, { signal: hands.stopping }).catch(() => {});
+    }
+  };
+}
+
+/** Null where the log says that nothing is due. */
+async function nextErrand(log: EventLog, { tenant, jobId, deliveryId }: DueDelivery): Promise<Errand | null> {
+  const job = { tenant, jobId };
+  const notices = await log.readNotices(job);
+  const state = foldDeliveries(notices.map(({ event }) => event)).get(deliveryId);
+  const last = notices.findLast(({ event }) => event.data.deliveryId === deliveryId);
+  if (state === undefined || last === undefined || state.nextAttemptAt === null) return null;
+  if (Date.parse(state.nextAttemptAt) > Date.now()) return null;
+  const { endpoint, type, jobSequence, round } = state;
+  return {
+    job,
+    delivery: { deliveryId, endpoint, type, jobSequence, round },
+    attempt: state.attempt + 1,
+    cause: { correlationId: last.correlationId, causationId: last.id },
+  };
+}

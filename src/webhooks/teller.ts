@@ -1,0 +1,91 @@
+import type { JobEvent } from "../domain/job/events.ts";
+import { foldDeliveries } from "../domain/webhooks/delivery.ts";
+import type { WebhookType } from "../domain/webhooks/events.ts";
+import type { Delivery } from "../event-log/delivery.ts";
+import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
+import type { DecisionFeed } from "../scheduler/decision-feed.ts";
+import type { Courier, Errand } from "./courier.ts";
+import { deliveryIdOf } from "./delivery-id.ts";
+import type { Hands } from "./hands.ts";
+import type { Receivers } from "./receivers.ts";
+
+type Report = (failure: unknown) => void;
+
+/** A decision that could not be acted upon comes back after this. */
+const tryAgainMs = 500;
+/** Well within the time after which the server hands a decision to somebody else. */
+const keepEveryMs = 3000;
+
+const toldTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
+  JobCompleted: "job.completed",
+  JobFailed: "job.failed",
+  JobCancelled: "job.cancelled",
+};
+
+/**
+ * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is acknowledged
+ * once the outcomes of all its first attempts are recorded; what is recorded already is not sent again, however often
+ * the decision comes.
+ */
+export function createTeller(
+  log: EventLog,
+  feed: DecisionFeed,
+  receivers: Receivers,
+  courier: Courier,
+  hands: Hands,
+  report: Report,
+) {
+  const held = new Map<number, Delivery<JobEvent>>();
+
+  const tell = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
+    try {
+      const type = toldTypes[entry.event.type];
+      const errands = type === undefined ? [] : await firstErrands(log, receivers, entry, type);
+      await Promise.all(errands.map((errand) => courier.run(errand, hands.givenUp)));
+      if (!hands.givenUp.aborted) acknowledge();
+    } catch (failure) {
+      report(failure);
+      giveBack(tryAgainMs);
+    } finally {
+      held.delete(entry.sequence);
+    }
+  };
+
+  return async (): Promise<void> => {
+    const keeping = setInterval(() => {
+      for (const delivery of held.values()) delivery.keep();
+    }, keepEveryMs);
+    try {
+      for await (const deliveries of feed.batches(hands.stopping)) {
+        // One that is in hand already came twice: left alone, it comes again should the first try fail.
+        const fresh = deliveries.filter(({ entry }) => !held.has(entry.sequence));
+        for (const delivery of fresh) held.set(delivery.entry.sequence, delivery);
+        for (const delivery of fresh) await hands.take(() => tell(delivery));
+      }
+    } finally {
+      clearInterval(keeping);
+    }
+  };
+}
+
+async function firstErrands(
+  log: EventLog,
+  receivers: Receivers,
+  entry: StoredEvent<JobEvent>,
+  type: WebhookType,
+): Promise<readonly Errand[]> {
+  const { tenant, jobId, id, sequence, correlationId, event } = entry;
+  const job = { tenant, jobId };
+  const endpoints = await receivers.toTell(job, type, event.at);
+  if (endpoints.length === 0) return [];
+  const known = foldDeliveries((await log.readNotices(job)).map((notice) => notice.event));
+  return endpoints
+    .map((endpoint) => ({ endpoint, deliveryId: deliveryIdOf(job, id, endpoint) }))
+    .filter(({ deliveryId }) => !known.has(deliveryId))
+    .map(({ endpoint, deliveryId }) => ({
+      job,
+      delivery: { deliveryId, endpoint, type, jobSequence: sequence, round: 1 },
+      attempt: 1,
+      cause: { correlationId, causationId: id },
+    }));
+}

@@ -1,0 +1,52 @@
+import type { Msg } from "nats";
+import { channelFilter } from "../../src/event-log/subjects.ts";
+import type { Lifecycle } from "../../src/lifecycle.ts";
+import type { Deployment } from "./deployment.ts";
+import type { Ground } from "./ground.ts";
+
+/** Watches the log as it is written, which costs the service nothing. */
+export type EndedJobs = {
+  /** Waits for so many more jobs to have completed; throws when one ended otherwise, or left out a recipient. */
+  next(jobs: number): Promise<void>;
+};
+
+export async function watchEndedJobs(ground: Ground, lifecycle: Lifecycle, { prefix }: Deployment): Promise<EndedJobs> {
+  const nats = await ground.connectNats(lifecycle);
+  let completed = 0;
+  let expected = 0;
+  let wrong: string | null = null;
+  let look = (): void => {};
+  nats.subscribe(channelFilter(prefix, "job"), {
+    callback: (_, message) => {
+      const { type, data } = readEvent(message);
+      if (type === "JobCompleted" && data.counts.sent === data.counts.total) completed += 1;
+      else if (type === "JobCompleted" || type === "JobFailed" || type === "JobRetryScheduled") {
+        wrong ??= `${type}: ${JSON.stringify(data)}`;
+      }
+      look();
+    },
+  });
+  await nats.flush();
+  return {
+    next: (jobs) => {
+      expected += jobs;
+      const allCompleted = new Promise<void>((resolve, reject) => {
+        look = () => {
+          if (wrong !== null) reject(new Error(`A job did not mail everybody at once: ${wrong}`));
+          else if (completed >= expected) resolve();
+        };
+        look();
+      });
+      // Whoever waits learns of it; whoever gave up before must not be ended by it.
+      allCompleted.catch(() => {});
+      return allCompleted;
+    },
+  };
+}
+
+type Event = {
+  readonly type: string;
+  readonly data: { readonly counts: { readonly sent: number; readonly total: number } };
+};
+
+const readEvent = (message: Msg): Event => JSON.parse(Buffer.from(message.data).toString()) as Event;

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { answerOrders } from "../answer-orders.ts";
+
+/** The first order makes it listen; each later one asks how many mails it has taken so far. */
+export type SinkOrder = { readonly msPerMail: number };
+export type SinkState = { readonly port: number; readonly mails: number };
+
+const answers: Readonly<Record<string, string>> = {
+  EHLO: "250-sink\r\n250 8BITMIME\r\n",
+  HELO: "250 sink\r\n",
+  MAIL: "250 2.1.0 Ok\r\n",
+  RCPT: "250 2.1.5 Ok\r\n",
+  DATA: "354 End with <CR><LF>.<CR><LF>\r\n",
+  RSET: "250 2.0.0 Ok\r\n",
+  NOOP: "250 2.0.0 Ok\r\n",
+  QUIT: "221 2.0.0 Bye\r\n",
+};
+
+let mails = 0;
+
+/** Takes every mail and throws it away, with as little work as the protocol allows. */
+function serve(socket: Socket, msPerMail: number): void {
+  let pending = "";
+  let isData = false;
+  const take = (): void => {
+    mails += 1;
+    const answer = (): boolean => socket.write("250 2.0.0 Ok\r\n");
+    if (msPerMail > 0) setTimeout(answer, msPerMail);
+    else answer();
+  };
+  /** Whether there was something whole to read. */
+  const readOne = (): boolean => {
+    const mark = isData ? "\r\n.\r\n" : "\r\n";
+    const end = pending.indexOf(mark);
+    if (end < 0) {
+      // The mark of the end may lie across two packets.
+      if (isData) pending = pending.slice(-4);
+      return false;
+    }
+    const verb = isData ? "" : pending.slice(0, 4).toUpperCase();
+    pending = pending.slice(end + mark.length);
+    if (isData) take();
+    else socket.write(answers[verb] ?? "502 5.5.1 Not here\r\n");
+    isData = verb === "DATA";
+    // A message without any line ends with its first one.
+    if (isData) pending = `\r\n${pending}`;
+    if (verb === "QUIT") socket.end();
+    return true;
+  };
+  socket.setNoDelay(true);
+  socket.setEncoding("latin1");
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (text: string) => {
+    pending += text;
+    while (readOne());
+  });
+  socket.write("220 sink ESMTP\r\n");
+}
+
+let port: number | null = null;
+
+async function listen(msPerMail: number): Promise<number> {
+  const server = createServer((socket) => serve(socket, msPerMail)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+answerOrders<SinkOrder, SinkState>(async ({ msPerMail }) => {
+  port ??= await listen(msPerMail);
+  return { port, mails };
+});

@@ -1,0 +1,49 @@
+import { rm } from "node:fs/promises";
+import { expect } from "chai";
+import { Command } from "commander";
+import { addKeyCommands } from "../../src/cli/keys.ts";
+import { readConfig } from "../../src/config.ts";
+import { type Standalone, startStandalone } from "../../src/standalone/standalone.ts";
+import { openAccess } from "../support/access.ts";
+import { findNatsSource } from "../support/server-sources.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+describe("A key made in the data folder of a standalone service", () => {
+  let dataDir: string;
+  let service: Standalone | null = null;
+
+  before(async () => {
+    await findNatsSource();
+    dataDir = await temporaryFolder();
+  });
+  after(async () => {
+    await service?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const settings = (): Record<string, string> => ({ DATA_DIR: dataDir, SMTP_URL: "smtp://127.0.0.1:1" });
+  const createKey = async (): Promise<string> => {
+    const printed: string[] = [];
+    const program = new Command();
+    addKeyCommands(program, {
+      readConfig: () => readConfig(settings()),
+      print: (line) => printed.push(line),
+      tell: () => {},
+      isTerminal: false,
+      interrupted: new AbortController().signal,
+    });
+    await program.parseAsync(["keys", "create", "--tenant", "acme", "--json"], { from: "user" });
+    return JSON.parse(printed.join("")).id;
+  };
+
+  it("is there for the service, be it made before it starts or while it runs", async () => {
+    const before = await createKey();
+    const mysqlUrl = "mysql://nobody@127.0.0.1:1/none";
+    service = await startStandalone(readConfig({ ...settings(), MYSQL_URL: mysqlUrl }), () => {});
+    const meanwhile = await createKey();
+    const access = await openAccess({ config: service.config.nats, prefix: "" });
+    const ids = (await access.store.listKeys()).map(({ id }) => id);
+    await access.close();
+    expect(ids).to.deep.equal([before, meanwhile]);
+  });
+});

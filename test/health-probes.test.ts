@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Knex } from "knex";
+import { createDatabase } from "../projections/database.ts";
+import type { Role } from "../src/config.ts";
+import { createAppendTrouble } from "../src/event-log/append-trouble.ts";
+import { LogUnavailable } from "../src/event-log/event-log.ts";
+import { createMemoryEventLog } from "../src/event-log/memory-event-log.ts";
+import { type ProbeDependencies, probesFor } from "../src/health-probes.ts";
+import type { BreakerState } from "../src/mail/breaker.ts";
+import { failureOf } from "./support/failure-of.ts";
+
+describe("What a process looks at to see whether it is ready", () => {
+  let db: Knex;
+  before(() => {
+    db = createDatabase("mysql://nobody@127.0.0.1:1/none");
+  });
+  after(() => db.destroy());
+
+  const probes = (roles: readonly Role[], changed: Partial<ProbeDependencies> = {}) =>
+    probesFor({
+      roles: new Set(roles),
+      log: createMemoryEventLog(),
+      room: { isLeftForJobs: async () => true },
+      canary: { check: async () => {} },
+      appendTrouble: createAppendTrouble(),
+      logServer: () => ({ version: "2.9.10", durability: "flushed every 2 minutes" }),
+      db,
+      breaker: null,
+      ...changed,
+    });
+  const needs = (...given: Parameters<typeof probes>) =>
+    probes(...given)
+      .filter(({ isNeeded }) => isNeeded)
+      .map(({ name }) => name);
+  const examine = async (name: string, changed: Partial<ProbeDependencies>) =>
+    await probes(["api", "worker"], changed)
+      .find((probe) => probe.name === name)
+      ?.check();
+
+  it("is NATS whatever it does, and the rest only where it takes no jobs", () => {
+    const breaker = (): BreakerState => "closed";
+    expect(needs(["api", "scheduler", "worker", "projector"], { breaker })).to.deep.equal(["nats"]);
+    expect(needs(["projector"])).to.deep.equal(["nats", "mysql"]);
+    expect(needs(["worker"], { breaker })).to.deep.equal(["nats", "mail"]);
+    expect(needs(["scheduler"])).to.deep.equal(["nats"]);
+  });
+
+  it("finds NATS up when it stores something, and shows what it promises", async () => {
+    expect(await examine("nats", {})).to.deep.equal({
+      status: "up",
+      lastSequence: 0,
+      acceptsJobs: true,
+      version: "2.9.10",
+      durability: "flushed every 2 minutes",
+    });
+  });
+
+  it("finds NATS down when it does not store the canary", async () => {
+    const canary = { check: () => Promise.reject(new LogUnavailable("NATS did not answer.")) };
+    expect(await failureOf(examine("nats", { canary }))).to.be.instanceOf(LogUnavailable);
+  });
+
+  it("finds a log without room for jobs degraded: it is served here as well as anywhere", async () => {
+    const room = { isLeftForJobs: async () => false };
+    expect(await examine("nats", { room })).to.include({ status: "degraded", acceptsJobs: false });
+  });
+
+  it("finds NATS down when the log itself was frozen, and up again after a new start or a while", async () => {
+    let nowMs = 0;
+    const appendTrouble = createAppendTrouble(() => nowMs);
+    const isDown = () =>
+      examine("nats", { appendTrouble }).then(
+        () => false,
+        () => true,
+      );
+    appendTrouble.heard("unavailable");
+    expect(await isDown()).to.equal(true);
+    appendTrouble.forget();
+    expect(await isDown()).to.equal(false);
+    appendTrouble.heard("unavailable");
+    appendTrouble.heard("conflict");
+    expect(await isDown()).to.equal(false);
+    appendTrouble.heard("unavailable");
+    nowMs = 30_000;
+    expect(await isDown()).to.equal(false);
+  });
+
+  it("finds the mail server down while the breaker is not closed", async () => {
+    for (const breaker of ["open", "half-open"] as const) {
+      expect(await examine("mail", { breaker: () => breaker })).to.deep.equal({ status: "down", breaker });
+    }
+    expect(await examine("mail", { breaker: () => "closed" })).to.deep.equal({ status: "up", breaker: "closed" });
+  });
+});

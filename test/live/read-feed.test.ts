@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { type FeedStep, readFeed } from "../../src/live/read-feed.ts";
+import { createTail } from "../../src/live/tail.ts";
+import { eventually } from "../support/eventually.ts";
+import { jobCreated, recipientSent } from "../support/examples.ts";
+import { happen, newJob } from "../support/happen.ts";
+
+describe("A feed", () => {
+  it("misses nothing and repeats nothing for a reader that falls far behind and catches up", async () => {
+    const log = createMemoryEventLog();
+    const tail = createTail(log, () => {});
+    const stopping = new AbortController();
+    const [ours, theirs] = [newJob("acme"), newJob("shop")];
+    await happen(log, ours, [jobCreated()]);
+    await happen(log, theirs, [jobCreated()]);
+    const request = { tenant: "acme", afterSequence: 0, types: [] };
+    const read: number[] = [];
+    const steps = readFeed(log, tail, request, stopping.signal, 50)[Symbol.asyncIterator]();
+    const step = async (): Promise<FeedStep> => {
+      const { value } = (await steps.next()) as { value: FeedStep };
+      read.push(...value.events.map(({ sequence }) => sequence));
+      return value;
+    };
+    while (!(await step()).isCaughtUp);
+    // More than is held for anybody, while the reader takes nothing.
+    for (let round = 0; round < 30; round += 1) {
+      await happen(
+        log,
+        ours,
+        Array.from({ length: 50 }, () => recipientSent()),
+      );
+      await happen(
+        log,
+        theirs,
+        Array.from({ length: 50 }, () => recipientSent()),
+      );
+    }
+    await eventually(() => expect(tail.position()).to.equal(3002));
+    while ((await step()).position < 3002);
+    const expected = (await log.readHistory(ours)).map(({ sequence }) => sequence);
+    expect(read).to.deep.equal(expected);
+    stopping.abort();
+    expect((await steps.next()).done).to.equal(true);
+    expect(tail.listeners()).to.equal(0);
+    tail.close();
+  });
+});

@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import type { Mailer } from "../../src/mail/mailer.ts";
+import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { eventually } from "../support/eventually.ts";
+import { mailTo } from "./letters.ts";
+import { startWireServer, type WireServer } from "./wire-server.ts";
+
+const ada = mailTo("ada@example.com");
+
+describe("a session with the mail server", () => {
+  let server: WireServer;
+  let mailer: Mailer;
+
+  beforeEach(async () => {
+    server = await startWireServer();
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+  });
+
+  afterEach(async () => {
+    await mailer.close();
+    await server.stop();
+  });
+
+  const expectSentAnew = async (): Promise<void> => {
+    expect(await mailer.send(ada)).to.include({ kind: "sent" });
+    expect(server.heard.messages).to.have.lengthOf(1);
+    expect(server.connections()).to.equal(2);
+  };
+
+  describe("that was idle", () => {
+    beforeEach(async () => {
+      await mailer.send(ada);
+      server.heard.messages.length = 0;
+    });
+
+    it("and was ended by the server is replaced", async () => {
+      server.sayGoodbye("421 4.4.2 idle for too long");
+      await eventually(() => expect(server.openConnections()).to.equal(0));
+      await expectSentAnew();
+    });
+
+    it("is used again", async () => {
+      expect(await mailer.send(ada)).to.include({ kind: "sent" });
+      expect(server.connections()).to.equal(1);
+    });
+
+    for (const moment of ["MAIL", "RCPT", "DATA"] as const) {
+      it(`and turns out to be dead at ${moment} is no outage`, async () => {
+        server.next(moment, "hang up");
+        await expectSentAnew();
+      });
+
+      it(`and is closed with 421 at ${moment} is no outage`, async () => {
+        server.next(moment, "421 4.3.2 shutting down");
+        await expectSentAnew();
+      });
+    }
+
+    it("and answers a whole mail with 421 has not taken it", async () => {
+      server.next("dot", "421 4.3.2 shutting down");
+      expect(await mailer.send(ada)).to.include({ kind: "sent" });
+      expect(server.heard.messages).to.have.lengthOf(2);
+    });
+  });
+
+  describe("that breaks off in a mail", () => {
+    for (const moment of ["body", "dot"] as const) {
+      it(`leaves it unknown at the ${moment}, sends it to nobody twice, and is replaced for the next one`, async () => {
+        server.next(moment, "hang up");
+        expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
+        expect(server.connections()).to.equal(1);
+        expect((await mailer.send(mailTo("bob@example.com"))).kind).to.equal("sent");
+      });
+    }
+
+    it("leaves it unknown where no answer to the final dot comes in time", async () => {
+      server.next("dot", "say nothing");
+      expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
+      expect(server.connections()).to.equal(1);
+      await eventually(() => expect(server.openConnections()).to.equal(0));
+    });
+
+    for (const moment of ["MAIL", "RCPT", "DATA"] as const) {
+      it(`defers it where no answer comes at ${moment}`, async () => {
+        server.next(moment, "say nothing");
+        expect(await mailer.send(ada)).to.have.nested.property("error.code", "timed-out");
+        expect(server.heard.messages).to.deep.equal([]);
+      });
+    }
+  });
+
+  describe("in which one mail is refused", () => {
+    const extensions = { pipelined: "250-wire\r\n250 PIPELINING", "one command at a time": "250 wire" };
+    for (const [kind, ehlo] of Object.entries(extensions)) {
+      for (const [moment, reply] of [
+        ["MAIL", "550 5.1.8 sender"],
+        ["RCPT", "550 5.1.1 nobody"],
+      ] as const) {
+        it(`at ${moment}, ${kind}, takes the next one`, async () => {
+          server.always("EHLO", ehlo);
+          server.next(moment, reply);
+          if (kind === "pipelined") server.next("DATA", "503 5.5.1 no recipient");
+          expect((await mailer.send(ada)).kind).to.equal("failed");
+          expect(await mailer.send(mailTo("bob@example.com"))).to.include({ kind: "sent" });
+          expect(server.connections()).to.equal(1);
+          const bobs = server.heard.commands.slice(server.heard.commands.indexOf("RSET"));
+          expect(bobs).to.deep.equal(["RSET", "MAIL FROM:<waybill@example.org>", "RCPT TO:<bob@example.com>", "DATA"]);
+        });
+      }
+
+      it(`after its final dot, ${kind}, takes the next one`, async () => {
+        server.always("EHLO", ehlo);
+        server.next("dot", "554 5.7.1 policy");
+        expect((await mailer.send(ada)).kind).to.equal("failed");
+        expect((await mailer.send(ada)).kind).to.equal("sent");
+        expect(server.connections()).to.equal(1);
+      });
+    }
+
+    it("is replaced where the server does not forget that mail", async () => {
+      server.next("RCPT", "450 4.2.1 later");
+      server.next("DATA", "503 5.5.1 no recipient");
+      server.next("RSET", "say nothing");
+      expect((await mailer.send(ada)).kind).to.equal("deferred");
+      expect((await mailer.send(ada)).kind).to.equal("sent");
+      expect(server.connections()).to.equal(2);
+    });
+  });
+
+  describe("among several", () => {
+    it("is one of at most as many as are allowed, and a mail waits for the next free one", async () => {
+      await mailer.close();
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 3, timeoutMs: 2000 });
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => mailer.send(mailTo(`r${index}@x.org`))),
+      );
+      expect(outcomes.every(({ kind }) => kind === "sent")).to.equal(true);
+      expect(server.connections()).to.equal(3);
+    });
+
+    it("is replaced after a hundred mails, with QUIT and without losing one", async () => {
+      for (let mails = 0; mails < 101; mails += 1) expect((await mailer.send(ada)).kind).to.equal("sent");
+      expect(server.connections()).to.equal(2);
+      expect(server.heard.commands).to.include("QUIT");
+      expect(server.heard.messages).to.have.lengthOf(101);
+    });
+
+    it("gives its place to whoever waits when it cannot be opened", async () => {
+      server.next("greeting", "554 5.3.2 not you");
+      server.next("greeting", "554 5.3.2 not you");
+      server.next("greeting", "554 5.3.2 not you");
+      const outcomes = await Promise.all([mailer.send(ada), mailer.send(mailTo("bob@example.com"))]);
+      expect(outcomes.map(({ kind }) => kind)).to.include("sent");
+    });
+
+    it("ends with the mailer, and so does the waiting for one", async () => {
+      server.always("dot", "say nothing");
+      const outcomes = [mailer.send(ada), mailer.send(mailTo("bob@example.com"))];
+      await eventually(() => expect(server.heard.messages).to.have.lengthOf(1));
+      await mailer.close();
+      expect((await Promise.all(outcomes)).map(({ kind }) => kind)).to.deep.equal(["unknown", "unavailable"]);
+      await eventually(() => expect(server.openConnections()).to.equal(0));
+    });
+  });
+});

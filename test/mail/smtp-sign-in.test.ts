@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import type { Mailer } from "../../src/mail/mailer.ts";
+import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { mailTo } from "./letters.ts";
+import { startWireServer, type WireServer } from "./wire-server.ts";
+
+const ada = mailTo("ada@example.com");
+
+describe("a session with the mail server that does not come about", () => {
+  let server: WireServer;
+  let mailer: Mailer;
+
+  beforeEach(async () => {
+    server = await startWireServer();
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+  });
+
+  afterEach(async () => {
+    await mailer.close();
+    await server.stop();
+  });
+
+  const expectUnavailable = async (code: string): Promise<void> => {
+    expect(await mailer.send(ada)).to.have.nested.property("error.code", code);
+    expect((await mailer.send(ada)).kind).to.equal("unavailable");
+    expect(await mailer.probe()).to.have.nested.property("error.code", code);
+    expect(server.heard.commands.join()).not.to.match(/MAIL|RCPT|DATA/);
+  };
+
+  it("because the password is refused, is begun once for each mail, and no more often", async () => {
+    const url = server.url.replace("//", "//waybill:s3cret@");
+    await mailer.close();
+    mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs: 400 });
+    server.always("EHLO", "250-wire\r\n250 AUTH PLAIN");
+    server.always("AUTH", "535 5.7.8 no such user");
+    await expectUnavailable("smtp-authentication-failed");
+    expect(server.heard.commands.filter((command) => command.startsWith("AUTH"))).to.have.lengthOf(3);
+  });
+
+  it("because TLS is offered and then refused, sends nothing in the clear", async () => {
+    server.always("EHLO", "250-wire\r\n250 STARTTLS");
+    server.always("STARTTLS", "454 4.7.0 not now");
+    await expectUnavailable("smtp-unavailable");
+  });
+
+  it("because TLS breaks off, sends nothing in the clear", async () => {
+    server.always("EHLO", "250-wire\r\n250 STARTTLS");
+    server.always("STARTTLS", "hang up");
+    await expectUnavailable("smtp-unavailable");
+  });
+
+  for (const moment of ["greeting", "EHLO"] as const) {
+    it(`because the server says nothing at ${moment}, ends in time`, async () => {
+      server.always(moment, "say nothing");
+      await expectUnavailable("smtp-unavailable");
+    });
+
+    it(`because the server hangs up at ${moment}, makes the server unavailable`, async () => {
+      server.always(moment, "hang up");
+      await expectUnavailable("smtp-unavailable");
+    });
+  }
+});

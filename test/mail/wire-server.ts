@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+
+/** A point of the conversation: the greeting, a command by its verb, the first bytes of a message, its final dot. */
+type Moment = "greeting" | "EHLO" | "AUTH" | "STARTTLS" | "MAIL" | "RCPT" | "DATA" | "body" | "dot" | "RSET" | "QUIT";
+/** A reply, its line end left out. */
+type Reaction = string | "hang up" | "say nothing";
+
+/** What clients said, in the order in which it arrived. */
+type Heard = {
+  readonly commands: string[];
+  /** Each message as it went over the wire, with its stuffed dots and without the final one. */
+  readonly messages: Buffer[];
+};
+
+export type WireServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly heard: Heard;
+  /** How often somebody connected. */
+  readonly connections: () => number;
+  readonly openConnections: () => number;
+  /** From now on, at this moment; null is the usual reply again. */
+  readonly always: (moment: Moment, reaction: Reaction | null) => void;
+  /** The next time that this moment comes. */
+  readonly next: (moment: Moment, reaction: Reaction) => void;
+  /** To every client at once, without having been asked; then it hangs up. */
+  readonly sayGoodbye: (reply: string) => void;
+  readonly stop: () => Promise<void>;
+};
+
+type Script = { readonly always: Map<Moment, Reaction>; readonly next: Map<Moment, Reaction[]> };
+
+const usualReplies: Readonly<Record<Moment, string>> = {
+  greeting: "220 wire",
+  EHLO: "250-wire\r\n250-PIPELINING\r\n250-SMTPUTF8\r\n250 8BITMIME",
+  AUTH: "235 2.7.0 welcome",
+  STARTTLS: "502 5.5.1 unknown",
+  MAIL: "250 2.1.0 OK",
+  RCPT: "250 2.1.5 OK",
+  DATA: "354 go on",
+  body: "",
+  dot: "250 2.0.0 accepted",
+  RSET: "250 2.0.0 OK",
+  QUIT: "221 2.0.0 bye",
+};
+
+/** An SMTP server of bytes and lines only: it does what a test says at any moment, and keeps what was said to it. */
+export async function startWireServer(): Promise<WireServer> {
+  const script: Script = { always: new Map(), next: new Map() };
+  const heard: Heard = { commands: [], messages: [] };
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.setNoDelay(true));
+    socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+    connections += 1;
+    converse(socket, heard, script);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    port,
+    heard,
+    connections: () => connections,
+    openConnections: () => sockets.size,
+    always: (moment, reaction) => {
+      if (reaction === null) script.always.delete(moment);
+      else script.always.set(moment, reaction);
+    },
+    next: (moment, reaction) => {
+      script.next.set(moment, [...(script.next.get(moment) ?? []), reaction]);
+    },
+    sayGoodbye: (reply) => {
+      for (const socket of sockets) socket.end(`${reply}\r\n`);
+    },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function converse(socket: Socket, { commands, messages }: Heard, { always, next }: Script): void {
+  let unread = Buffer.alloc(0);
+  let isInMessage = false;
+  const react = (moment: Moment): string => {
+    const reaction = next.get(moment)?.shift() ?? always.get(moment) ?? usualReplies[moment];
+    if (reaction === "hang up") socket.destroy();
+    else if (reaction !== "say nothing" && reaction !== "") socket.write(`${reaction}\r\n`);
+    return reaction;
+  };
+  /** The next whole thing that was said, without what ends it; null while there is none. */
+  const take = (end: string): Buffer | null => {
+    const at = unread.indexOf(end);
+    if (at < 0) return null;
+    const taken = unread.subarray(0, at);
+    unread = unread.subarray(at + end.length);
+    return taken;
+  };
+  const readMessage = (): boolean => {
+    const message = take("\r\n.\r\n");
+    if (message === null) return false;
+    isInMessage = false;
+    messages.push(message);
+    react("dot");
+    return true;
+  };
+  const readCommand = (): boolean => {
+    const line = take("\r\n")?.toString();
+    if (line === undefined) return false;
+    commands.push(line);
+    const [verb] = line.split(" ");
+    const reply = react((verb ?? "") as Moment);
+    isInMessage = verb === "DATA" && reply.startsWith("354");
+    if (verb === "QUIT") socket.end();
+    return true;
+  };
+  socket.on("data", (chunk) => {
+    unread = Buffer.concat([unread, chunk]);
+    if (isInMessage) react("body");
+    while (!socket.destroyed && (isInMessage ? readMessage() : readCommand()));
+  });
+  react("greeting");
+}

@@ -1,0 +1,151 @@
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../support/services.ts";
+import { type Surroundings, startWaybill, type Waybill } from "../support/waybill.ts";
+
+const root = new URL("../../", import.meta.url);
+
+describe("what a service tells of itself", function () {
+  this.timeout(60_000);
+
+  let nats: TestNats;
+  let mysql: TestMysql;
+  let mailServer: TestMailServer;
+  let surroundings: Surroundings;
+  let waybill: Waybill;
+  let client: ApiClient;
+
+  const page = async (path = "/metrics"): Promise<string> => {
+    const response = await fetch(`${waybill.healthUrl}${path}`);
+    return await response.text();
+  };
+  const readyz = async (of: Waybill) => {
+    const response = await fetch(`${of.healthUrl}/readyz`);
+    const { ready, dependencies } = (await response.json()) as Health;
+    return { status: response.status, ready, dependencies };
+  };
+
+  before(async () => {
+    [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
+    surroundings = { nats, mysqlUrl: (await mysql.freshDatabase()).url, smtpUrl: mailServer.url };
+    waybill = await startWaybill(surroundings, { HEALTH_PORT: "0" });
+    client = createApiClient(waybill.url);
+    const recipients = ["ada@example.com", "bob@example.com", "eve@example.com"];
+    await client.ended(await client.create({ subject: "Your invoice", body: "text", recipients }));
+    await client.get("/api/jobs/01a1fd35-533b-7271-b369-7d09773b23c9");
+  });
+  after(async () => {
+    await waybill.stop();
+    await mailServer.stop();
+    await mysql.cleanUp();
+    await nats.cleanUp();
+  });
+
+  it("counts what was decided, mailed, stored and answered", async () => {
+    const text = await eventually(async () => {
+      const found = await page();
+      expect(found).to.match(/^waybill_jobs\{state="completed"\} 1$/m);
+      return found;
+    });
+    for (const line of [
+      'waybill_jobs_total{event="created"} 1',
+      'waybill_jobs_total{event="completed"} 1',
+      'waybill_messages_total{outcome="sent",reason="none"} 3',
+      'waybill_message_send_seconds_count{outcome="sent"} 3',
+      'waybill_smtp_connections{state="busy"} 0',
+      "waybill_smtp_breaker_state 0",
+      'waybill_events_published_total{type="RecipientSent"} 3',
+      'waybill_http_request_seconds_count{method="POST",route="/api/jobs",status_class="2xx"} 1',
+      'waybill_http_request_seconds_count{method="GET",route="/api/jobs/:jobId",status_class="4xx"} 1',
+      'waybill_jobs_waiting{priority="high"} 0',
+      'waybill_oldest_pending_age_seconds{priority="normal"} 0',
+      'waybill_projection_lag_events{projection="stats"} 0',
+      'waybill_consumer_pending{consumer="scheduler"} 0',
+      'waybill_dependency_up{dependency="nats"} 1',
+      "waybill_nats_connected 1",
+    ]) {
+      expect(text.split("\n")).to.include(line);
+    }
+    expect(text).to.match(/^waybill_log_bytes [1-9]/m);
+    expect(text).to.match(/^waybill_nodejs_eventloop_lag_p99_seconds /m);
+  });
+
+  it("has no tenant, job or address in it", async () => {
+    const text = await page();
+    expect(text).not.to.match(/@|tenant|default|[0-9a-f]{8}-[0-9a-f]{4}-/);
+  });
+
+  it("has every metric that the dashboard and the alerts ask for", async () => {
+    const text = await page();
+    const measured = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    for (const file of ["ops/grafana/dashboards/waybill.json", "ops/prometheus/alerts.yml"]) {
+      const asked = [...(await readFile(new URL(file, root), "utf8")).matchAll(/\bwaybill_\w+/g)].map(([name]) => name);
+      expect(asked, file).not.to.be.empty;
+      const unknown = asked.filter(
+        (name) => !measured.has(name) && !measured.has(name.replace(/_(bucket|count)$/, "")),
+      );
+      expect(unknown, file).to.deep.equal([]);
+    }
+  });
+
+  it("is answered on the API too, and nothing of the API beside it", async () => {
+    const response = await fetch(`${waybill.url}/metrics`);
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("Content-Type")).to.match(/^text\/plain; version=0\.0\.4/);
+    expect((await fetch(`${waybill.healthUrl}/api/jobs`)).status).to.equal(404);
+  });
+
+  it("shows which durability the log has, as far as a client can know", async () => {
+    const { status, dependencies } = await readyz(waybill);
+    expect(status).to.equal(200);
+    expect(dependencies["nats"]).to.include({ status: "up", acceptsJobs: true });
+    expect(dependencies["nats"]?.["durability"]).to.match(/^flushed every 2 minutes$|^unknown: /);
+    expect(dependencies["mail"]).to.deep.equal({ status: "up", needed: false, breaker: "closed" });
+  });
+
+  it("shows a mail server that is down for everybody: a process that only sends is then not ready", async () => {
+    const worker = await startWaybill(surroundings, { HEALTH_PORT: "0", ROLES: "worker" });
+    await mailServer.stop();
+    const recipients = Array.from({ length: 20 }, (_, index) => `${index}@example.com`);
+    const create = () => client.create({ subject: "later", body: "text", recipients, retryDelay: 100 });
+    await Promise.all([create(), create(), create(), create()]);
+    await eventually(async () => {
+      expect((await readyz(worker)).dependencies["mail"]).to.deep.equal({
+        status: "down",
+        needed: true,
+        breaker: "open",
+      });
+    }, 20_000);
+    expect((await readyz(worker)).status).to.equal(503);
+    await worker.stop();
+    await mailServer.start();
+  });
+
+  it("leaves out what the database knows while it is away, and still answers", async () => {
+    await mysql.stop();
+    const text = await page();
+    expect(text).not.to.match(/^waybill_jobs\{/m);
+    expect(text).to.match(/^waybill_log_bytes [1-9]/m);
+    expect(text).to.match(/^waybill_dependency_up\{dependency="mysql"\} 0$/m);
+    expect(await readyz(waybill)).to.include({ status: 200, ready: true });
+    await mysql.start();
+  });
+
+  it("is not ready while NATS is away", async () => {
+    await nats.stop();
+    const { status, dependencies } = await readyz(waybill);
+    expect(status).to.equal(503);
+    expect(dependencies["nats"]).to.deep.equal({ status: "down", needed: true });
+    expect(await page()).to.match(/^waybill_dependency_up\{dependency="nats"\} 0$/m);
+    await nats.start();
+    await eventually(async () => expect((await readyz(waybill)).status).to.equal(200), 20_000);
+  });
+});
+
+type Health = {
+  readonly ready: boolean;
+  readonly dependencies: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+};

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Checkpoint } from "../../../projections/checkpoint.ts";
+import { projectBatch } from "../../../projections/project-batch.ts";
+import { statsProjector } from "../../../projections/stats/projector.ts";
+import { createStatsQueries } from "../../../projections/stats/queries.ts";
+import type { EventOfJob, JobStatus } from "../../../src/domain/job/job-view.ts";
+import { cell } from "../../../src/domain/recipients/ledger.ts";
+import type { StoredEvent } from "../../../src/event-log/event-log.ts";
+import { channelOf } from "../../../src/event-log/subjects.ts";
+import { anyHistory } from "../../support/any-history.ts";
+import { caused, later } from "../../support/examples.ts";
+import { newJob } from "../../support/happen.ts";
+import { viewOf } from "../../support/job-views.ts";
+import { openReadSide, type ReadSide } from "../../support/read-side.ts";
+
+type History = readonly EventOfJob[];
+
+const someHistories = fc.array(anyHistory, { minLength: 1, maxLength: 3 });
+const batchSize = fc.integer({ min: 2, max: 30 });
+
+describe("the counts of any histories of some jobs", () => {
+  let side: ReadSide;
+  let checkpoint: Checkpoint = { sequence: 0, logCreatedAt: "2026-11-21T09:00:00Z", version: statsProjector.version };
+  let tenants = 0;
+
+  before(async () => {
+    side = await openReadSide();
+  });
+  after(() => side.cleanUp());
+
+  const toLog = (histories: readonly History[], tenant: string): readonly StoredEvent[] =>
+    histories
+      .flatMap((history) => {
+        const job = newJob(tenant);
+        return history.map((event) => ({ job, event }));
+      })
+      .map(({ job, event }, index) => {
+        const sequence = checkpoint.sequence + index + 1;
+        return { ...job, ...caused(`event-${sequence}`, event), sequence, channel: channelOf(event) };
+      });
+
+  /** Of a tenant of their own, so that nothing has to be cleared away between two runs. */
+  const countsOf = async (histories: readonly History[], size: number) => {
+    tenants += 1;
+    const tenant = `tenant-${tenants}`;
+    const entries = toLog(histories, tenant);
+    const sources = { readContent: async () => null };
+    const place = { db: side.db, projector: statsProjector, suffix: "", sources } as const;
+    for (let from = 0; from < entries.length; from += size) {
+      checkpoint = await projectBatch(place, checkpoint, entries.slice(from, from + size));
+    }
+    const { readSequence: _, ...stats } = await createStatsQueries(side.db).read(tenant, later, [60]);
+    return stats;
+  };
+
+  it("are those of their folds, however the log is cut into batches", async function () {
+    this.timeout(60_000);
+    await fc.assert(
+      fc.asyncProperty(someHistories, batchSize, async (histories, size) => {
+        const stats = await countsOf(histories, size);
+        const views = histories.map((history) => viewOf(...untilCompleted(history)));
+        const statuses = views.map(({ status }) => status);
+        expect(new Map([...stats.jobs].filter(([, jobs]) => jobs > 0))).to.deep.equal(countOf(statuses));
+        expect(stats.waiting.get("normal")?.jobs).to.equal(statuses.filter(isWaiting).length);
+        expect(stats.waiting.get("normal")?.oldestSince !== null).to.equal(statuses.some(isWaiting));
+        const sent = views.flatMap(({ ledger }) => [...ledger.cells]).filter((value) => everSent.includes(value));
+        expect(stats.periods[0]?.counts.mails_sent).to.equal(sent.length);
+        expect(await countsOf(histories, 1)).to.deep.equal(stats);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+/** A recipient that was sent stays so whatever is retried. */
+const everSent: readonly number[] = [cell.sent, cell.failedYetSent, cell.unknownYetSent];
+
+/** What a worker that lost the job still says after its end is in the job's own row; nobody counts it any more. */
+const untilCompleted = <Event extends { readonly type: string }>(history: readonly Event[]): readonly Event[] => {
+  const end = history.findIndex(({ type }) => type === "JobCompleted");
+  return end === -1 ? history : history.slice(0, end + 1);
+};
+
+const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "queued";
+
+const countOf = (statuses: readonly JobStatus[]): ReadonlyMap<JobStatus, number> =>
+  new Map([...new Set(statuses)].map((status) => [status, statuses.filter((one) => one === status).length]));

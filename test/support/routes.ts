@@ -1,0 +1,19 @@
+import type Router from "@koa/router";
+import type Koa from "koa";
+import { createTestApi } from "./running-api.ts";
+
+export type KnownRoute = { readonly method: string; readonly path: string };
+
+/** Every route that the application has, from the router itself: one that was added is among them. */
+export const allRoutes = (): readonly KnownRoute[] =>
+  routesOf(createTestApi({ mailbox: { list: () => [], find: () => null } }).app);
+
+function routesOf(app: Koa): readonly KnownRoute[] {
+  // The middleware that dispatches carries the router it belongs to.
+  const found = app.middleware.flatMap((middleware) => ("router" in middleware ? [middleware.router as Router] : []));
+  const layers = found.flatMap(({ stack }) => stack);
+  if (layers.length === 0) throw new Error("The application has no router.");
+  return layers.flatMap(({ methods, path }) =>
+    methods.filter((method) => method !== "HEAD").map((method) => ({ method, path: String(path) })),
+  );
+}

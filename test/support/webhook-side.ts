@@ -1,0 +1,87 @@
+import type { Knex } from "knex";
+import { createDatabase } from "../../projections/database.ts";
+import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
+import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
+import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { toJobAnswer } from "../../src/http/job-answer.ts";
+import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
+import { readNetworks } from "../../src/webhooks/addresses.ts";
+import { createSafePost } from "../../src/webhooks/http-safe-post.ts";
+import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
+import { createReceivers } from "../../src/webhooks/receivers.ts";
+import type { SafePost } from "../../src/webhooks/safe-post.ts";
+import { newSecret } from "../../src/webhooks/secret.ts";
+import { createTenantSecrets } from "../../src/webhooks/tenant-secrets.ts";
+import { isWebhookType, type WebhookEndpoint, withEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
+import type { WebhookStore } from "../../src/webhooks/webhook-store.ts";
+import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
+import { caused, earlier, jobCompleted } from "./examples.ts";
+import { startWriteSide, type WriteSide } from "./write-side.ts";
+
+export const ownSecret = newSecret().text;
+
+/** Instances of the webhooks role on a log of their own. */
+export type WebhookSide = {
+  readonly writeSide: WriteSide;
+  readonly store: WebhookStore;
+  /** Null in place of a database: there is none. */
+  start(db: Knex | null, changed?: { readonly log?: EventLog; readonly post?: SafePost }): Webhooks;
+  addEndpoint(url: string, overrides?: Partial<WebhookEndpoint>): Promise<WebhookEndpoint>;
+  /** A job that has ended. */
+  endedJob(webhookUrl: string | null): Promise<JobRef>;
+  notices(job: JobRef): Promise<readonly StoredEvent<WebhookEvent>[]>;
+  cleanUp(): Promise<void>;
+};
+
+export async function startWebhookSide(): Promise<WebhookSide> {
+  const writeSide = await startWriteSide();
+  const { connection, nats, contentStore, log: ownLog, reported } = writeSide;
+  const store = createMemoryWebhookStore();
+  const stops: (() => Promise<unknown>)[] = [];
+  const nowhere = createDatabase("mysql://nobody@127.0.0.1:1/nothing");
+  let endpoints = 0;
+  return {
+    writeSide,
+    store,
+    start: (db, { log = ownLog, post = createSafePost({ allowed: loopback, timeoutMs: 2000 }) } = {}) => {
+      const feed = createJetStreamDecisionFeed(connection, nats.prefix, "webhooks", (notice) => reported.push(notice));
+      const webhooks = createWebhooks(
+        {
+          log,
+          contentStore,
+          feed,
+          due: createDueDeliveries(db ?? nowhere),
+          receivers: createReceivers(store, createTenantSecrets(store, ownSecret), contentStore),
+          post,
+          show: (job) => toJobAnswer(job, "/api"),
+        },
+        (failure) => reported.push(failure),
+      );
+      webhooks.start();
+      stops.push(() => webhooks.stop(1000));
+      return webhooks;
+    },
+    addEndpoint: async (url, overrides = {}) => {
+      endpoints += 1;
+      const types = ["job.completed", "job.failed", "job.cancelled"].filter(isWebhookType);
+      const id = `endpoint-${endpoints}`;
+      const endpoint = { id, url, types, createdAt: earlier, secrets: [newSecret()], ...overrides };
+      await store.change("default", (before) => withEndpoint(before, endpoint));
+      return endpoint;
+    },
+    endedJob: async (webhookUrl) => {
+      const job = await writeSide.createJob(["ada@example.com"], {}, webhookUrl === null ? {} : { webhookUrl });
+      const sequence = await ownLog.lastDecision(job);
+      await ownLog.append(job, caused(`${job.jobId}/ended`, jobCompleted()), sequence);
+      return job;
+    },
+    notices: (job) => ownLog.readNotices(job),
+    cleanUp: async () => {
+      for (const stop of stops) await stop();
+      await nowhere.destroy();
+      await writeSide.cleanUp();
+    },
+  };
+}
+
+const loopback = readNetworks("127.0.0.0/8").filter((network) => network !== null);

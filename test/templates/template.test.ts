@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { parseTemplate, TemplateFault, type TemplateKind, type Variables } from "../../src/templates/template.ts";
+
+const fill = (source: string, variables: Variables = {}, kind: TemplateKind = "html"): string =>
+  parseTemplate(source, kind).render(variables);
+
+function faultOf(source: string, variables: Variables = {}): TemplateFault {
+  try {
+    fill(source, variables);
+  } catch (failure) {
+    if (failure instanceof TemplateFault) return failure;
+    throw failure;
+  }
+  throw new Error(`${source} was filled in`);
+}
+
+const cpuMs = (step: () => unknown): number => {
+  const { user, system } = process.cpuUsage();
+  step();
+  const after = process.cpuUsage({ user, system });
+  return (after.user + after.system) / 1000;
+};
+
+const markup = "<script>alert('x')</script> & \"more\"";
+
+const hostile: Readonly<Record<string, readonly [source: string, variables?: Variables]>> = {
+  "loops a thousand million times": ["{% for i in (1..1000000000) %}{% endfor %}"],
+  "loops as often as a variable says": ["{% for i in (1..n) %}x{% endfor %}", { n: 1e12 }],
+  "loops in loops, over nothing": ["{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}"],
+  "writes without end": [`{% for i in (1..99999) %}${"x".repeat(200_000)}{% endfor %}`],
+  "captures without end": [
+    `{% capture a %}{% for i in (1..2000) %}${"x".repeat(200_000)}{% endfor %}{% endcapture %}{% if a contains "y" %}{% endif %}`,
+  ],
+  "doubles a text": [`{% assign a = "xxxx" %}${"{% assign a = a | append: a %}".repeat(40)}{{ a }}`],
+  "doubles a list": [`{% assign a = "x,x" | split: "," %}${"{% assign a = a | concat: a %}".repeat(40)}{{ a }}`],
+  "replaces into the large": [
+    "{% for i in (1..99) %}{% assign a = a | replace: 'x', a %}{% endfor %}",
+    { a: "xxxxxxxx" },
+  ],
+  "asks for a wide date": ["{{ 'now' | date: '%99999999d' }}"],
+  "nests conditions": [`${"{% if a %}".repeat(1900)}`, { a: 1 }],
+  "nests brackets": [`{{ ${"(".repeat(50_000)} }}`],
+  "has a tag at every second place": ["{{a}}".repeat(50_000), { a: 1 }],
+  "is nothing but openings": ["{{".repeat(100_000)],
+  "is longer than it may be": [`{{ a }}${"x".repeat(300_000)}`, { a: 1 }],
+};
+
+describe("a template", () => {
+  it("has words from the variables in the places that it left open", () => {
+    expect(fill("Hello {{ name }}, {{ order.id }}", { name: "Ada", order: { id: 7 } })).to.equal("Hello Ada, 7");
+  });
+
+  it("may decide, repeat, and use filters", () => {
+    const source =
+      '{% if items.size > 1 %}{% for i in items %}{{ i | upcase }};{% endfor %}{% endif %}{{ who | default: "you" }}';
+    expect(fill(source, { items: ["a", "b"] })).to.equal("A;B;you");
+  });
+
+  it("escapes what it takes into HTML, and not what it takes into a subject or a text", () => {
+    expect(fill("{{ a }}", { a: markup })).to.equal(
+      "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;more&#34;",
+    );
+    expect(fill("{{ a }}", { a: markup }, "text")).to.equal(markup);
+  });
+
+  it("escapes once, also where it says so itself", () => {
+    expect(fill("{{ a | escape }}{{ a | newline_to_br }}", { a: "<\n" })).to.equal("&lt;\n&lt;<br>\n");
+  });
+
+  it("takes HTML as it is where it asks for that", () => {
+    expect(fill("{{ a | raw }}", { a: "<b>" })).to.equal("<b>");
+  });
+
+  it("is not filled in with a gap: a variable that is missing is named, with its place", () => {
+    expect(faultOf("Hello\n  {{ nmae }}", { name: "Ada" })).to.deep.include({
+      message: "undefined variable: nmae",
+      place: { line: 2, column: 6 },
+    });
+  });
+
+  it("does not write an object as [object Object]", () => {
+    expect(faultOf("{{ a }}", { a: { b: 1 } }).message).to.equal("an object cannot be written");
+    expect(faultOf("{{ a | raw }}", { a: [{}] }).message).to.equal("an object cannot be written");
+  });
+
+  for (const name of ["constructor", "__proto__", "toString", "a.constructor", "a.__proto__", "a.toString", "b.at"]) {
+    it(`does not reach ${name}`, () => {
+      expect(faultOf(`{{ ${name} }}`, { a: {}, b: [] }).message).to.match(/^undefined variable/);
+    });
+  }
+
+  for (const tag of ["include", "render", "layout", "block", "liquid", "tablerow"]) {
+    it(`knows no tag ${tag}`, () => expect(faultOf(`{% ${tag} 'x' %}`).message).to.equal(`tag "${tag}" not found`));
+  }
+
+  for (const filter of ["where_exp", "group_by_exp", "json", "base64_decode", "sha256", "constructor", "__proto__"]) {
+    it(`knows no filter ${filter}`, () => {
+      expect(faultOf(`{{ 1 | ${filter} }}`).message).to.equal(`undefined filter: ${filter}`);
+    });
+  }
+
+  it("lets no markup into HTML, whatever stands in the variables", () => {
+    const sources = [
+      "{{ a }}",
+      "{% echo a %}",
+      "{% cycle a %}",
+      "{% assign b = a %}{{ b }}",
+      "{% for i in l %}{{ i }}{% endfor %}",
+      "{{ a | append: a | prepend: a }}",
+      "{{ l | join: a }}",
+      "{{ n | default: a }}",
+      "{{ a | escape | append: a }}",
+      "{{ a | split: ' ' | reverse | join: a }}",
+      "{{ l }}",
+      "{{ a | newline_to_br | append: a }}",
+      "{{ a | truncate: 9, a }}",
+    ];
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom(markup, "<", ">", '"', "'", "{{ a }}", "{% raw %}"),
+    );
+    fc.assert(
+      fc.property(text, fc.array(text), fc.constantFrom(...sources), (a, l, source) => {
+        expect(fill(source, { a, l, n: null })).not.to.match(/[<>"']|&(?!(amp|lt|gt|#34|#39);)/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  for (const [what, [source, variables]] of Object.entries(hostile)) {
+    it(`that ${what} is stopped, at little cost`, () => {
+      expect(cpuMs(() => faultOf(source, variables))).to.be.lessThan(100);
+    });
+  }
+});

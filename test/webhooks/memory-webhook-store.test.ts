@@ -1,0 +1,6 @@
+import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
+import { behavesAsWebhookStore } from "./webhook-store-contract.ts";
+
+describe("Webhooks in memory", () => {
+  behavesAsWebhookStore(async () => createMemoryWebhookStore());
+});
