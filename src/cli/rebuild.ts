@@ -2,8 +2,9 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import type { Progress } from "../../projections/catch-up.ts";
 import { createContentReader } from "../../projections/content-reader.ts";
 import { migrate } from "../../projections/migrate.ts";
-import { rebuild } from "../../projections/rebuild.ts";
+import { RebuildRefused, rebuild } from "../../projections/rebuild.ts";
 import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
 import { onReadModels } from "./on-read-models.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -19,7 +20,10 @@ export async function rebuildReadModels(context: CommandContext, names: readonly
     await migrate(db, allProjectors);
     const sources = { readContent: createContentReader(contentStore) };
     const onRebuilt = (name: string): void => context.print(`${name}: rebuilt.`);
-    await rebuild(wanted, { db, log, sources, announcements, onProgress: teller(context), onRebuilt });
+    const setup = { db, log, sources, announcements, onProgress: teller(context), onRebuilt };
+    await rebuild(wanted, setup).catch((failure: unknown) => {
+      throw failure instanceof RebuildRefused ? new CommandFailed(failure.message) : failure;
+    });
   });
 }
 
