@@ -117,12 +117,12 @@ export function createWorld(seed: number, faults: Faults) {
     tell,
     /** A call or a message leaves a process; what a dead one says nobody hears. */
     leave: pass,
-    /** Runs a piece of a process, as its start. */
+    /** Runs a piece of a process, as its start: the next thing that happens, so that what it goes on with is its own, too. */
     runIn: (process: SimulatedProcess, run: () => void): void => {
-      const before = current;
-      current = process;
-      run();
-      current = before;
+      schedule(0, () => {
+        current = process;
+        run();
+      });
     },
     isInProcess: () => current !== null,
     /** A timer of the process that is running. */
