@@ -1,4 +1,4 @@
-import { foldJobView } from "../../src/domain/job/job-view.ts";
+import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import { createClients, jobIdOf } from "./client.ts";
 import { startsOutOfOrder } from "./group-order.ts";
 import { type Moment, type Scenario, scenarioOf } from "./scenario.ts";
@@ -38,6 +38,9 @@ export async function runHistory(seed: number, scenario: Scenario = scenarioOf(s
   }
 }
 
+/** A job that was not created yet is in no group. */
+const isGrouped = (view: JobView | null): boolean => view !== null && view.settings.groupSha256 !== null;
+
 async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): Promise<History> {
   const service = createService(world, scenario);
   const clients = createClients(world, service);
@@ -50,8 +53,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   };
   /** By one of its group that is paused and that nobody will resume. */
   const isHeldBack = (jobId: string): boolean =>
-    viewOf(jobId)?.settings.groupSha256 !== null &&
-    jobIds.map(viewOf).some((view) => view?.status === "paused" && view.settings.groupSha256 !== null);
+    isGrouped(viewOf(jobId)) && jobIds.map(viewOf).some((view) => view?.status === "paused" && isGrouped(view));
   const isQuiet = (): boolean => world.isHealed() && clients.areDone() && service.isIdle() && !jobIds.some(isWaiting);
 
   service.start();
