@@ -1,15 +1,12 @@
 import type { Knex } from "knex";
 import type { DeadLetterRecord, DeadLetterStatus } from "../../src/domain/job/dead-letter.ts";
-import { readCheckpoint } from "../checkpoint.ts";
+import { type PageOptions, readNewestFirst } from "../newest-first.ts";
 import { type LetterRow, toDeadLetter } from "./rows.ts";
 import { deadLetterTables } from "./tables.ts";
 
-export type DeadLetterListOptions = {
+export type DeadLetterListOptions = PageOptions & {
   /** Null means any. */
   readonly status: DeadLetterStatus | null;
-  /** The `nextCursor` of the page before, as a number. */
-  readonly cursor: number | null;
-  readonly limit: number;
 };
 
 export type DeadLetterList = {
@@ -25,20 +22,14 @@ export type DeadLetterQueries = {
 };
 
 export const createDeadLetterQueries = (db: Knex): DeadLetterQueries => ({
-  list: async (tenant, { status, cursor, limit }) => {
-    // The checkpoint first: the rows are then at least as new as it says.
-    const checkpoint = await readCheckpoint(db, "dead-letters");
-    const rows: LetterRow[] = await db(deadLetterTables("").letters)
-      .where({ tenant, ...(status === null ? {} : { status }) })
-      .andWhere("sequence", "<", cursor ?? Number.MAX_SAFE_INTEGER)
-      .orderBy("sequence", "desc")
-      .limit(limit + 1);
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      readSequence: checkpoint?.sequence ?? 0,
-      letters: page.map(toDeadLetter),
-      nextCursor: last === undefined ? null : String(last.sequence),
-    };
+  list: async (tenant, { status, ...options }) => {
+    const matching = { tenant, ...(status === null ? {} : { status }) };
+    const { letters: table } = deadLetterTables("");
+    const { rows, ...page } = await readNewestFirst<LetterRow>(
+      db,
+      { projection: "dead-letters", table, matching },
+      options,
+    );
+    return { ...page, letters: rows.map(toDeadLetter) };
   },
 });

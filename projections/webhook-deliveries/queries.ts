@@ -1,16 +1,12 @@
 import type { Knex } from "knex";
 import type { DeliveryState } from "../../src/domain/webhooks/delivery.ts";
-import { readCheckpoint } from "../checkpoint.ts";
+import { type PageOptions, readNewestFirst } from "../newest-first.ts";
 import { type DeliveryRow, toDeliveryState } from "./rows.ts";
 import { webhookDeliveriesTable } from "./tables.ts";
 
 export type DeliveryRecord = DeliveryState & { readonly jobId: string };
 
-export type DeliveryListOptions = {
-  /** The `nextCursor` of the page before, as a number. */
-  readonly cursor: number | null;
-  readonly limit: number;
-};
+export type DeliveryListOptions = PageOptions;
 
 export type DeliveryList = {
   readonly readSequence: number;
@@ -27,21 +23,14 @@ export type WebhookDeliveryQueries = {
 };
 
 export const createWebhookDeliveryQueries = (db: Knex): WebhookDeliveryQueries => ({
-  list: async (tenant, endpoint, { cursor, limit }) => {
-    // The checkpoint first: the rows are then at least as new as it says.
-    const checkpoint = await readCheckpoint(db, "webhook-deliveries");
-    const rows: DeliveryRow[] = await db(webhookDeliveriesTable(""))
-      .where({ tenant, endpoint })
-      .andWhere("sequence", "<", cursor ?? Number.MAX_SAFE_INTEGER)
-      .orderBy("sequence", "desc")
-      .limit(limit + 1);
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      readSequence: checkpoint?.sequence ?? 0,
-      deliveries: page.map(toRecord),
-      nextCursor: last === undefined ? null : String(last.sequence),
+  list: async (tenant, endpoint, options) => {
+    const place = {
+      projection: "webhook-deliveries",
+      table: webhookDeliveriesTable(""),
+      matching: { tenant, endpoint },
     };
+    const { rows, ...page } = await readNewestFirst<DeliveryRow>(db, place, options);
+    return { ...page, deliveries: rows.map(toRecord) };
   },
   find: async (tenant, endpoint, deliveryId) => {
     const row: DeliveryRow | undefined = await db(webhookDeliveriesTable(""))

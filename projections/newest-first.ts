@@ -1,0 +1,37 @@
+import type { Knex } from "knex";
+import { readCheckpoint } from "./checkpoint.ts";
+
+export type PageOptions = {
+  /** The `nextCursor` of the page before, as a number. */
+  readonly cursor: number | null;
+  readonly limit: number;
+};
+
+export type Page<Row> = {
+  readonly readSequence: number;
+  readonly rows: readonly Row[];
+  /** Null after the last. */
+  readonly nextCursor: string | null;
+};
+
+/** A page of the rows of a projection that match, the newest `sequence` first. */
+export async function readNewestFirst<Row extends { readonly sequence: number }>(
+  db: Knex,
+  { projection, table, matching }: { projection: string; table: string; matching: Readonly<Record<string, unknown>> },
+  { cursor, limit }: PageOptions,
+): Promise<Page<Row>> {
+  // The checkpoint first: the rows are then at least as new as it says.
+  const checkpoint = await readCheckpoint(db, projection);
+  const found: Row[] = await db(table)
+    .where(matching)
+    .andWhere("sequence", "<", cursor ?? Number.MAX_SAFE_INTEGER)
+    .orderBy("sequence", "desc")
+    .limit(limit + 1);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return {
+    readSequence: checkpoint?.sequence ?? 0,
+    rows,
+    nextCursor: last === undefined ? null : String(last.sequence),
+  };
+}
