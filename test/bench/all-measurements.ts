@@ -7,6 +7,7 @@ import { rebuildMeasurement } from "./rows/rebuild.ts";
 import { slowMailServerMeasurement } from "./rows/slow-mail-server.ts";
 import { smallJobsMeasurement } from "./rows/small-jobs.ts";
 import { startMeasurement } from "./rows/start.ts";
+import { streamLatencyMeasurement } from "./rows/stream-latency.ts";
 
 /** In the order of the table. */
 export const allMeasurements: readonly Measurement[] = [
@@ -16,6 +17,7 @@ export const allMeasurements: readonly Measurement[] = [
   readsMeasurement,
   rebuildMeasurement,
   longMailingMeasurement,
+  streamLatencyMeasurement,
   startMeasurement,
   slowMailServerMeasurement,
 ];

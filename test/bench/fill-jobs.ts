@@ -22,6 +22,8 @@ export async function fillJobs(mysqlUrl: string, count: number): Promise<readonl
       `INSERT INTO jobs (${columns.map(quoted)}) SELECT ${values} FROM jobs AS original CROSS JOIN copies ORDER BY copies.id`,
     );
     await connection.query("DROP TABLE copies");
+    // All of the kind that the one job is of.
+    await connection.query("UPDATE jobs_counts SET jobs = jobs + ?", [count]);
     // As it would be on a table that grew: what was copied at once has no statistics yet.
     await connection.query("ANALYZE TABLE jobs");
     return copies.map(([id]) => id);

@@ -10,6 +10,7 @@ export type Sizes = {
   readonly listedJobs: number;
   readonly reads: number;
   readonly projectedEvents: number;
+  readonly streamedEvents: number;
   readonly longMailing: { readonly jobs: number; readonly recipientsPerJob: number };
   readonly slowMailing: { readonly jobs: number; readonly recipientsPerJob: number };
 };
@@ -23,6 +24,7 @@ export const fullSizes: Sizes = {
   listedJobs: 200_000,
   reads: 4000,
   projectedEvents: 500_000,
+  streamedEvents: 1000,
   longMailing: { jobs: 200, recipientsPerJob: 1000 },
   // Many jobs, so that two workers can share them evenly to the end.
   slowMailing: { jobs: 40, recipientsPerJob: 100 },
@@ -38,6 +40,7 @@ export const quickSizes: Sizes = {
   listedJobs: 20_000,
   reads: 800,
   projectedEvents: 50_000,
+  streamedEvents: 200,
   longMailing: { jobs: 20, recipientsPerJob: 1000 },
   slowMailing: { jobs: 20, recipientsPerJob: 50 },
 };
