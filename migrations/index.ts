@@ -1,9 +1,13 @@
 import type { Knex } from "knex";
 import * as projections from "./0001-projections.ts";
+import * as outbox from "./0002-outbox.ts";
+import * as rememberedSeals from "./0003-remembered-seals.ts";
 
 /** In the order in which they run. A name that was released is never changed, nor is what it stands for. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   "0001-projections": projections,
+  "0002-outbox": outbox,
+  "0003-remembered-seals": rememberedSeals,
 };
 
 /** By name and not by file: the compiled tree has other extensions than the source, and the same database. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog } from "../src/event-log/event-log.ts";
+import { type EventLog, isOfJob, type LogEntry } from "../src/event-log/event-log.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
@@ -10,9 +10,11 @@ const silenceMs = 2_000;
 export type Progress = {
   readonly projection: string;
   readonly sequence: number;
-  /** Where the log ended when this was begun. */
+  /** Where the log ended when this was begun, or where it was told to stop. */
   readonly lastSequence: number;
   readonly eventsPerSecond: number;
+  /** At the speed so far. */
+  readonly secondsLeft: number;
 };
 
 export type CatchUp = {
@@ -21,28 +23,35 @@ export type CatchUp = {
   readonly from: Checkpoint;
   /** Silence before this is no gap but a log that is slow to answer. */
   readonly atLeast: number;
+  /** Nothing after this event is projected; all that there is where it is left out. */
+  readonly upTo?: number;
   readonly onProgress: (progress: Progress) => void;
+  /** Called with the sequence of each erasure that is of concern, once it is projected. */
+  readonly onErasure?: (sequence: number) => void;
 };
 
 /** Projects up to where the log ends at this moment, and answers how far that is. Throws when the signal aborts. */
 export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Checkpoint> {
-  const { place, log, from, atLeast, onProgress } = options;
-  const { createdAt, lastSequence } = await log.state();
+  const { place, log, from, atLeast, onProgress, onErasure } = options;
+  const { createdAt, lastSequence: end } = await log.state();
+  const lastSequence = Math.min(end, options.upTo ?? end);
   if (from.sequence > 0 && from.logCreatedAt !== createdAt) throw new Error("The log was made anew in the meantime.");
   let position: Checkpoint = { ...from, logCreatedAt: createdAt };
   if (position.sequence >= lastSequence) return position;
 
-  const report = createReport(place.projector.name, lastSequence, onProgress);
+  const report = createReport(place.projector.name, from.sequence, lastSequence, onProgress);
   const silence = watchSilence(async () => {
-    return position.sequence >= atLeast && (await log.state()).lastSequence === lastSequence;
+    return position.sequence >= atLeast && (await log.state()).lastSequence === end;
   });
   const over = AbortSignal.any([signal, silence.isEnd]);
   try {
     for await (const batch of log.follow({ afterSequence: from.sequence, maxEvents, signal: over })) {
       silence.isBroken();
-      position = await projectBatch(place, position, batch);
-      report(position.sequence, batch.length);
-      if (position.sequence >= lastSequence) break;
+      const wanted = options.upTo === undefined ? batch : batch.filter(({ sequence }) => sequence <= lastSequence);
+      position = await projectBatch(place, position, wanted);
+      for (const entry of wanted) if (isErasureFor(place, entry)) onErasure?.(entry.sequence);
+      report(position.sequence, wanted.length);
+      if (position.sequence >= lastSequence || wanted.length < batch.length) break;
       silence.begins();
     }
   } finally {
@@ -51,6 +60,9 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
   signal.throwIfAborted();
   return position;
 }
+
+const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEntry): boolean =>
+  isOfJob(entry) && entry.event.type === "JobContentErased" && projector.isOfConcern(entry);
 
 /** Tells when nothing has come for so long that there is nothing more, if that is so when asked. */
 function watchSilence(isPlausible: () => Promise<boolean>) {
@@ -80,12 +92,15 @@ function watchSilence(isPlausible: () => Promise<boolean>) {
   };
 }
 
-function createReport(projection: string, lastSequence: number, onProgress: CatchUp["onProgress"]) {
+function createReport(projection: string, from: number, lastSequence: number, onProgress: CatchUp["onProgress"]) {
   const startedAt = performance.now();
   let events = 0;
   return (sequence: number, more: number): void => {
     events += more;
-    const eventsPerSecond = Math.round((events * 1000) / (performance.now() - startedAt));
-    onProgress({ projection, sequence, lastSequence, eventsPerSecond });
+    const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
+    // By the distance, as a log has gaps; what came since it was begun does not make it negative.
+    const distanceLeft = Math.max(0, lastSequence - sequence);
+    const secondsLeft = sequence > from ? (distanceLeft * seconds) / (sequence - from) : 0;
+    onProgress({ projection, sequence, lastSequence, eventsPerSecond: Math.round(events / seconds), secondsLeft });
   };
 }

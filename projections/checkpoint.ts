@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { LogState } from "../src/event-log/event-log.ts";
 import type { Suffix } from "./projector.ts";
 
 /**
@@ -13,6 +14,10 @@ export type Checkpoint = {
   /** Of the projector that made the tables. */
   readonly version: number;
 };
+
+/** Whether it was come to in this log, and the log has not lost its end since. */
+export const isOfLog = ({ sequence, logCreatedAt }: Checkpoint, { createdAt, lastSequence }: LogState): boolean =>
+  logCreatedAt === createdAt && sequence <= lastSequence;
 
 type CheckpointRow = { readonly sequence: number; readonly log_created_at: string | null; readonly version: number };
 

@@ -3,7 +3,10 @@ import { decodeContent } from "../src/content/encode-content.ts";
 import { type JobRef, LogUnavailable } from "../src/event-log/event-log.ts";
 import type { ContentReader } from "./projector.ts";
 
-type Kept = { readonly content: JobContent; readonly bytes: number };
+type Kept = { readonly content: JobContent; readonly bytes: number; readonly readAt: number };
+
+/** Not for ever: what another process hears of, that it was erased, this one may never be told. */
+const keptMs = 60_000;
 
 /**
  * Reads the content of jobs and keeps what was asked for last, up to `maxBytes` of what was stored: the outcomes of
@@ -29,22 +32,28 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
     }
   };
 
-  return async (job) => {
-    const key = `${job.tenant}/${job.jobId}`;
+  const read = async (job: JobRef): Promise<JobContent | null> => {
+    const key = keyOf(job);
     const known = kept.get(key);
-    if (known !== undefined) {
+    if (known !== undefined && performance.now() - known.readAt < keptMs) {
       keep(key, known);
       return known.content;
     }
     const stored = await store.get(job).catch((cause) => {
       throw new LogUnavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
     });
-    if (stored === null) return null;
+    if (stored === null) {
+      forget(key);
+      return null;
+    }
     const content = decode(job, stored);
-    keep(key, { content, bytes: stored.byteLength });
+    keep(key, { content, bytes: stored.byteLength, readAt: performance.now() });
     return content;
   };
+  return Object.assign(read, { forget: (job: JobRef) => forget(keyOf(job)) });
 }
+
+const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
 /** Without its cause, whose message would quote what stands in the content. */
 function decode({ jobId }: JobRef, stored: Uint8Array): JobContent {

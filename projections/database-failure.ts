@@ -21,6 +21,11 @@ const unreachable: ReadonlySet<string> = new Set([
   "PROTOCOL_CONNECTION_LOST",
 ]);
 
+/** The rows are not of this release, and its queries do not understand them. They are being rebuilt. */
+export class RowsOfOtherRelease extends Error {
+  override readonly name = "RowsOfOtherRelease";
+}
+
 /** The database is away or in trouble, and the same statement may well succeed later. */
 export function isDatabaseTrouble(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
@@ -28,6 +33,7 @@ export function isDatabaseTrouble(failure: unknown): boolean {
   return (
     // The driver marks what cost it the connection, sometimes without any code.
     fatal === true ||
+    failure instanceof RowsOfOtherRelease ||
     name === "KnexTimeoutError" ||
     (typeof code === "string" && unreachable.has(code)) ||
     (typeof errno === "number" && passing.has(errno))

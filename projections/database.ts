@@ -13,6 +13,7 @@ export type DatabaseOptions = {
 
 /** Queries of ours mean the same on every server, whatever its administrator has set. */
 const sessionSettings = [
+  "SET SESSION time_zone = '+00:00'",
   "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 ];

@@ -1,9 +1,10 @@
 import type { Knex } from "knex";
 import type { LogEntry, StoredEvent } from "../src/event-log/event-log.ts";
-import { LogUnavailable } from "../src/event-log/event-log.ts";
+import { isOfJob, LogUnavailable } from "../src/event-log/event-log.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
 import { inTransaction } from "./database.ts";
 import { describeFailure, isDatabaseTrouble } from "./database-failure.ts";
+import { dropCopies } from "./kept-tables.ts";
 import type { Projector, Sources, Suffix } from "./projector.ts";
 
 /** Which projection into which of its sets of tables. */
@@ -32,7 +33,7 @@ export class CheckpointMoved extends Error {
 
 /**
  * Rows and checkpoint in one transaction: however often an event is delivered, and whatever is killed when, it counts
- * once. Events of unknown types are passed over. Answers where it has come to.
+ * once. Events of unknown types, and those of the service, are passed over. Answers where it has come to.
  *
  * Where an event of the batch cannot be projected, those before it are, one by one, and UnprojectableEvent names it.
  */
@@ -63,7 +64,9 @@ async function commit(
     if (await moveCheckpoint(through, projector.name, suffix, from, to)) return;
     throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
   };
-  const events = batch.filter((entry): entry is StoredEvent => isKnown(entry) && projector.isOfConcern(entry));
+  const events = batch.filter((entry): entry is StoredEvent => isOfJob(entry) && projector.isOfConcern(entry));
+  // Before it is committed: somebody who dies in between does it again.
+  if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
   const [first] = events;
   if (first === undefined) {
     await move(db);
@@ -72,6 +75,9 @@ async function commit(
   await inTransaction(db, async (transaction) => {
     // First: it also keeps every other writer of the same tables waiting until the transaction ends.
     await move(transaction);
+    for (const { event, tenant, jobId } of events) {
+      if (event.type === "JobContentErased") sources.readContent.forget?.({ tenant, jobId });
+    }
     await projector.project(events, { transaction, suffix, sources }).catch((failure: unknown) => {
       if (isPassing(failure)) throw failure;
       throw new UnprojectableEvent(projector.name, first.sequence, failure);
@@ -82,5 +88,3 @@ async function commit(
 
 /** The database or the content store is away: the same events will do later. */
 const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof LogUnavailable;
-
-const isKnown = (entry: LogEntry): entry is StoredEvent => "event" in entry;

@@ -2,11 +2,18 @@ import type { Knex } from "knex";
 import type { JobContent } from "../src/content/content-store.ts";
 import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
 
-/** The live tables, those a rebuild fills, and those it put aside, which the next rebuild drops. */
-export type Suffix = "" | "__next" | "__previous";
+/**
+ * The live tables; those a rebuild fills; those it put aside, kept until somebody confirms or the next rebuild puts others
+ * there; those a check compares with the live ones; and those that nobody wants any more, wherever they are found.
+ */
+export type Suffix = "" | "__next" | "__previous" | "__check" | "__dropped";
 
 /** Null where the content was erased. Throws LogUnavailable where it cannot be read now. */
-export type ContentReader = (job: JobRef) => Promise<JobContent | null>;
+export type ContentReader = {
+  (job: JobRef): Promise<JobContent | null>;
+  /** Of one that keeps what it has read: it was erased, or a part of it. */
+  readonly forget?: (job: JobRef) => void;
+};
 
 /** What a projection may ask besides the log. No other read model is among it. */
 export type Sources = { readonly readContent: ContentReader };
@@ -25,6 +32,14 @@ export type Projector = {
   readonly name: string;
   /** Raised by whoever changes what the tables hold: older ones are then not touched until they are rebuilt. */
   readonly version: number;
+  /**
+   * The oldest version whose rows the queries of this release still understand: they answer from those while the rows
+   * are rebuilt. Whoever raises `version` decides anew. It says what the rows mean; where a column is missing they are
+   * not asked anyhow. Rows that an older release would misread get a table of another name.
+   */
+  readonly readsBack: number;
+  /** Columns that others write as well, by the name of the table: what stands in them is not of the log alone. */
+  readonly alsoWritten?: Readonly<Record<string, readonly string[]>>;
   /** Columns and keys of each table, by its name without a suffix. */
   readonly tables: Readonly<Record<string, string>>;
   /** Queries over the live tables, by the name of the view. */

@@ -4,11 +4,13 @@ import type { Announcements } from "../src/event-log/announcements.ts";
 import { type EventLog, UndecodableEvent } from "../src/event-log/event-log.ts";
 import { describeFailure } from "./database-failure.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
+import { dropUnwanted } from "./kept-tables.ts";
 import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
 import { UnprojectableEvent } from "./project-batch.ts";
 import { becomeActive } from "./projection-lock.ts";
 import { becomeLive, readStatus, writeStatus } from "./projection-status.ts";
 import type { Projector, Sources } from "./projector.ts";
+import { renewOlderRows } from "./renew-rows.ts";
 import { ensureTables } from "./table-set.ts";
 
 const firstDelayMs = 100;
@@ -33,7 +35,7 @@ export type ProjectorRunner = {
 
 /**
  * Keeps one read model up to date as long as it runs. Any number of instances may run: one is active, the others
- * stand by and take over within a second or two. Whatever is away, database or log, is waited for; what waiting
+ * stand by and take over within a second or two. Rows of an older release are rebuilt first. Whatever is away, database or log, is waited for; what waiting
  * does not help against stops this projection and no other, with an error in the log and in the table `projections`.
  * A stopped one goes on by itself once somebody got it going again: another release, or a rebuild.
  *
@@ -66,7 +68,7 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
   };
   while (!signal.aborted) {
     try {
-      await takePart(setup, allIsWell, signal);
+      if (!(await renewOlderRows(setup, signal))) await takePart(setup, allIsWell, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (isAlarm(failure)) {
@@ -88,6 +90,7 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
   let saidLiveAt = Number.NEGATIVE_INFINITY;
   try {
     await ensureTables(db, projector);
+    await dropUnwanted(db, projector);
     const place = { db, projector, suffix: "", sources } as const;
     const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
       announcements.announce(projector.name, sequence);

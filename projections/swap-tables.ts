@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "./database.ts";
 import type { Projector } from "./projector.ts";
-import { existing, tableNames, viewStatements } from "./table-set.ts";
+import { dropTables, existing, tableNames, viewStatements } from "./table-set.ts";
 
 /** While the rename waits for a long query to end, every query that comes after it waits as well. */
 const waitForQueriesSeconds = 2;
@@ -13,17 +13,33 @@ const pauseMs = 1_000;
 const lockWaitTimeout = 1205;
 
 /**
- * Puts the tables of a rebuild in the place of the live ones, which are kept under another name. It is one statement,
+ * Puts the tables of a suffix in the place of the live ones, and these under the name of another. It is one statement,
  * so readers see the old rows with their checkpoint or the new ones with theirs, and so does whoever starts after a
- * crash. A live table that is not there, because somebody dropped it, is not put aside.
+ * crash. What an earlier rebuild has kept is for dropping then. A live table that is not there, because somebody
+ * dropped it, is not put aside. Answers whether there is anything kept.
  */
-export async function swapTables(db: Knex, projector: Projector): Promise<void> {
+export async function swapTables(
+  db: Knex,
+  projector: Projector,
+  from: "__next" | "__previous",
+  keepAs: "__previous" | "__dropped",
+): Promise<boolean> {
   const names = tableNames(projector, "");
-  const live = new Set(await existing(db, names));
-  const moves = names.flatMap((name) => [
-    ...(live.has(name) ? [`\`${name}\` TO \`${name}__previous\``] : []),
-    `\`${name}__next\` TO \`${name}\``,
-  ]);
+  const found = new Set(await existing(db, [...names, ...names.map((name) => `${name}__previous`)]));
+  const isPutBack = from === "__previous";
+  // Both would go by the same name.
+  if (keepAs === "__dropped" && !isPutBack) await dropTables(db, projector, "__previous");
+  const moves = names.flatMap((name) => {
+    const isLive = found.has(name);
+    if (isPutBack) {
+      const aside = isLive ? [to(name, `${name}__dropped`)] : [];
+      const kept = isLive && keepAs === "__previous" ? [to(`${name}__dropped`, `${name}__previous`)] : [];
+      return [...aside, to(`${name}__previous`, name), ...kept];
+    }
+    const isReplaced = keepAs === "__previous" && found.has(`${name}__previous`);
+    const old = isReplaced ? [to(`${name}__previous`, `${name}__dropped`)] : [];
+    return [...old, ...(isLive ? [to(name, name + keepAs)] : []), to(`${name}__next`, name)];
+  });
   const connection = await openConnection(db);
   try {
     await ask(connection, "SET SESSION lock_wait_timeout = ?", [waitForQueriesSeconds]);
@@ -33,7 +49,10 @@ export async function swapTables(db: Knex, projector: Projector): Promise<void> 
   } finally {
     connection.end();
   }
+  return keepAs === "__previous" && names.some((name) => found.has(name));
 }
+
+const to = (name: string, other: string): string => `\`${name}\` TO \`${other}\``;
 
 async function patiently(connection: Connection, sql: string): Promise<void> {
   for (let left = tries; ; left -= 1) {

@@ -49,6 +49,13 @@ export async function liveCheckpoint(db: Knex, { name }: Projector): Promise<Che
   return (await existing(db, [checkpointTable(name)])).length === 0 ? null : readCheckpoint(db, name);
 }
 
+/** Of a set with every table of this release; null for any other. */
+export async function wholeCheckpoint(db: Knex, projector: Projector, suffix: Suffix): Promise<Checkpoint | null> {
+  const names = tableNames(projector, suffix);
+  const found = await existing(db, names);
+  return found.length < names.length ? null : readCheckpoint(db, projector.name, suffix);
+}
+
 export async function createTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
   for (const [name, columns] of Object.entries(projector.tables)) {
     await db.raw(`CREATE TABLE ?? (${columns}) ${tableOptions}`, [name + suffix]);

@@ -35,6 +35,22 @@ export async function addRows<Row>(
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
+/** Inserts rows; of those that are there it overwrites columns, appends to the texts of others, and leaves the rest. */
+export async function mergeRows<Row>(
+  transaction: Knex.Transaction,
+  {
+    put,
+    appended,
+    ...rows
+  }: Rows<Row> & { readonly put: readonly (keyof Row & string)[]; readonly appended: readonly (keyof Row & string)[] },
+): Promise<void> {
+  const updates = [
+    ...put.map((column) => `\`${column}\` = VALUES(\`${column}\`)`),
+    ...appended.map((column) => `\`${column}\` = CONCAT(\`${column}\`, VALUES(\`${column}\`))`),
+  ];
+  await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
+}
+
 async function write<Row>(
   transaction: Knex.Transaction,
   { table, columns, rows }: Rows<Row>,

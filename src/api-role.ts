@@ -1,18 +1,27 @@
 import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../projections/jobs/queries.ts";
 import { createLogQueries } from "../projections/logs/queries.ts";
+import { createNotificationQueries } from "../projections/notifications/queries.ts";
 import { createReadPositions } from "../projections/read-position.ts";
+import { createRecipientQueries } from "../projections/recipients/queries.ts";
 import { type Access, createAccess } from "./access/access.ts";
 import { noKeyYet, whyNotToStart } from "./access/auth-mode.ts";
 import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "./access/jetstream-quota.ts";
+import { openApiReference } from "./api-reference/api-reference.ts";
+import { asyncApiDocument } from "./asyncapi/asyncapi-document.ts";
+import { readDashboard } from "./dashboard/dashboard.ts";
 import { createApi } from "./http/api.ts";
 import { listen } from "./http/listen.ts";
 import { createOperatorsApi } from "./http/operators-api.ts";
 import { createLive } from "./live/live.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
+import { resultsOf } from "./report-parts.ts";
+import { sealsForRoutes } from "./seals-role.ts";
 import { CannotStart } from "./standalone/cannot-start.ts";
+import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppression-store.ts";
+import { createSuppressionList } from "./suppressions/suppression-list.ts";
 import type { Watch } from "./watch.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
@@ -43,6 +52,9 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
   const live = createLive(log, contentStore, (failure) =>
     logger.error({ err: failure }, "what streams live broke off"),
   );
+  const dashboard = await readDashboard({ hasMailbox: mailbox !== null });
+  if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
+  parts.witness.metrics.streams.watch(live.places.taken);
   const app = createApi({
     access,
     log,
@@ -50,17 +62,25 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
     quota: createJetStreamQuota(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
     contentStore,
     live,
+    results: resultsOf(parts),
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
+    recipients: createRecipientQueries(db),
     deadLetters: createDeadLetterQueries(db),
+    notifications: createNotificationQueries(db),
     webhooks: await webhooksForRoutes(parts),
+    seals: await sealsForRoutes(parts),
     readPosition: createReadPositions(db, announcements),
-    mail: { mailFrom: config.mailFrom, dkim: config.dkim },
+    mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
+    suppressions: createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix)),
     maxAttempts: config.maxAttempts,
     now: () => new Date().toISOString(),
     ...watch,
     served: parts.witness.metrics.served,
     mailbox,
+    dashboard,
+    apiReference: await openApiReference(),
+    asyncApi: asyncApiDocument(config.natsPrefix),
   });
   const { url, close } = await listen(app, config.host, config.port);
   lifecycle.started("the API", close);

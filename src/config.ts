@@ -1,11 +1,14 @@
 import { hostname } from "node:os";
 import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
+import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
+import { readSealSettings, type SealSettings } from "./seals/read-seal-settings.ts";
 import { createSettingReader, type Env, type SettingReader } from "./setting-reader.ts";
+import { readPublicUrl } from "./suppressions/read-public-url.ts";
 import { readWebhookSettings, type WebhookSettings } from "./webhooks/read-webhook-settings.ts";
 
-export const roles = ["api", "scheduler", "worker", "projector", "webhooks"] as const;
+export const roles = ["api", "scheduler", "worker", "projector", "webhooks", "outbox"] as const;
 export type Role = (typeof roles)[number];
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -50,7 +53,13 @@ export type Config = {
   readonly smtpRate: number | null;
   /** Signs every mail; null leaves that to the mail server. */
   readonly dkim: DkimSettings | null;
+  /** Where people outside reach the API, for the links in mails; null where no mail can have one. */
+  readonly publicUrl: string | null;
   readonly webhooks: WebhookSettings;
+  readonly seals: SealSettings;
+  readonly alerts: AlertSettings;
+  /** After its end a job's content and its rows in the read models are erased; null for never. */
+  readonly retentionDays: number | null;
   readonly streamReplicas: number;
   /** Before the names of streams and subjects, where several Waybills share one NATS. */
   readonly natsPrefix: string;
@@ -60,6 +69,9 @@ export type Config = {
   readonly autoMigrate: boolean;
   readonly logLevel: (typeof logLevels)[number];
   readonly shutdownTimeoutMs: number;
+  /** Where commands find the running service, and the key they show. */
+  readonly serviceUrl: string;
+  readonly serviceKey: string | null;
   /** Names this process in the log: host and process id, and a random part to tell restarts apart. */
   readonly processName: string;
 };
@@ -84,6 +96,7 @@ export class InvalidConfig extends Error {
 export function readConfig(env: Env): Config {
   const faults: string[] = [];
   const read = createSettingReader(env, faults);
+  const webhooks = readWebhookSettings(read);
   const config: Config = {
     host: read.text("HOST", "127.0.0.1"),
     port: read.whole("PORT", 3000, 0, 65_535),
@@ -103,7 +116,11 @@ export function readConfig(env: Env): Config {
     smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
     dkim: readDkim(read),
-    webhooks: readWebhookSettings(read),
+    publicUrl: readPublicUrl(read),
+    webhooks,
+    seals: readSealSettings(read),
+    alerts: readAlertSettings(read, webhooks.allowed),
+    retentionDays: read.optionalWhole("RETENTION_DAYS", 1, 36_500),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
     natsPrefix: readPrefix(read, faults),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
@@ -112,6 +129,8 @@ export function readConfig(env: Env): Config {
     autoMigrate: read.flag("AUTO_MIGRATE", true),
     logLevel: read.oneOf("LOG_LEVEL", "info", logLevels),
     shutdownTimeoutMs: read.whole("SHUTDOWN_TIMEOUT", 10_000, 100, 600_000),
+    serviceUrl: readServiceUrl(read),
+    serviceKey: read.raw("WAYBILL_KEY"),
     processName: `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   if (faults.length > 0) throw new InvalidConfig(faults);
@@ -125,6 +144,15 @@ function readAuth(read: SettingReader): AuthMode {
     read.fault("AUTH", auth, `auto or required, as others can reach HOST ${JSON.stringify(host)}`);
   }
   return auth;
+}
+
+/** Without being told, the one that listens on this machine. */
+function readServiceUrl(read: SettingReader): string {
+  const given = read.url("WAYBILL_URL", ["http:", "https:"], "http://host:port or https://…");
+  if (given !== null) return given.replace(/\/+$/, "");
+  const host = read.text("HOST", "127.0.0.1");
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${read.text("PORT", "3000")}`;
 }
 
 function readNats(read: SettingReader): NatsConfig | null {

@@ -18,6 +18,8 @@ export type ProbeDependencies = {
   readonly db: Knex;
   /** Null in a process that sends no mail. */
   readonly breaker: (() => BreakerState) | null;
+  /** Null in a process that seals nothing. */
+  readonly seals: (() => Condition) | null;
 };
 
 /**
@@ -25,19 +27,21 @@ export type ProbeDependencies = {
  * are accepted while either is away, and taking the process out of service for it would break that promise.
  */
 export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
-  const { roles, db, breaker } = dependencies;
+  const { roles, db, breaker, seals } = dependencies;
   const takesJobs = roles.has("api");
   return [
     { name: "nats", isNeeded: true, check: () => examineLog(dependencies) },
     {
       name: "mysql",
-      isNeeded: roles.has("projector") && !takesJobs,
+      isNeeded: (roles.has("projector") || roles.has("outbox")) && !takesJobs,
       check: async () => {
         await db.raw("SELECT 1");
         return { status: "up" };
       },
     },
     ...(breaker === null ? [] : [{ name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) }]),
+    // Mails go out without seals; that a log was rolled back is for somebody to look at, and to say so is all.
+    ...(seals === null ? [] : [{ name: "seals", isNeeded: false, check: async () => seals() }]),
   ];
 }
 

@@ -4,11 +4,18 @@ import process from "node:process";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./cli/command-context.ts";
 import { CommandFailed } from "./cli/command-failed.ts";
+import { addDoctorCommand } from "./cli/doctor.ts";
+import { addEventsCommand } from "./cli/events.ts";
+import { addJobsCommands } from "./cli/jobs.ts";
 import { addKeyCommands } from "./cli/keys.ts";
 import { migrateDatabase } from "./cli/migrate.ts";
-import { rebuildReadModels } from "./cli/rebuild.ts";
+import { addRebuildCommand } from "./cli/rebuild.ts";
+import { addReplayCommand } from "./cli/replay.ts";
+import { addSealCommands } from "./cli/seals.ts";
+import { addSendCommand } from "./cli/send.ts";
 import { start } from "./cli/start.ts";
 import { addTenantCommands } from "./cli/tenants.ts";
+import { addVerifyCommand } from "./cli/verify.ts";
 import { addWebhookCommands } from "./cli/webhooks.ts";
 import { WrongUsage } from "./cli/wrong-usage.ts";
 import { InvalidConfig, readConfig } from "./config.ts";
@@ -54,14 +61,17 @@ function createProgram(context: CommandContext): Command {
     .command("migrate")
     .description("bring the database up to date")
     .action(() => migrateDatabase(context));
-  program
-    .command("rebuild")
-    .description("rebuild read models from the log, without downtime")
-    .argument("[projection...]", "jobs, logs, waiting, dead-letters, stats, webhook-deliveries; all of them by default")
-    .action((names: string[]) => rebuildReadModels(context, names));
+  addRebuildCommand(program, context);
+  addSendCommand(program, context);
+  addJobsCommands(program, context);
+  addEventsCommand(program, context);
+  addReplayCommand(program, context);
+  addDoctorCommand(program, context);
   addKeyCommands(program, context);
   addTenantCommands(program, context);
   addWebhookCommands(program, context);
+  addVerifyCommand(program, context);
+  addSealCommands(program, context);
   return program;
 }
 
@@ -72,6 +82,9 @@ async function main(): Promise<number> {
     print,
     tell,
     isTerminal: process.stderr.isTTY === true,
+    overwrite: (text) => {
+      process.stderr.write(text === null ? "\n" : `\r\x1b[K${text}`);
+    },
     interrupted: onInterrupt(),
   };
   try {

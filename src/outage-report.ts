@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { describeFailure } from "../projections/database-failure.ts";
 
 const sayAgainAfterMs = 60_000;
 
@@ -8,9 +9,6 @@ export function createOutageReport(logger: Logger, part: string): (failure: unkn
   return (failure) => {
     if (performance.now() - saidAt < sayAgainAfterMs) return;
     saidAt = performance.now();
-    logger.warn(
-      { part, error: failure instanceof Error ? failure.message : String(failure) },
-      "fails, and tries again",
-    );
+    logger.warn({ part, error: describeFailure(failure) }, "fails, and tries again");
   };
 }

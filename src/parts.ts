@@ -16,6 +16,7 @@ import type { LogRoom } from "./event-log/log-room.ts";
 import { observeAppends } from "./event-log/observe-appends.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { logAppends } from "./log-appends.ts";
 import { createWitness, type Witness } from "./watch.ts";
 
 /** What every role works with. */
@@ -48,6 +49,7 @@ export async function connectParts(
   await ensureStreams(connection, { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes });
   const room = await createJetStreamLogRoom(connection, prefix);
   const witness = createWitness(connection);
+  const tellOfAppend = logAppends(logger);
   const db = createDatabase(config.mysqlUrl, databaseOptions);
   lifecycle.started("the database connections", () => db.destroy());
   return {
@@ -59,7 +61,10 @@ export async function connectParts(
     db,
     room,
     witness,
-    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), witness.appended),
+    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), (append) => {
+      witness.appended(append);
+      tellOfAppend(append);
+    }),
     contentStore: observeContents(
       await createJetStreamContentStore(connection, prefix, config.streamReplicas),
       witness.contentStored,

@@ -13,7 +13,7 @@ import type { LogRoom } from "./event-log/log-room.ts";
 import type { Append, AppendOutcome } from "./event-log/observe-appends.ts";
 import { probesFor } from "./health-probes.ts";
 import type { OperatorsDependencies } from "./http/operators-api.ts";
-import { conditionOf } from "./http/routes/health.ts";
+import { type Condition, conditionOf } from "./http/routes/health.ts";
 import type { BreakerState } from "./mail/breaker.ts";
 import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
 
@@ -56,8 +56,12 @@ export type Watch = OperatorsDependencies & {
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
 };
 
-/** `breaker` is null in a process that sends no mail. */
-export async function createWatch(parts: WatchedParts, breaker: (() => BreakerState) | null): Promise<Watch> {
+/** `breaker` is null in a process that sends no mail, `seals` in one that seals nothing. */
+export async function createWatch(
+  parts: WatchedParts,
+  breaker: (() => BreakerState) | null,
+  seals: (() => Condition) | null = null,
+): Promise<Watch> {
   const { config, logger, connection, log, room, db, witness } = parts;
   const prefix = config.natsPrefix;
   const gauge = await createJetStreamLogGauge(connection, prefix);
@@ -72,6 +76,7 @@ export async function createWatch(parts: WatchedParts, breaker: (() => BreakerSt
     logServer: () => logServerOf(connection),
     db,
     breaker,
+    seals,
   });
   const examine = async () =>
     new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));

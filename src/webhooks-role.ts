@@ -8,6 +8,7 @@ import type { EventLog } from "./event-log/event-log.ts";
 import type { JetStreamConnection } from "./event-log/jetstream-connection.ts";
 import { toJobAnswer } from "./http/job-answer.ts";
 import type { RouteDependencies } from "./http/route-dependencies.ts";
+import type { WorkPorts } from "./job-kinds/work-ports.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
@@ -31,14 +32,14 @@ type WebhookParts = {
 /** Half of the time that a process may take to stop: what is on its way then is sent again by whoever comes next. */
 const shareOfShutdown = 0.5;
 
-const openStore = ({ connection, config }: WebhookParts): Promise<WebhookStore> =>
+export const openWebhookStore = ({ connection, config }: WebhookParts): Promise<WebhookStore> =>
   createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas });
 
 /** Tells receivers that jobs have ended. */
 export async function startWebhooks(parts: WebhookParts): Promise<void> {
   const { config, logger, connection, log, contentStore, db, lifecycle } = parts;
   const { secret, allowed } = config.webhooks;
-  const store = await openStore(parts);
+  const store = await openWebhookStore(parts);
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "webhooks", (notice) => logger.error(notice));
   const webhooks = createWebhooks(
     {
@@ -56,11 +57,17 @@ export async function startWebhooks(parts: WebhookParts): Promise<void> {
   lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
 }
 
+/** What jobs that call webhooks work with. */
+export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["webhooks"]> {
+  const { secret, allowed } = parts.config.webhooks;
+  return { post: createSafePost({ allowed }), secrets: createTenantSecrets(await openWebhookStore(parts), secret) };
+}
+
 /** What routes about webhooks work with. */
 export async function webhooksForRoutes(parts: WebhookParts): Promise<RouteDependencies["webhooks"]> {
   const { allowed } = parts.config.webhooks;
   return {
-    store: await openStore(parts),
+    store: await openWebhookStore(parts),
     deliveries: createWebhookDeliveryQueries(parts.db),
     post: createSafePost({ allowed }),
     allowed,

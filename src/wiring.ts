@@ -6,25 +6,24 @@ import { migrateWhenReachable } from "../projections/migrate-when-reachable.ts";
 import { createProjectorRunner } from "../projections/run-projector.ts";
 import { shareFollowing } from "../projections/share-following.ts";
 import { createWaitingList } from "../projections/waiting/waiting-list.ts";
+import { startAlerts } from "./alerts-role.ts";
 import { startApi, startOperatorsApi } from "./api-role.ts";
 import type { CompleteConfig } from "./config.ts";
+import { startErasing } from "./erasure-role.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import { createLifecycle } from "./lifecycle.ts";
-import { type BreakerState, withBreaker } from "./mail/breaker.ts";
-import { createPace } from "./mail/pace.ts";
-import { createSmtpMailer } from "./mail/smtp-mailer.ts";
 import { createOutageReport } from "./outage-report.ts";
+import { startOutbox } from "./outbox-role.ts";
 import { connectParts, type Parts } from "./parts.ts";
 import { createCrowd } from "./scheduler/crowd.ts";
 import { listenToCrowd } from "./scheduler/jetstream-crowd.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { createTimer } from "./scheduler/timer.ts";
+import { startSealer } from "./seals-role.ts";
 import { createWatch } from "./watch.ts";
 import { startWebhooks } from "./webhooks-role.ts";
-import { createJetStreamWorkQueue } from "./work-queue/jetstream-work-queue.ts";
-import { createMailWorker, queuePatienceMs } from "./workers/create-mail-worker.ts";
-import { createJetStreamLeaseProbe } from "./workers/jetstream-lease-probe.ts";
+import { startWorkers } from "./worker-role.ts";
 
 /** A database that is there is up to date by then; one that is away keeps nobody from taking jobs. */
 const migratedSoonMs = 5000;
@@ -46,10 +45,16 @@ export async function startService(config: CompleteConfig, logger: Logger, mailb
     const parts = await connectParts(config, logger, mailbox, lifecycle);
     // In the order in which work flows backwards: whoever acts on an event is there before whoever makes it.
     if (config.roles.has("projector")) await startProjectors(parts);
-    const breaker = config.roles.has("worker") ? startWorker(parts) : null;
+    const breaker = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
-    if (config.roles.has("scheduler")) startScheduler(parts);
-    const watch = await createWatch(parts, breaker);
+    if (config.roles.has("scheduler")) {
+      startScheduler(parts);
+      startErasing(parts);
+    }
+    if (config.roles.has("outbox")) await startOutbox(parts);
+    const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
+    const watch = await createWatch(parts, breaker, seals);
+    if (config.roles.has("webhooks")) await startAlerts(parts, watch);
     const healthUrl = config.healthPort === null ? null : await startOperatorsApi(parts, watch, config.healthPort);
     const url = config.roles.has("api") ? await startApi(parts, watch) : null;
     return { url, healthUrl, stop: lifecycle.stop };
@@ -79,45 +84,6 @@ async function startProjectors(parts: Parts): Promise<void> {
     await Promise.all(runners.map((runner) => runner.stop()));
   });
   await Promise.race([started, pause(migratedSoonMs, undefined, { ref: false })]);
-}
-
-/** Answers how to see the state of the breaker before the mail server. */
-function startWorker(parts: Parts): () => BreakerState {
-  const { config, logger, connection, log, contentStore, witness, lifecycle } = parts;
-  const prefix = config.natsPrefix;
-  const smtp = createSmtpMailer({
-    url: config.smtpUrl,
-    maxConnections: config.smtpMaxConnections,
-    timeoutMs: config.smtpTimeoutMs,
-    dkim: config.dkim,
-  });
-  const mailer = withBreaker(witness.metrics.mail.measure(smtp));
-  mailer.onChange((state) => logger.warn({ state }, "the breaker before the mail server"));
-  const queue = createJetStreamWorkQueue(connection, { prefix, ackWaitMs: queuePatienceMs }, (notice) =>
-    logger.error(notice),
-  );
-  const worker = createMailWorker(
-    {
-      log,
-      contentStore,
-      queue,
-      probe: createJetStreamLeaseProbe(connection, prefix),
-      mailer,
-      pace: createPace(config.smtpRate),
-    },
-    {
-      name: config.processName,
-      concurrency: config.workerConcurrency,
-      mailFrom: config.mailFrom,
-      batchDelayMs: config.emailBatchDelayMs,
-      retrySchedule: config.retry,
-    },
-    (failure, job) => logger.error({ jobId: job?.jobId, err: failure }, "a turn broke off; it is taken up again"),
-  );
-  worker.start();
-  lifecycle.started("the mailer", mailer.close);
-  lifecycle.started("the worker", () => worker.stop(config.shutdownTimeoutMs));
-  return mailer.state;
 }
 
 function startScheduler({ config, logger, connection, log, db, lifecycle }: Parts): void {

@@ -16,7 +16,7 @@ describe("the settings", () => {
     const config = readConfig({});
     expect(config).to.include({ host: "127.0.0.1", port: 3000, nats: null, mysqlUrl: null, smtpUrl: null });
     expect(config).to.include({ workerConcurrency: 5, smtpMaxConnections: 10, maxAttempts: 4, smtpTimeoutMs: 20_000 });
-    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector", "webhooks"]);
+    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector", "webhooks", "outbox"]);
   });
 
   it("take the empty string for nothing", () => {
@@ -70,6 +70,34 @@ describe("the settings", () => {
       InvalidConfig,
       'WEBHOOK_ALLOW is "127.0.0.1,10.0.0.0/33"; expected CIDRs',
     );
+  });
+
+  it("say from where on an operator is told, and how", () => {
+    const { alerts } = readConfig({});
+    expect(alerts).to.deep.include({ webhookUrl: null, mailTo: [], lookEveryMs: 15_000 });
+    expect(alerts.limits).to.deep.equal({
+      thresholds: { "failure-rate": 0.05, "oldest-waiting": 300, "dead-letters": 10, "projection-lag": 60 },
+      windowSeconds: 900,
+      leastMails: 100,
+      quietSeconds: 300,
+    });
+    const set = readConfig({
+      ALERT_MAIL_TO: "ops@example.com, on-call@example.com",
+      ALERT_WEBHOOK: "https://alerts.example.com/hook?token=s3cret",
+      ALERT_DEAD_LETTERS: "Off",
+      ALERT_WINDOW: "90000",
+    }).alerts;
+    expect(set.mailTo).to.deep.equal(["ops@example.com", "on-call@example.com"]);
+    expect(set.limits.thresholds["dead-letters"]).to.equal(null);
+    expect(set.limits.windowSeconds).to.equal(120);
+    const faults = faultsOf({
+      ALERT_WEBHOOK: "http://10.0.0.1/?token=s3cret",
+      ALERT_MAIL_TO: "ops@",
+      ALERT_FAILURE_RATE: "5",
+      ALERT_PROJECTION_LAG: "soon",
+    });
+    expect(faults.split("\n")).to.have.lengthOf(5);
+    expect(faults).to.include('ALERT_FAILURE_RATE is "5"; expected a number from 0 to 1').and.not.include("s3cret");
   });
 
   it("name several NATS servers with commas, and some of the roles", () => {

@@ -26,6 +26,7 @@ describe("What a process looks at to see whether it is ready", () => {
       logServer: () => ({ version: "2.9.10", durability: "flushed every 2 minutes" }),
       db,
       breaker: null,
+      seals: null,
       ...changed,
     });
   const needs = (...given: Parameters<typeof probes>) =>

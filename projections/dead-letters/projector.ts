@@ -11,7 +11,8 @@ import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
 /** Jobs that gave up, and what became of each. */
 export const deadLettersProjector: Projector = {
   name: "dead-letters",
-  version: 1,
+  version: 3,
+  readsBack: 1,
   tables: deadLetterTableDefinitions,
   views: {},
   isOfConcern: isDecisionOfConcern,
@@ -73,6 +74,15 @@ function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: L
     case "JobResumed":
     case "JobRescheduled":
       return;
+    case "JobContentErased":
+      if (event.data.recipients !== null) return;
+      for (const [key, letter] of letters) {
+        if (letter.job_id !== jobId) continue;
+        if (event.data.isRetired) letters.delete(key);
+        else letters.set(key, { ...letter, name: null, subject: null });
+      }
+      if (event.data.isRetired) jobs.delete(jobId);
+      return;
   }
 }
 
@@ -85,6 +95,7 @@ function isDecisionOfConcern(stored: StoredEvent): stored is StoredEvent<JobEven
     case "JobRetried":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
       return true;
     case "JobQueued":
     case "JobStarted":
@@ -98,9 +109,12 @@ function isDecisionOfConcern(stored: StoredEvent): stored is StoredEvent<JobEven
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
+    case "ResultStored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return false;
   }
 }
@@ -138,6 +152,9 @@ async function write(transaction: Knex.Transaction, suffix: Suffix, before: Rows
     await transaction(tables.jobs)
       .whereIn("job_id", gone.slice(first, first + loadedAtOnce))
       .delete();
+  }
+  for (const [key, { job_id, run }] of before.letters) {
+    if (!after.letters.has(key)) await transaction(tables.letters).where({ job_id, run }).delete();
   }
   await insertRows<JobRow>(transaction, {
     table: tables.jobs,

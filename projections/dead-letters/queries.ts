@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type { DeadLetterRecord, DeadLetterStatus } from "../../src/domain/job/dead-letter.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { deadLettersProjector } from "./projector.ts";
 import { type LetterRow, toDeadLetter } from "./rows.ts";
 import { deadLetterTables } from "./tables.ts";
 
@@ -21,15 +23,16 @@ export type DeadLetterQueries = {
   list(tenant: string, options: DeadLetterListOptions): Promise<DeadLetterList>;
 };
 
-export const createDeadLetterQueries = (db: Knex): DeadLetterQueries => ({
-  list: async (tenant, { status, ...options }) => {
-    const matching = { tenant, ...(status === null ? {} : { status }) };
-    const { letters: table } = deadLetterTables("");
-    const { rows, ...page } = await readNewestFirst<LetterRow>(
-      db,
-      { projection: "dead-letters", table, matching },
-      options,
-    );
-    return { ...page, letters: rows.map(toDeadLetter) };
-  },
-});
+export const createDeadLetterQueries = (db: Knex): DeadLetterQueries =>
+  onReadableRows(db, deadLettersProjector, {
+    list: async (tenant, { status, ...options }) => {
+      const matching = { tenant, ...(status === null ? {} : { status }) };
+      const { letters: table } = deadLetterTables("");
+      const { rows, ...page } = await readNewestFirst<LetterRow>(
+        db,
+        { projection: "dead-letters", table, matching },
+        options,
+      );
+      return { ...page, letters: rows.map(toDeadLetter) };
+    },
+  });

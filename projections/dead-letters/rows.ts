@@ -19,6 +19,7 @@ export type LetterRow = {
   readonly pending: number;
   readonly deferred: number;
   readonly unknown: number;
+  readonly suppressed: number;
   readonly failed_at: Date;
   readonly status: DeadLetter["status"];
   readonly requeued_as: string | null;
@@ -73,6 +74,7 @@ export const toDeadLetter = (row: LetterRow): DeadLetterRecord => ({
     pending: row.pending,
     deferred: row.deferred,
     unknown: row.unknown,
+    suppressed: row.suppressed,
   },
   failedAt: toInstant(row.failed_at),
   status: row.status,

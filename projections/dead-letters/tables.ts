@@ -26,6 +26,7 @@ const letters = `
   pending INT NOT NULL,
   deferred INT NOT NULL,
   \`unknown\` INT NOT NULL,
+  suppressed INT NOT NULL,
   failed_at DATETIME(3) NOT NULL,
   status VARCHAR(16) NOT NULL,
   requeued_as VARCHAR(64) NULL,

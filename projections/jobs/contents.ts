@@ -47,5 +47,5 @@ const toContentRow = ({ jobId, tenant }: JobRef, content: JobContent): ContentRo
   tenant,
   body: content.html ?? content.text,
   text: content.text,
-  recipients: JSON.stringify(content.recipients.map(({ email }) => email)),
+  recipients: JSON.stringify(content.recipients.map((recipient) => recipient?.email ?? null)),
 });

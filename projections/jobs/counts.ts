@@ -6,12 +6,13 @@ import { jobTables } from "./tables.ts";
 
 type CountRow = Pick<JobRow, "tenant" | "status" | "type"> & { readonly jobs: number };
 
-/** Moves jobs from the kind they were of to the one they are of, and counts those that are new. */
+/** Moves jobs from the kind they were of to the one they are of, counts those that are new, and no more those gone. */
 export async function recount(
   transaction: Knex.Transaction,
   suffix: Suffix,
   before: ReadonlyMap<string, ProjectedJob>,
   after: readonly ProjectedJob[],
+  gone: ReadonlySet<string>,
 ): Promise<void> {
   const changes = new Map<string, CountRow>();
   const count = ({ tenant, view }: ProjectedJob, by: number): void => {
@@ -24,6 +25,10 @@ export async function recount(
     if (old?.view.status === job.view.status) continue;
     if (old !== undefined) count(old, -1);
     count(job, 1);
+  }
+  for (const jobId of gone) {
+    const old = before.get(jobId);
+    if (old !== undefined) count(old, -1);
   }
   const table = jobTables(suffix).counts;
   const rows = [...changes.values()].filter(({ jobs }) => jobs !== 0);

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { JobLabels } from "../../src/domain/job/job-record.ts";
+import { noLabels } from "../../src/domain/job/job-record.ts";
 import { createJobView, evolveJobView } from "../../src/domain/job/job-view.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { asBinding } from "../database.ts";
@@ -7,13 +7,15 @@ import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { putRows } from "../write-rows.ts";
 import { storeContents } from "./contents.ts";
 import { recount } from "./counts.ts";
+import { type Erasures, eraseContents, removeJobs, takeErasure } from "./erasures.ts";
 import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "./rows.ts";
 import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
 
 /** Every job as it stands: what the list, one job and its progress are answered from. */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 3,
+  version: 4,
+  readsBack: 3,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
   isOfConcern: () => true,
@@ -23,8 +25,6 @@ export const jobsProjector: Projector = {
 /** A row with its ledger takes some kilobytes; longer lists make MariaDB turn them into a join. */
 const loadedAtOnce = 500;
 
-const unlabelled: JobLabels = { name: null, subject: null, metadata: {} };
-
 /**
  * Loads the jobs that the events are about, folds each, and writes them back whole, so a batch costs the same few
  * statements whether it holds one event or two thousand. Counters are counted in the ledger: an event that changes
@@ -33,12 +33,17 @@ const unlabelled: JobLabels = { name: null, subject: null, metadata: {} };
 async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
   const { transaction, suffix } = target;
   const before = await loadJobs(transaction, suffix, [...new Set(events.map(({ jobId }) => jobId))]);
-  const { jobs, created } = fold(before, events);
-  const labels = await storeContents(created, target);
+  const { jobs, created, erasures } = fold(before, events);
+  const labels = await storeContents(
+    created.filter(({ jobId }) => !erasures.whole.has(jobId)),
+    target,
+  );
   for (const job of created) job.labels = labels.get(job.jobId) ?? job.labels;
   const changed = [...jobs.values()].sort((one, other) => (one.jobId < other.jobId ? -1 : 1));
   await writeJobs(transaction, suffix, changed);
-  await recount(transaction, suffix, before, changed);
+  await eraseContents(transaction, suffix, erasures);
+  await recount(transaction, suffix, before, changed, erasures.retired);
+  await removeJobs(transaction, suffix, [...erasures.retired]);
 }
 
 /** Changed in place: there is one for each job of a batch, and hundreds of events of each. */
@@ -48,20 +53,25 @@ type Folding = { -readonly [Key in keyof ProjectedJob]: ProjectedJob[Key] };
 function fold(before: ReadonlyMap<string, ProjectedJob>, events: readonly StoredEvent[]) {
   const jobs = new Map([...before].map(([jobId, job]): [string, Folding] => [jobId, { ...job }]));
   const created: Folding[] = [];
+  const erasures: Erasures = { whole: new Set(), retired: new Set(), recipients: new Map() };
   for (const { event, jobId, tenant, sequence } of events) {
     const job = jobs.get(jobId);
     if (job !== undefined) {
       if (job.tenant !== tenant) throw new Error(`Event ${sequence} gives job ${jobId} to another tenant.`);
       job.view = evolveJobView(job.view, event);
       job.lastSequence = sequence;
+      if (event.type === "JobContentErased") takeErasure(erasures, jobId, event.data);
+      if (erasures.whole.has(jobId)) job.labels = noLabels;
+      // It has no row any more: what comes after is history without effect.
+      if (erasures.retired.has(jobId)) jobs.delete(jobId);
     } else if (event.type === "JobCreated") {
-      const begun = { jobId, tenant, labels: unlabelled, view: createJobView(event), lastSequence: sequence };
+      const begun = { jobId, tenant, labels: noLabels, view: createJobView(event), lastSequence: sequence };
       jobs.set(jobId, begun);
       created.push(begun);
     }
     // An event of a job that was never created is history without effect, as in every fold.
   }
-  return { jobs, created };
+  return { jobs, created: created.filter(({ jobId }) => jobs.has(jobId)), erasures };
 }
 
 async function loadJobs(

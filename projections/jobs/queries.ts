@@ -3,9 +3,11 @@ import type { JobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { checkpointTable } from "../checkpoint.ts";
 import { askPrepared } from "../prepared.ts";
+import { onReadableRows } from "../readable-rows.ts";
 import { decodeCursor, encodeCursor, type JobOrder } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
 import { listStatement, recordOf } from "./list-statements.ts";
+import { jobsProjector } from "./projector.ts";
 import { type JobRecordRow, toJobRecord } from "./rows.ts";
 import { jobTables } from "./tables.ts";
 
@@ -24,10 +26,11 @@ export type JobQueries = {
   list(tenant: string, options: JobListOptions): Promise<JobList>;
 };
 
-export const createJobQueries = (db: Knex): JobQueries => ({
-  find: (job) => find(db, job),
-  list: (tenant, options) => list(db, tenant, options),
-});
+export const createJobQueries = (db: Knex): JobQueries =>
+  onReadableRows(db, jobsProjector, {
+    find: (job) => find(db, job),
+    list: (tenant, options) => list(db, tenant, options),
+  });
 
 type Asked = { readonly read_sequence: number } & (JobRecordRow | { readonly id: null });
 

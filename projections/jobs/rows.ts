@@ -31,6 +31,7 @@ export type JobRow = {
   readonly pending: number;
   readonly deferred: number;
   readonly unknown: number;
+  readonly suppressed: number;
   readonly duplicates: number;
   readonly content_sha256: string;
   readonly request_sha256: string | null;
@@ -66,6 +67,7 @@ export const recordColumns = [
   "pending",
   "deferred",
   "unknown",
+  "suppressed",
   "created_at",
   "scheduled_at",
   "started_at",
@@ -133,7 +135,7 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
   tenant: row.tenant,
   labels: labelsOf(row),
   view: {
-    settings: settingsOf(row),
+    settings: settingsOf(row, ledger.cells.length),
     status: row.status,
     run: row.run,
     opening: row.opening,
@@ -145,6 +147,8 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
     error: errorOf(row),
     // The driver's buffer is a window on the packet; the fold writes into its own.
     ledger: { run: ledger.run, cells: Uint8Array.from(ledger.cells) },
+    // Whatever is counted and has no cell is a row of the file that the job makes.
+    rows: row.total - ledger.cells.length,
   },
   lastSequence: Number(row.last_sequence),
 });
@@ -167,10 +171,10 @@ export const toJobRecord = (row: JobRecordRow): JobRecord => ({
   requeueOf: row.requeue_of,
 });
 
-const settingsOf = (row: JobRow): JobSettings => ({
+const settingsOf = (row: JobRow, total: number): JobSettings => ({
   type: row.type,
   priority: row.priority,
-  total: row.total,
+  total,
   duplicates: row.duplicates,
   contentSha256: row.content_sha256,
   requestSha256: row.request_sha256,
@@ -189,13 +193,14 @@ const labelsOf = ({ name, subject, metadata }: JobRecordRow): JobLabels => ({
   metadata: JSON.parse(metadata) as JobLabels["metadata"],
 });
 
-const countsOf = ({ total, sent, failed, pending, deferred, unknown }: JobRecordRow): RecipientCounts => ({
+const countsOf = ({ total, sent, failed, pending, deferred, unknown, suppressed }: JobRecordRow): RecipientCounts => ({
   total,
   sent,
   failed,
   pending,
   deferred,
   unknown,
+  suppressed,
 });
 
 const errorOf = ({ error_code, error_message }: JobRecordRow): JobError | null =>

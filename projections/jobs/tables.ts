@@ -32,6 +32,7 @@ const jobs = `
   pending INT NOT NULL,
   deferred INT NOT NULL,
   \`unknown\` INT NOT NULL,
+  suppressed INT NOT NULL,
   duplicates INT NOT NULL,
   content_sha256 CHAR(64) NOT NULL,
   request_sha256 CHAR(64) NULL,

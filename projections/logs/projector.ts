@@ -2,16 +2,18 @@ import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ContentReader, ProjectionTarget, Projector } from "../projector.ts";
 import { insertRows } from "../write-rows.ts";
+import { eraseRows, isErasure, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
 import { type LogRow, toLogRow } from "./rows.ts";
 import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts";
 
 /** What happened to each recipient, attempt by attempt: history, so outcomes without effect are in it too. */
 export const logsProjector: Projector = {
   name: "logs",
-  version: 1,
+  version: 3,
+  readsBack: 1,
   tables: logTableDefinitions,
   views: logViewDefinitions,
-  isOfConcern: isOutcome,
+  isOfConcern: (stored) => isOutcome(stored) || isErasure(stored),
   project,
 };
 
@@ -22,19 +24,26 @@ async function project(
   events: readonly StoredEvent[],
   { transaction, suffix, sources }: ProjectionTarget,
 ): Promise<void> {
-  const jobs = byJob(events.filter(isOutcome));
+  const erasing = events.filter(isErasure);
+  for (const erasure of erasing) await noteErasure(transaction, suffix, erasure);
+  const outcomes = events.filter(isOutcome);
+  // As the log says, whatever the content still holds: it may not be overwritten yet.
+  const erased = await readErasures(transaction, suffix, [...new Set(outcomes.map(({ jobId }) => jobId))]);
+  const jobs = byJob(outcomes.filter(({ jobId }) => !erased.isRetired(jobId)));
   const rows: LogRow[] = [];
   for (let first = 0; first < jobs.length; first += readAtOnce) {
-    const some = jobs.slice(first, first + readAtOnce).map((outcomes) => toRows(outcomes, sources.readContent));
+    const some = jobs.slice(first, first + readAtOnce).map((outcomes) => toRows(outcomes, sources.readContent, erased));
     rows.push(...(await Promise.all(some)).flat());
   }
   const [first] = rows;
-  if (first === undefined) return;
-  await insertRows<LogRow>(transaction, {
-    table: logsTable(suffix),
-    columns: Object.keys(first) as (keyof LogRow)[],
-    rows,
-  });
+  if (first !== undefined) {
+    await insertRows<LogRow>(transaction, {
+      table: logsTable(suffix),
+      columns: Object.keys(first) as (keyof LogRow)[],
+      rows,
+    });
+  }
+  for (const erasure of erasing) await eraseRows(transaction, suffix, erasure);
 }
 
 type Outcome = StoredEvent<RecipientOutcome>;
@@ -51,10 +60,18 @@ function byJob(outcomes: readonly Outcome[]): readonly (readonly Outcome[])[] {
 }
 
 /** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
-async function toRows(outcomes: readonly Outcome[], readContent: ContentReader): Promise<readonly LogRow[]> {
+async function toRows(
+  outcomes: readonly Outcome[],
+  readContent: ContentReader,
+  { isErased }: KnownErasures,
+): Promise<readonly LogRow[]> {
   const [first] = outcomes;
   const content = first === undefined ? null : await readContent(first);
-  return outcomes.map((outcome) => toLogRow(outcome, content?.recipients[outcome.event.data.recipient]?.email ?? null));
+  return outcomes.map((outcome) => {
+    const { recipient } = outcome.event.data;
+    const email = isErased(outcome.jobId, recipient) ? null : content?.recipients[recipient]?.email;
+    return toLogRow(outcome, email ?? null);
+  });
 }
 
 function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome> {
@@ -63,6 +80,7 @@ function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome>
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
       return true;
     case "RecipientsClaimed":
     case "RecipientsReleased":
@@ -79,9 +97,12 @@ function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome>
     case "JobRetried":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
+    case "ResultStored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return false;
   }
 }

@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { readCheckpoint } from "../checkpoint.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { logsProjector } from "./projector.ts";
 import { type LogEntry, type LogRow, type LogStatus, toLogEntry } from "./rows.ts";
 import { logsTable } from "./tables.ts";
 
@@ -26,18 +28,19 @@ export type LogQueries = {
   list(job: JobRef, options: LogListOptions): Promise<LogList>;
 };
 
-export const createLogQueries = (db: Knex): LogQueries => ({
-  list: async ({ tenant, jobId }, { status, email, after, limit }) => {
-    // The checkpoint first: the rows are then at least as new as it says.
-    const checkpoint = await readCheckpoint(db, "logs");
-    const filters = { ...(status === null ? {} : { status }), ...(email === null ? {} : { email }) };
-    const rows: LogRow[] = await db(logsTable(""))
-      .where({ job_id: jobId, tenant, ...filters })
-      .andWhere("sequence", ">", after ?? 0)
-      .orderBy("sequence")
-      .limit(limit + 1);
-    const entries = rows.slice(0, limit).map(toLogEntry);
-    const last = rows.length > limit ? entries.at(-1) : undefined;
-    return { readSequence: checkpoint?.sequence ?? 0, entries, next: last === undefined ? null : Number(last.id) };
-  },
-});
+export const createLogQueries = (db: Knex): LogQueries =>
+  onReadableRows(db, logsProjector, {
+    list: async ({ tenant, jobId }, { status, email, after, limit }) => {
+      // The checkpoint first: the rows are then at least as new as it says.
+      const checkpoint = await readCheckpoint(db, "logs");
+      const filters = { ...(status === null ? {} : { status }), ...(email === null ? {} : { email }) };
+      const rows: LogRow[] = await db(logsTable(""))
+        .where({ job_id: jobId, tenant, ...filters })
+        .andWhere("sequence", ">", after ?? 0)
+        .orderBy("sequence")
+        .limit(limit + 1);
+      const entries = rows.slice(0, limit).map(toLogEntry);
+      const last = rows.length > limit ? entries.at(-1) : undefined;
+      return { readSequence: checkpoint?.sequence ?? 0, entries, next: last === undefined ? null : Number(last.id) };
+    },
+  });

@@ -1,8 +1,9 @@
-import type { DeliveryError, RecipientOutcome } from "../../src/domain/recipients/events.ts";
+import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDate, toInstant, toInstantOrNull } from "../instants.ts";
+import { tellOutcome } from "../told-outcome.ts";
 
-export type LogStatus = "success" | "failed" | "deferred" | "unknown";
+export type LogStatus = "success" | "failed" | "deferred" | "unknown" | "suppressed";
 
 export type LogRow = {
   readonly job_id: string;
@@ -58,33 +59,24 @@ export function toLogRow(stored: StoredEvent<RecipientOutcome>, email: string | 
 type Outcome = Pick<LogRow, "status" | "message_id" | "response" | "error_code" | "error_message" | "sent_at">;
 
 function outcomeOf(event: RecipientOutcome): Outcome {
-  switch (event.type) {
-    case "RecipientSent":
-      return {
-        status: "success",
-        message_id: event.data.messageId,
-        response: event.data.response,
-        error_code: null,
-        error_message: null,
-        sent_at: toDate(event.at),
-      };
-    case "RecipientFailed":
-      return { status: "failed", ...unsent(event.data.error) };
-    case "RecipientDeferred":
-      return { status: "deferred", ...unsent(event.data.error) };
-    case "RecipientUnknown":
-      return { status: "unknown", ...unsent(event.data.error) };
-  }
+  const { messageId, response, error } = tellOutcome(event);
+  return {
+    status: statusOf[event.type],
+    message_id: messageId,
+    response,
+    error_code: error?.code ?? null,
+    error_message: error?.message ?? null,
+    sent_at: event.type === "RecipientSent" ? toDate(event.at) : null,
+  };
 }
 
-const unsent = (error: DeliveryError): Omit<Outcome, "status"> => ({
-  message_id: null,
-  // Without a reply code the message is our own words for a server that did not answer.
-  response: error.replyCode === null ? null : error.message,
-  error_code: error.code,
-  error_message: error.message,
-  sent_at: null,
-});
+const statusOf: Readonly<Record<RecipientOutcome["type"], LogStatus>> = {
+  RecipientSent: "success",
+  RecipientFailed: "failed",
+  RecipientDeferred: "deferred",
+  RecipientUnknown: "unknown",
+  RecipientSuppressed: "suppressed",
+};
 
 export const toLogEntry = (row: LogRow): LogEntry => ({
   id: String(row.sequence),

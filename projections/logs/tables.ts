@@ -1,5 +1,7 @@
 import type { Suffix } from "../projector.ts";
 
+export const logErasuresTable = (suffix: Suffix): string => `logs_erasures${suffix}`;
+
 export const logsTable = (suffix: Suffix): string => `logs${suffix}`;
 
 /**
@@ -22,7 +24,8 @@ const logs = `
   error_message MEDIUMTEXT NULL,
   sent_at DATETIME(3) NULL,
   created_at DATETIME(3) NOT NULL,
-  PRIMARY KEY (job_id, sequence)`;
+  PRIMARY KEY (job_id, sequence),
+  KEY by_time (tenant, created_at, sequence)`;
 
 /** The columns that reporting tools of earlier systems know, and their names. */
 const emailLogs = `
@@ -30,5 +33,11 @@ const emailLogs = `
     error_message AS error, created_at AS createdAt
   FROM logs`;
 
-export const logTableDefinitions = { logs };
+/** What was erased: one row for each recipient, or with -1 for all. It is asked for outcomes that come after that. */
+const erasures = `
+  job_id VARCHAR(64) NOT NULL,
+  recipient INT NOT NULL,
+  PRIMARY KEY (job_id, recipient)`;
+
+export const logTableDefinitions = { logs, logs_erasures: erasures };
 export const logViewDefinitions = { email_logs: emailLogs };

@@ -64,17 +64,21 @@ export function countedAfter(job: CountedJob, event: EventOfJob): CountedJob {
     case "RecipientSent":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
       recordInLedger(job.ledger, event);
       return job;
     case "JobCreated":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientDeferred":
+    case "ResultStored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return job;
   }
 }
@@ -96,15 +100,19 @@ export function canChangeCounts({ type }: EventOfJob): boolean {
     case "RecipientSent":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
+    case "JobContentErased":
       return true;
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientDeferred":
+    case "ResultStored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return false;
   }
 }

@@ -10,7 +10,8 @@ import { activities, type CountRow, createTally, type MinuteRow } from "./tally.
 /** How many jobs there are in which state, and what happened in which minute. */
 export const statsProjector: Projector = {
   name: "stats",
-  version: 2,
+  version: 3,
+  readsBack: 2,
   tables: statsTableDefinitions,
   views: {},
   isOfConcern: ({ event }) => canChangeCounts(event),

@@ -4,6 +4,8 @@ import type { JobStatus } from "../../src/domain/job/job-view.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { readCheckpoint } from "../checkpoint.ts";
 import { toInstantOrNull } from "../instants.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { statsProjector } from "./projector.ts";
 import { statsTables } from "./tables.ts";
 import { type Activity, activities } from "./tally.ts";
 
@@ -26,24 +28,29 @@ export type StatsQueries = {
   read(tenant: string | null, now: Instant, minutes: readonly number[]): Promise<Stats>;
 };
 
-export const createStatsQueries = (db: Knex): StatsQueries => ({
-  read: async (tenant, now, minutes) => {
-    // The checkpoint first: the rows are then at least as new as it says.
-    const checkpoint = await readCheckpoint(db, "stats");
-    const [counts, oldest, periods] = await Promise.all([
-      readCounts(db, tenant),
-      readOldest(db, tenant),
-      Promise.all(minutes.map((some) => readPeriod(db, tenant, startOf(now, some)))),
-    ]);
-    const waiting = priorities.map((priority, index) => {
-      const itsCounts = counts.filter((count) => count.priority === priority && waitingStatuses.includes(count.status));
-      return [priority, { jobs: sumOf(itsCounts), oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
-    });
-    const statuses = [...new Set(counts.map(({ status }) => status))];
-    const jobs = statuses.map((status) => [status, sumOf(counts.filter((count) => count.status === status))] as const);
-    return { readSequence: checkpoint?.sequence ?? 0, jobs: new Map(jobs), waiting: new Map(waiting), periods };
-  },
-});
+export const createStatsQueries = (db: Knex): StatsQueries =>
+  onReadableRows(db, statsProjector, {
+    read: async (tenant, now, minutes) => {
+      // The checkpoint first: the rows are then at least as new as it says.
+      const checkpoint = await readCheckpoint(db, "stats");
+      const [counts, oldest, periods] = await Promise.all([
+        readCounts(db, tenant),
+        readOldest(db, tenant),
+        Promise.all(minutes.map((some) => readPeriod(db, tenant, startOf(now, some)))),
+      ]);
+      const waiting = priorities.map((priority, index) => {
+        const itsCounts = counts.filter(
+          (count) => count.priority === priority && waitingStatuses.includes(count.status),
+        );
+        return [priority, { jobs: sumOf(itsCounts), oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
+      });
+      const statuses = [...new Set(counts.map(({ status }) => status))];
+      const jobs = statuses.map(
+        (status) => [status, sumOf(counts.filter((count) => count.status === status))] as const,
+      );
+      return { readSequence: checkpoint?.sequence ?? 0, jobs: new Map(jobs), waiting: new Map(waiting), periods };
+    },
+  });
 
 const priorities: readonly Priority[] = ["high", "normal", "low"];
 const waitingStatuses: readonly JobStatus[] = ["pending", "queued"];

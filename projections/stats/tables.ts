@@ -44,6 +44,7 @@ const minutes = `
   mails_sent BIGINT NOT NULL,
   mails_failed BIGINT NOT NULL,
   mails_unknown BIGINT NOT NULL,
+  mails_suppressed BIGINT NOT NULL,
   PRIMARY KEY (tenant, minute),
   KEY by_minute (minute)`;
 

@@ -10,6 +10,7 @@ export const activities = [
   "mails_sent",
   "mails_failed",
   "mails_unknown",
+  "mails_suppressed",
 ] as const;
 export type Activity = (typeof activities)[number];
 
@@ -50,6 +51,11 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
   };
   const goOn = (stored: StoredEvent, before: CountedJob): void => {
     const { event, jobId } = stored;
+    if (event.type === "JobContentErased") {
+      // It stays counted as what it ended as: what has happened is not undone.
+      if (event.data.isRetired) jobs.delete(jobId);
+      return;
+    }
     const cellBefore = cellOf(before, event);
     const after = countedAfter(before, event);
     if (cellOf(after, event) !== cellBefore) noteMail(stored);
@@ -65,6 +71,7 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
     if (type === "RecipientSent") note(stored, "mails_sent");
     if (type === "RecipientFailed") note(stored, "mails_failed");
     if (type === "RecipientUnknown") note(stored, "mails_unknown");
+    if (type === "RecipientSuppressed") note(stored, "mails_suppressed");
   };
   const noteEnd = (stored: StoredEvent, { status }: CountedJob): void => {
     if (status === "failed") note(stored, "jobs_failed");
@@ -93,6 +100,7 @@ const nothing: Readonly<Record<Activity, number>> = {
   mails_sent: 0,
   mails_failed: 0,
   mails_unknown: 0,
+  mails_suppressed: 0,
 };
 
 /** The state of the one recipient that an event is about; an outcome that changes none is history without effect. */

@@ -9,7 +9,8 @@ import { changesWaiting, waitingRowAfter } from "./waiting-row.ts";
 /** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */
 export const waitingProjector: Projector = {
   name: "waiting",
-  version: 2,
+  version: 3,
+  readsBack: 2,
   tables: waitingTableDefinitions,
   views: {},
   isOfConcern: changesWaiting,

@@ -1,4 +1,4 @@
-import type { Priority } from "../../src/domain/job/events.ts";
+import type { JobType, Priority } from "../../src/domain/job/events.ts";
 
 /**
  * As it stands in the table `waiting`: a job that waits for a time, or one of a group, until it has ended. `due_at` is
@@ -16,8 +16,10 @@ export type WaitingRow = {
   readonly run: number;
   readonly attempt: number;
   readonly opening: number;
+  readonly type: JobType;
   readonly priority: Priority;
   readonly cause_id: string;
   readonly cause_sequence: number;
   readonly correlation_id: string | null;
+  readonly traceparent: string | null;
 };

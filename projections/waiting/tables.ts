@@ -13,10 +13,12 @@ const waiting = `
   run INT NOT NULL,
   attempt INT NOT NULL,
   opening INT NOT NULL,
+  type VARCHAR(32) NOT NULL,
   priority VARCHAR(16) NOT NULL,
   cause_id VARCHAR(255) NOT NULL,
   cause_sequence BIGINT NOT NULL,
   correlation_id VARCHAR(255) NULL,
+  traceparent VARCHAR(64) NULL,
   PRIMARY KEY (job_id),
   KEY by_readiness (ready_at),
   KEY by_group (group_sha256, place)`;

@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
 import { inTransaction } from "../database.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { waitingProjector } from "./projector.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable } from "./tables.ts";
 
@@ -8,23 +10,24 @@ import { waitingTable } from "./tables.ts";
  * The scheduler strikes off what it queued itself, instead of waiting for the projection of the JobQueued to do it: a
  * turn would be queued over and over meanwhile. The projection then finds nothing left to do.
  */
-export const createWaitingList = (db: Knex): WaitingList => ({
-  takeDue: (limit, queue) =>
-    inTransaction(db, async (transaction) => {
-      const table = waitingTable("");
-      const rows: WaitingRow[] = await transaction(table)
-        .where("ready_at", "<=", new Date())
-        .orderBy("ready_at")
-        .limit(limit)
-        .forUpdate()
-        .skipLocked()
-        .select();
-      const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
-      const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
-      if (queued.length > 0) await strikeOff(transaction, table, queued);
-      return queued.length;
-    }),
-});
+export const createWaitingList = (db: Knex): WaitingList =>
+  onReadableRows(db, waitingProjector, {
+    takeDue: (limit, queue) =>
+      inTransaction(db, async (transaction) => {
+        const table = waitingTable("");
+        const rows: WaitingRow[] = await transaction(table)
+          .where("ready_at", "<=", new Date())
+          .orderBy("ready_at")
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .select();
+        const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
+        const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
+        if (queued.length > 0) await strikeOff(transaction, table, queued);
+        return queued.length;
+      }),
+  });
 
 /** One of a group keeps its place, so that it goes on holding back the others. */
 async function strikeOff(transaction: Knex.Transaction, table: string, jobIds: readonly string[]): Promise<void> {
@@ -41,6 +44,11 @@ async function strikeOff(transaction: Knex.Transaction, table: string, jobIds: r
 export const toDueTurn = (row: WaitingRow): DueTurn => ({
   tenant: row.tenant,
   jobId: row.job_id,
-  turn: { run: row.run, attempt: row.attempt, opening: row.opening, priority: row.priority },
-  cause: { sequence: row.cause_sequence, id: row.cause_id, correlationId: row.correlation_id },
+  turn: { run: row.run, attempt: row.attempt, opening: row.opening, type: row.type, priority: row.priority },
+  cause: {
+    sequence: row.cause_sequence,
+    id: row.cause_id,
+    correlationId: row.correlation_id,
+    traceparent: row.traceparent,
+  },
 });

@@ -4,7 +4,7 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDate } from "../instants.ts";
 import type { WaitingRow } from "./rows.ts";
 
-type TurnOfJob = Turn & Opening & Pick<WaitingRow, "priority">;
+type TurnOfJob = Turn & Opening & Pick<WaitingRow, "type" | "priority">;
 
 /** What an event does to the one row that its job may have. */
 type Effect =
@@ -34,7 +34,7 @@ export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEv
   const groupSha256 = group ?? before?.group_sha256 ?? null;
   if (until === null && groupSha256 === null) return undefined;
   const dueAt = toDate(until ?? stored.event.at);
-  const { run, attempt, opening, priority } = waits;
+  const { run, attempt, opening, type, priority } = waits;
   return {
     job_id: stored.jobId,
     tenant: stored.tenant,
@@ -45,10 +45,12 @@ export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEv
     run,
     attempt,
     opening,
+    type,
     priority,
     cause_id: stored.id,
     cause_sequence: stored.sequence,
     correlation_id: stored.correlationId,
+    traceparent: stored.traceparent,
   };
 }
 
@@ -57,9 +59,9 @@ export const changesWaiting = (stored: StoredEvent): boolean => effectOf(stored)
 function effectOf({ event }: StoredEvent): Effect {
   switch (event.type) {
     case "JobCreated": {
-      const { scheduledAt, priority, groupSha256 } = event.data;
+      const { scheduledAt, type, priority, groupSha256 } = event.data;
       if (scheduledAt === null && groupSha256 === null) return null;
-      const waits = { run: 1, attempt: 1, opening: 0, priority };
+      const waits = { run: 1, attempt: 1, opening: 0, type, priority };
       return { waits, until: scheduledAt, group: groupSha256, joins: true };
     }
     case "JobRetryScheduled":
@@ -83,15 +85,19 @@ function effectOf({ event }: StoredEvent): Effect {
       return "ends";
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
     case "RecipientsClaimed":
     case "RecipientsReleased":
     case "RecipientSent":
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
+    case "ResultStored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return null;
   }
 }

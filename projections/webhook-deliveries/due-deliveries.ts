@@ -1,24 +1,27 @@
 import type { Knex } from "knex";
 import type { DueDeliveries } from "../../src/webhooks/due-deliveries.ts";
 import { inTransaction } from "../database.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { webhookDeliveriesProjector } from "./projector.ts";
 import type { DeliveryRow } from "./rows.ts";
 import { webhookDeliveriesTable } from "./tables.ts";
 
 /** No lock is held while a message is on its way: who takes a row moves its time ahead, and the next outcome sets it. */
-export const createDueDeliveries = (db: Knex): DueDeliveries => ({
-  take: (limit, leaseMs) =>
-    inTransaction(db, async (transaction) => {
-      const table = webhookDeliveriesTable("");
-      const rows: DeliveryRow[] = await transaction(table)
-        .where("due_at", "<=", new Date())
-        .orderBy("due_at")
-        .limit(limit)
-        .forUpdate()
-        .skipLocked()
-        .select();
-      const ids = rows.map(({ delivery_id }) => delivery_id);
-      const dueAgainAt = new Date(Date.now() + leaseMs);
-      if (ids.length > 0) await transaction(table).whereIn("delivery_id", ids).update({ due_at: dueAgainAt });
-      return rows.map(({ tenant, job_id, delivery_id }) => ({ tenant, jobId: job_id, deliveryId: delivery_id }));
-    }),
-});
+export const createDueDeliveries = (db: Knex): DueDeliveries =>
+  onReadableRows(db, webhookDeliveriesProjector, {
+    take: (limit, leaseMs) =>
+      inTransaction(db, async (transaction) => {
+        const table = webhookDeliveriesTable("");
+        const rows: DeliveryRow[] = await transaction(table)
+          .where("due_at", "<=", new Date())
+          .orderBy("due_at")
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .select();
+        const ids = rows.map(({ delivery_id }) => delivery_id);
+        const dueAgainAt = new Date(Date.now() + leaseMs);
+        if (ids.length > 0) await transaction(table).whereIn("delivery_id", ids).update({ due_at: dueAgainAt });
+        return rows.map(({ tenant, job_id, delivery_id }) => ({ tenant, jobId: job_id, deliveryId: delivery_id }));
+      }),
+  });

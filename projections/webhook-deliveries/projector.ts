@@ -10,10 +10,12 @@ import { webhookDeliveriesTable, webhookDeliveryTableDefinitions } from "./table
 /** Who was told of which job, and whom it is tried again with. */
 export const webhookDeliveriesProjector: Projector = {
   name: "webhook-deliveries",
-  version: 1,
+  version: 2,
+  readsBack: 1,
+  alsoWritten: { webhook_deliveries: ["due_at"] },
   tables: webhookDeliveryTableDefinitions,
   views: {},
-  isOfConcern: isNotice,
+  isOfConcern: (stored) => isNotice(stored) || isRetirement(stored),
   project,
 };
 
@@ -21,20 +23,27 @@ export const webhookDeliveriesProjector: Projector = {
 const loadedAtOnce = 500;
 
 async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
-  const notices = events.filter(isNotice);
-  const ids = [...new Set(notices.map(({ event }) => event.data.deliveryId))].sort();
+  const ids = [...new Set(events.filter(isNotice).map(({ event }) => event.data.deliveryId))].sort();
   const before = await load(transaction, suffix, ids);
   const after = new Map(before);
-  for (const notice of notices) {
-    const { deliveryId } = notice.event.data;
-    const row = rowAfter(after.get(deliveryId), notice);
-    if (row !== undefined) after.set(deliveryId, row);
+  const retired = new Set<string>();
+  for (const stored of events) {
+    if (isRetirement(stored)) {
+      retired.add(stored.jobId);
+      for (const [deliveryId, row] of after) if (row.job_id === stored.jobId) after.delete(deliveryId);
+    } else if (isNotice(stored)) {
+      const { deliveryId } = stored.event.data;
+      const row = rowAfter(after.get(deliveryId), stored);
+      if (row !== undefined) after.set(deliveryId, row);
+    }
   }
+  for (const jobId of retired) await transaction(webhookDeliveriesTable(suffix)).where({ job_id: jobId }).delete();
   const rows = [...after.values()].filter((row) => before.get(row.delivery_id) !== row);
   const [first] = rows;
-  if (first === undefined) return;
-  const columns = Object.keys(first) as (keyof DeliveryRow)[];
-  await putRows<DeliveryRow>(transaction, { table: webhookDeliveriesTable(suffix), columns, rows });
+  if (first !== undefined) {
+    const columns = Object.keys(first) as (keyof DeliveryRow)[];
+    await putRows<DeliveryRow>(transaction, { table: webhookDeliveriesTable(suffix), columns, rows });
+  }
 }
 
 /** The same row where the event is without effect: it is not written then, and stays with whoever has it in hand. */
@@ -49,6 +58,9 @@ function rowAfter(before: DeliveryRow | undefined, notice: StoredEvent<WebhookEv
 function isNotice(stored: StoredEvent): stored is StoredEvent<WebhookEvent> {
   return stored.channel === "notify" && stored.event.type.startsWith("Webhook");
 }
+
+/** What was told of a job that is in no list any more goes with it. */
+const isRetirement = ({ event }: StoredEvent): boolean => event.type === "JobContentErased" && event.data.isRetired;
 
 async function load(
   transaction: Knex.Transaction,

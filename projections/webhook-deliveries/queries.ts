@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type { DeliveryState } from "../../src/domain/webhooks/delivery.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { webhookDeliveriesProjector } from "./projector.ts";
 import { type DeliveryRow, toDeliveryState } from "./rows.ts";
 import { webhookDeliveriesTable } from "./tables.ts";
 
@@ -22,22 +24,23 @@ export type WebhookDeliveryQueries = {
   find(tenant: string, endpoint: string, deliveryId: string): Promise<DeliveryRecord | null>;
 };
 
-export const createWebhookDeliveryQueries = (db: Knex): WebhookDeliveryQueries => ({
-  list: async (tenant, endpoint, options) => {
-    const place = {
-      projection: "webhook-deliveries",
-      table: webhookDeliveriesTable(""),
-      matching: { tenant, endpoint },
-    };
-    const { rows, ...page } = await readNewestFirst<DeliveryRow>(db, place, options);
-    return { ...page, deliveries: rows.map(toRecord) };
-  },
-  find: async (tenant, endpoint, deliveryId) => {
-    const row: DeliveryRow | undefined = await db(webhookDeliveriesTable(""))
-      .where({ tenant, endpoint, delivery_id: deliveryId })
-      .first();
-    return row === undefined ? null : toRecord(row);
-  },
-});
+export const createWebhookDeliveryQueries = (db: Knex): WebhookDeliveryQueries =>
+  onReadableRows(db, webhookDeliveriesProjector, {
+    list: async (tenant, endpoint, options) => {
+      const place = {
+        projection: "webhook-deliveries",
+        table: webhookDeliveriesTable(""),
+        matching: { tenant, endpoint },
+      };
+      const { rows, ...page } = await readNewestFirst<DeliveryRow>(db, place, options);
+      return { ...page, deliveries: rows.map(toRecord) };
+    },
+    find: async (tenant, endpoint, deliveryId) => {
+      const row: DeliveryRow | undefined = await db(webhookDeliveriesTable(""))
+        .where({ tenant, endpoint, delivery_id: deliveryId })
+        .first();
+      return row === undefined ? null : toRecord(row);
+    },
+  });
 
 const toRecord = (row: DeliveryRow): DeliveryRecord => ({ ...toDeliveryState(row), jobId: row.job_id });

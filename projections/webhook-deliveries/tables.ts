@@ -26,6 +26,7 @@ const deliveries = `
   due_at DATETIME(3) NULL,
   PRIMARY KEY (delivery_id),
   KEY by_endpoint (tenant, endpoint, sequence),
-  KEY by_time (due_at)`;
+  KEY by_time (due_at),
+  KEY by_job (job_id)`;
 
 export const webhookDeliveryTableDefinitions = { webhook_deliveries: deliveries };

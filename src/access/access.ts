@@ -1,11 +1,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { addressOf } from "../mail/address-of.ts";
 import { digestOfKey, parseAccessKey } from "./access-key.ts";
-import { type AuthMode, asksForKeys } from "./auth-mode.ts";
+import { asksForKeys } from "./auth-mode.ts";
+import { type CallerLimits, createLimits, type LimitsSettings } from "./caller-limits.ts";
 import type { KeyRecord, KeyRing } from "./key-ring.ts";
 import { createRateLimit, type RateState } from "./rate-limit.ts";
-import type { Scope } from "./scopes.ts";
-import { normalisedSender } from "./senders.ts";
+import type { Needed, Scope } from "./scopes.ts";
 import { defaultTenant } from "./tenant.ts";
 
 /** Who asks, and what was laid down for the tenant. */
@@ -14,12 +13,6 @@ export type Caller = {
   /** `anonymous`, or `key:<id>`. */
   readonly actor: string;
   readonly limits: CallerLimits;
-};
-
-export type CallerLimits = {
-  /** Addresses and domains that mailings may come from; null for any. */
-  readonly senders: readonly string[] | null;
-  readonly dailyRecipients: number | null;
 };
 
 /** Whose key it is is known also where it is not let in. */
@@ -33,18 +26,14 @@ export type Admission =
 
 /** Lets callers in, by the value of their Authorization header. It asks nobody, so it answers at once. */
 export interface Access {
-  admit(authorization: string | undefined, scope: Scope): Admission;
+  admit(authorization: string | undefined, needed: Needed): Admission;
   /** Whether a caller who was admitted still would be: for answers that go on while keys are revoked. */
-  isStillAdmitted(actor: string, scope: Scope): boolean;
+  isStillAdmitted(actor: string, needed: Needed): boolean;
 }
 
-export type AccessSettings = {
-  readonly mode: AuthMode;
-  readonly host: string;
+export type AccessSettings = LimitsSettings & {
   /** Requests per minute and key, in this process; null for no limit. */
   readonly rateLimit: number | null;
-  /** The default sender, with or without a name: everybody may use it. */
-  readonly mailFrom: string;
 };
 
 /** A key that is not known may have been made since, where the ring is older than this: then nobody can say. */
@@ -55,27 +44,16 @@ const newKeysMs = 2000;
  */
 const trustedMs = 300_000;
 
-export function createAccess(ring: KeyRing, { mode, host, rateLimit, mailFrom }: AccessSettings): Access {
+export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSettings): Access {
+  const { mode, host } = settings;
   const limiter = rateLimit === null ? null : createRateLimit(rateLimit);
-  const ownSender = normalisedSender(addressOf(mailFrom));
+  const limitsOf = createLimits(ring, settings);
 
-  const toCaller = (key: KeyRecord): Caller => {
-    const { senders, dailyRecipients } = ring.rulesOf(key.tenant);
-    return {
-      tenant: key.tenant,
-      actor: `key:${key.id}`,
-      limits: { senders: [ownSender, ...(senders ?? [])], dailyRecipients },
-    };
-  };
-  /** Without keys there is one tenant, whose operator is the only caller: it may name any sender unless rules say so. */
-  const anonymous = (): Caller => {
-    const { senders, dailyRecipients } = ring.rulesOf(defaultTenant);
-    const allowed = senders === null ? null : [ownSender, ...senders];
-    return { tenant: defaultTenant, actor: "anonymous", limits: { senders: allowed, dailyRecipients } };
-  };
+  const toCaller = ({ id, tenant }: KeyRecord): Caller => ({ tenant, actor: `key:${id}`, limits: limitsOf(tenant) });
+  const anonymous = (): Caller => ({ tenant: defaultTenant, actor: "anonymous", limits: limitsOf(defaultTenant) });
 
   return {
-    admit: (authorization, scope) => {
+    admit: (authorization, needed) => {
       const isOpen = !asksForKeys(mode, host, ring);
       if (!isOpen && ring.ageMs() > trustedMs) return { outcome: "keys-unavailable" };
       if (!isOpen && authorization === undefined) return { outcome: "key-missing" };
@@ -89,13 +67,16 @@ export function createAccess(ring: KeyRing, { mode, host, rateLimit, mailFrom }:
         const { limit, retryAfterSeconds } = rate;
         return { outcome: "rate-limited", caller, rate, limit, retryAfterSeconds };
       }
-      if (key !== null && !key.scopes.includes(scope)) return { outcome: "scope-missing", caller, scope, rate };
+      if (key !== null && needed !== "any" && !key.scopes.includes(needed)) {
+        return { outcome: "scope-missing", caller, scope: needed, rate };
+      }
       return { outcome: "admitted", caller, rate };
     },
-    isStillAdmitted: (actor, scope) => {
+    isStillAdmitted: (actor, needed) => {
       if (!asksForKeys(mode, host, ring)) return true;
       const key = actor.startsWith("key:") ? ring.find(actor.slice("key:".length)) : null;
-      return key !== null && key.sha256 !== null && key.scopes.includes(scope) && ring.ageMs() <= trustedMs;
+      const hasScope = needed === "any" || key?.scopes.includes(needed);
+      return key !== null && key.sha256 !== null && hasScope === true && ring.ageMs() <= trustedMs;
     },
   };
 }

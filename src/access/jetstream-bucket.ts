@@ -5,7 +5,7 @@ export type BucketSettings = { readonly prefix: string; readonly replicas: numbe
 
 const timeoutMs = 1500;
 
-type Bucket = "ACCESS" | "QUOTA" | "WEBHOOKS";
+type Bucket = "ACCESS" | "QUOTA" | "WEBHOOKS" | "SEALS";
 
 /** `ACCESS`, or `<prefix>_ACCESS` where several Waybills share a NATS. */
 export const bucketName = (prefix: string, bucket: Bucket): string => (prefix === "" ? bucket : `${prefix}_${bucket}`);

@@ -9,6 +9,8 @@ export type CommandContext = {
   /** A line on standard error, for people who wait. */
   readonly tell: (line: string) => void;
   readonly isTerminal: boolean;
+  /** Replaces what stands on the last line of the terminal; null moves on to a new one. */
+  readonly overwrite: (text: string | null) => void;
   /** Aborts with the first SIGTERM or SIGINT. */
   readonly interrupted: AbortSignal;
 };

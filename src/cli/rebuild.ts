@@ -1,38 +1,153 @@
+import type { Command } from "commander";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import type { Progress } from "../../projections/catch-up.ts";
 import { createContentReader } from "../../projections/content-reader.ts";
+import { confirmRebuilds, readTableSets } from "../../projections/kept-tables.ts";
 import { migrate } from "../../projections/migrate.ts";
-import { RebuildRefused, rebuild } from "../../projections/rebuild.ts";
+import type { Projector } from "../../projections/projector.ts";
+import { rebuild } from "../../projections/rebuild.ts";
+import { RebuildRefused } from "../../projections/rebuild-lock.ts";
+import type { RebuildSetup } from "../../projections/replace-live.ts";
+import { NothingToPutBack, rollBackRebuilds } from "../../projections/roll-back.ts";
+import type { Parts } from "../parts.ts";
+import { checkReadModels } from "./check-read-models.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { onReadModels } from "./on-read-models.ts";
+import { toDuration } from "./progress-line.ts";
+import { toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
-/** Rebuilds the named read models from the log, all of them where none is named, while the service goes on. */
-export async function rebuildReadModels(context: CommandContext, names: readonly string[]): Promise<void> {
+const modes = ["check", "confirm", "rollback", "status"] as const;
+
+type Options = { readonly [Mode in (typeof modes)[number]]?: boolean } & { readonly values?: boolean };
+
+const examples = `
+The old tables are kept until they are confirmed, or until something is erased that they still hold.
+
+Examples:
+  waybill rebuild
+  waybill rebuild jobs --check
+  waybill rebuild jobs --rollback
+  waybill rebuild --confirm`;
+
+/** `rebuild [projection…]`: of the named read models, of all of them where none is named, while the service goes on. */
+export function addRebuildCommand(program: Command, context: CommandContext): void {
+  program
+    .command("rebuild")
+    .description("rebuild read models from the log, without downtime; one that was interrupted is gone on with")
+    .argument("[projection...]", `${allProjectors.map(({ name }) => name).join(", ")}; all of them by default`)
+    .option("--check", "only compare the rows with the log, and exit 1 where they differ; changes nothing")
+    .option("--values", "with --check: show what differs too, which can be addresses and subjects")
+    .option("--confirm", "drop the old tables that rebuilds have kept")
+    .option("--rollback", "put the old tables back that rebuilds have kept, and keep the new ones")
+    .option("--status", "which tables there are")
+    .addHelpText("after", examples)
+    .action((names: string[], options: Options) => rebuildReadModels(context, names, options));
+}
+
+async function rebuildReadModels(context: CommandContext, names: readonly string[], options: Options): Promise<void> {
   const known = allProjectors.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new WrongUsage(`There is no projection ${unknown.join(", ")}; expected some of ${known.join(", ")}`);
   }
+  const chosen = modes.filter((mode) => options[mode] === true);
+  if (chosen.length > 1) throw new WrongUsage(`Only one of ${chosen.map((mode) => `--${mode}`).join(", ")} at a time`);
+  const [mode = null] = chosen;
+  if (options.values === true && mode !== "check") throw new WrongUsage("--values goes with --check");
   const wanted = names.length === 0 ? allProjectors : allProjectors.filter(({ name }) => names.includes(name));
-  await onReadModels(context, async ({ db, log, contentStore, announcements }) => {
-    await migrate(db, allProjectors);
-    const sources = { readContent: createContentReader(contentStore) };
-    const onRebuilt = (name: string): void => context.print(`${name}: rebuilt.`);
-    const setup = { db, log, sources, announcements, onProgress: teller(context), onRebuilt };
-    await rebuild(wanted, setup).catch((failure: unknown) => {
-      throw failure instanceof RebuildRefused ? new CommandFailed(failure.message) : failure;
+  await onReadModels(context, async (parts) => {
+    await migrate(parts.db, allProjectors);
+    await explaining(context, mode, () => {
+      if (mode === "check") {
+        return checkReadModels(context, wanted, { ...sourcesOf(parts), onProgress: teller(context) }, options);
+      }
+      if (mode === "confirm") return confirm(context, wanted, parts);
+      if (mode === "status") return showTables(context, wanted, parts);
+      return mode === "rollback" ? rollBack(context, wanted, parts) : rebuildAll(context, wanted, parts);
     });
   });
+}
+
+async function rebuildAll(context: CommandContext, wanted: readonly Projector[], parts: Parts): Promise<void> {
+  const sets = await readTableSets(parts.db, wanted);
+  for (const { projection, kept } of sets) {
+    if (kept !== null) context.tell(`${projection}: the tables that an earlier rebuild has kept will be replaced.`);
+  }
+  const onRebuilt = (name: string, isKept: boolean): void => {
+    const remedy = `The old tables are kept: "waybill rebuild ${name} --confirm" drops them, --rollback puts them back.`;
+    context.print(`${name}: rebuilt.${isKept ? ` ${remedy}` : ""}`);
+  };
+  await rebuild(wanted, setupOf(context, parts, onRebuilt));
+}
+
+/** Of all of them: of those that have anything kept. */
+async function rollBack(context: CommandContext, wanted: readonly Projector[], parts: Parts): Promise<void> {
+  const sets = await readTableSets(parts.db, wanted);
+  const kept = sets.flatMap(({ projection, kept: checkpoint }) => (checkpoint === null ? [] : [projection]));
+  const isAll = wanted.length === allProjectors.length;
+  const projectors = isAll ? wanted.filter(({ name }) => kept.includes(name)) : wanted;
+  if (projectors.length === 0) throw new NothingToPutBack("No tables are kept that could be put back.");
+  const onRebuilt = (name: string): void => context.print(`${name}: the old tables are back, the others are kept.`);
+  await rollBackRebuilds(projectors, setupOf(context, parts, onRebuilt));
+}
+
+async function confirm(context: CommandContext, wanted: readonly Projector[], { db }: Parts): Promise<void> {
+  const dropped = await confirmRebuilds(db, wanted);
+  for (const name of dropped) context.print(`${name}: the kept tables were dropped.`);
+  if (dropped.length === 0) context.print("No tables were kept.");
+}
+
+async function showTables(context: CommandContext, wanted: readonly Projector[], { db }: Parts): Promise<void> {
+  type Found = { readonly version: number; readonly sequence: number } | null;
+  const shown = (found: Found): string | null =>
+    found === null ? null : `version ${found.version}, event ${found.sequence}`;
+  const rows = (await readTableSets(db, wanted)).map(({ projection, status, isAtWork, live, kept, next }) => ({
+    PROJECTION: projection,
+    STATUS: isAtWork ? "rebuilding" : status,
+    LIVE: shown(live),
+    KEPT: shown(kept),
+    "IN THE MAKING": shown(next),
+  }));
+  const columns = ["PROJECTION", "STATUS", "LIVE", "KEPT", "IN THE MAKING"] as const;
+  for (const line of toTable(columns, rows)) context.print(line);
+}
+
+const sourcesOf = ({ db, log, contentStore }: Parts) => ({
+  db,
+  log,
+  sources: { readContent: createContentReader(contentStore) },
+});
+
+const setupOf = (context: CommandContext, parts: Parts, onRebuilt: RebuildSetup["onRebuilt"]): RebuildSetup => ({
+  ...sourcesOf(parts),
+  announcements: parts.announcements,
+  onProgress: teller(context),
+  onRebuilt,
+  signal: context.interrupted,
+});
+
+/** What people can do something about is said in a line. */
+async function explaining(context: CommandContext, mode: string | null, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (failure) {
+    if (context.interrupted.aborted) {
+      throw new CommandFailed(mode === null ? "Interrupted. The next rebuild goes on from here." : "Interrupted.");
+    }
+    const isExplained = failure instanceof RebuildRefused || failure instanceof NothingToPutBack;
+    throw isExplained ? new CommandFailed(failure.message) : failure;
+  }
 }
 
 /** A line a second at most for each: in a terminal it overwrites itself elsewhere; here it has to read well in a pipe. */
 function teller({ tell }: CommandContext): (progress: Progress) => void {
   const toldAt = new Map<string, number>();
-  return ({ projection, sequence, lastSequence, eventsPerSecond }) => {
+  return ({ projection, sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
     if (performance.now() - (toldAt.get(projection) ?? Number.NEGATIVE_INFINITY) < 1000) return;
     toldAt.set(projection, performance.now());
-    tell(`${projection}: ${sequence} of ${lastSequence} events, ${Math.round(eventsPerSecond)} a second`);
+    const left = secondsLeft > 0 ? `, ${toDuration(secondsLeft)} left` : "";
+    tell(`${projection}: ${sequence} of ${lastSequence} events, ${Math.round(eventsPerSecond)} a second${left}`);
   };
 }

@@ -33,15 +33,16 @@ export async function start(context: CommandContext, options: { readonly roles?:
 }
 
 function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone): readonly string[] {
-  const health = healthUrl === null ? [] : [`  Health   ${healthUrl}/readyz and /metrics, without a key`];
+  const health = healthUrl === null ? [] : [`  Health     ${healthUrl}/readyz and /metrics, without a key`];
   if (url === null) return [`Waybill is ready: ${[...config.roles].join(", ")}.`, ...health];
   const isCatching = mailbox !== null;
   return [
     "Waybill is ready.",
     "",
-    `  API      ${url}/api/jobs`,
-    ...(isCatching ? [`  Mailbox  ${url}/mailbox (catches every mail; none leaves this machine)`] : []),
-    ...(healthUrl === null ? [`  Health   ${url}/readyz`] : health),
+    `  Dashboard  ${url}/`,
+    `  API        ${url}/api/jobs`,
+    ...(isCatching ? [`  Mailbox    ${url}/mailbox (catches every mail; none leaves this machine)`] : []),
+    ...(healthUrl === null ? [`  Health     ${url}/readyz`] : health),
     "",
     "Send a mailing:",
     "",

@@ -17,5 +17,8 @@ export function toTable<Column extends string>(
 
 function toText(cell: Cell): string {
   if (cell === null) return "-";
-  return typeof cell === "object" ? cell.join(",") : String(cell);
+  return printable(typeof cell === "object" ? cell.join(",") : String(cell));
 }
+
+/** What others have written must not steer the terminal. */
+export const printable = (text: string): string => text.replace(/\p{Cc}/gu, "\u{FFFD}");

@@ -11,6 +11,7 @@ export type ContentAttachment = {
 };
 
 export type ContentRecipient = {
+  /** Whoever is served: an address of mail, or the URL that a webhook goes to. */
   readonly email: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 };
@@ -19,13 +20,15 @@ export type ContentRecipient = {
 export type JobContent = {
   readonly name: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly subject: string;
+  /** Null for what is no mail. */
+  readonly subject: string | null;
   readonly html: string | null;
   readonly text: string | null;
   readonly from: string | null;
   readonly replyTo: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  readonly recipients: readonly ContentRecipient[];
+  /** By the index that events name them by. Null is one who was erased. */
+  readonly recipients: readonly (ContentRecipient | null)[];
   /** Names the group whose jobs run one at a time. */
   readonly groupKey?: string;
   /** Called once the job has ended. */
@@ -33,6 +36,10 @@ export type JobContent = {
   /** Absent where subject and parts are sent as they are, braces and all. */
   readonly template?: "liquid";
   readonly attachments?: readonly ContentAttachment[];
+  /** Each mail has a link of its own by which its recipient unsubscribes. */
+  readonly unsubscribe?: true;
+  /** What a kind of job that is no mail needs, as that kind has checked it. */
+  readonly payload?: unknown;
 };
 
 /** Throws LogUnavailable when the store cannot be reached within its deadline. */
@@ -58,4 +65,14 @@ export interface ContentStore {
 
   /** The stored bytes, or null where there are none (any more). */
   get(job: JobRef): Promise<Uint8Array | null>;
+
+  /**
+   * Puts what is made of the content of a job in its place, and overwrites what was there; where nothing changes, it is
+   * left. Where there is none (any more), nothing is stored. Called again after a crash, it goes on; of several at once
+   * each makes its own of what the other has left. Throws LogFull.
+   */
+  rewrite(job: JobRef, change: (content: Uint8Array) => Uint8Array): Promise<void>;
+
+  /** Overwrites and removes the content of a job; one that is not there is no failure. Attachments stay: see above. */
+  erase(job: JobRef): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
 import { type JobRef, LogFull, LogUnavailable } from "../event-log/event-log.ts";
-import { lastMessageOf } from "../event-log/jetstream-api.ts";
+import { nextMessageOf, removeMessage } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import type { AttachmentStore } from "./content-store.ts";
@@ -54,10 +54,10 @@ export function createJetStreamAttachmentStore(
       }),
     erase: (job, sha256) =>
       asking(connection, async () => {
-        const { objects, manager, name } = await open();
+        const { objects, name } = await open();
         const there = await objects.info(nameOf(job, sha256));
         if (there === null || there.deleted) return;
-        await overwrite(connection, manager, name, there);
+        await overwrite(connection, name, there);
         await objects.delete(nameOf(job, sha256));
       }),
   };
@@ -66,7 +66,9 @@ export function createJetStreamAttachmentStore(
 async function openBucket(connection: JetStreamConnection, { prefix, replicas }: BucketSettings): Promise<Bucket> {
   const name = prefix === "" ? "ATTACHMENTS" : `${prefix}_ATTACHMENTS`;
   const jetstream = connection.nats.jetstream({ timeout: answerMs });
-  const objects = await jetstream.views.os(name, { storage: StorageType.File, replicas });
+  // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers refuse it.
+  const options: { readonly replicas: number } = Object.create({ replicas });
+  const objects = await jetstream.views.os(name, Object.assign(options, { storage: StorageType.File }));
   return { objects, manager: await jetstream.jetstreamManager(), name };
 }
 
@@ -85,15 +87,12 @@ async function isWhole(manager: JetStreamManager, bucket: string, info: ObjectIn
 }
 
 /** To delete an object unlinks its chunks; what was in them would stay on the disk. */
-async function overwrite(
-  connection: JetStreamConnection,
-  manager: JetStreamManager,
-  bucket: string,
-  info: ObjectInfo,
-): Promise<void> {
-  const next = () => lastMessageOf(connection, streamOf(bucket), chunksOf(bucket, info));
+async function overwrite(connection: JetStreamConnection, bucket: string, info: ObjectInfo): Promise<void> {
+  // The oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
+  const next = () => nextMessageOf(connection, streamOf(bucket), chunksOf(bucket, info), 1);
   for (let chunk = await next(); chunk !== null; chunk = await next()) {
-    await manager.streams.deleteMessage(streamOf(bucket), chunk.sequence, true);
+    // Somebody else may be at it too.
+    await removeMessage(connection, streamOf(bucket), chunk.sequence);
   }
 }
 

@@ -15,6 +15,13 @@ export function createMemoryContentStore(maxBytes = 1_000_000): ContentStore {
       return true;
     },
     get: async (job) => stored.get(subjectOf(job))?.slice() ?? null,
+    rewrite: async (job, change) => {
+      const content = stored.get(subjectOf(job));
+      if (content !== undefined) stored.set(subjectOf(job), change(content.slice()));
+    },
+    erase: async (job) => {
+      stored.delete(subjectOf(job));
+    },
   };
 }
 

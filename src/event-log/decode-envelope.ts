@@ -1,8 +1,9 @@
 import { checkedBy } from "../schemas/checked-by.ts";
 import { type CloudEvent, cloudEvent } from "../schemas/cloud-event.ts";
 import { type EventVersion, releasedVersions } from "../schemas/upcast.ts";
-import { type LogEntry, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
+import { type Channel, type LogEntry, serviceTenant, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
 import { channelOf, parseSubject, type SubjectParts } from "./subjects.ts";
+import { readTraceparent } from "./traceparent.ts";
 
 const checkedEnvelope = checkedBy(cloudEvent);
 
@@ -21,11 +22,18 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
     return { tenant, jobId, sequence, unknownType: envelope.type };
   }
   if (version?.type !== envelope.type) {
-    throw new UndecodableEvent(sequence, `this release knows no ${envelope.type} of schema ${envelope.dataschema}`);
+    throw new UndecodableEvent(
+      sequence,
+      `this release knows no ${envelope.type} of schema ${envelope.dataschema}`,
+      version === undefined,
+    );
   }
   const event = eventOf(sequence, envelope, version);
   if (channel !== channelOf(event)) {
     throw new UndecodableEvent(sequence, `a ${event.type} stands on the subject of ${channel ?? "something unknown"}`);
+  }
+  if (isOfService(channel) !== (tenant === serviceTenant)) {
+    throw new UndecodableEvent(sequence, `a ${event.type} stands under the name of ${tenant}`);
   }
   return {
     tenant,
@@ -37,8 +45,11 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
     actor: envelope.actor,
     correlationId: envelope.correlationid ?? null,
     causationId: envelope.causationid ?? null,
+    traceparent: readTraceparent(envelope.traceparent),
   };
 }
+
+const isOfService = (channel: Channel): boolean => channel === "alert" || channel === "seal";
 
 /** One message as it comes from the wire. A subject that is none of the log's is as undecodable as broken data. */
 export function decodeMessage(prefix: string, subject: string, sequence: number, bytes: Uint8Array): LogEntry {

@@ -12,7 +12,7 @@ const checkedEnvelope = checkedBy(cloudEvent);
  * One event as one message. Throws where the event breaks its own schema: the log cannot be mended afterwards, so
  * what could not be read back must not get in.
  */
-export function encodeEnvelope(job: JobRef, { id, event, actor, correlationId, causationId }: NewEvent): Uint8Array {
+export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): Uint8Array {
   const version = releasedVersions.newest.get(event.type);
   if (version === undefined) throw new Error(`${event.type} is no event that this release writes`);
   try {
@@ -25,9 +25,10 @@ export function encodeEnvelope(job: JobRef, { id, event, actor, correlationId, c
       time: event.at,
       datacontenttype: "application/json",
       dataschema: version.dataschema,
-      actor,
-      correlationid: correlationId ?? undefined,
-      causationid: causationId ?? undefined,
+      actor: cause.actor,
+      correlationid: cause.correlationId ?? undefined,
+      causationid: cause.causationId ?? undefined,
+      traceparent: cause.traceparent ?? undefined,
       data: version.read(event.data),
     });
     return Buffer.from(JSON.stringify(envelope));

@@ -1,17 +1,35 @@
+import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
+import type { NotificationEvent } from "../domain/notifications/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { ResultEvent } from "../domain/result/events.ts";
+import type { LogSealed } from "../domain/seals/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
 
+/** Who was told that a job has ended, and who has read it. */
+export type Notice = WebhookEvent | NotificationEvent;
+
 /** Stored whatever else was: facts are not guarded by what was decided. */
-export type Fact = JobQueued | RecipientEvent | WebhookEvent;
+export type Fact = JobQueued | RecipientEvent | ResultEvent | Notice;
 
-export type WaybillEvent = JobEvent | Fact;
+/** What is decided about the service as a whole: it is about no job, and no tenant reads it. */
+export type ServiceEvent = AlertEvent | LogSealed;
 
+export type WaybillEvent = JobEvent | Fact | ServiceEvent;
+
+/** Stands where tenants do for what is about the service as a whole: no tenant can have this name. */
+export const serviceTenant = "_service";
+
+/** Where all alerts stand: on one subject, so that whoever decides about one has seen all that was decided before. */
+export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
+
+/** Mailings stand on the lanes that were there before other kinds of jobs; every other kind has lanes of its own. */
+export type Lane = `queue.${Priority}` | `queue.${Priority}.${string}`;
 /** Decisions about a job, its turns on the queue, what happened to its recipients, and who was told of its end. */
-export type Lane = `queue.${Priority}` | `queue.${Priority}.crowd`;
-export type Channel = "job" | Lane | "recipients" | "notify";
+export type ChannelOfJob = "job" | Lane | "recipients" | "notify";
+export type Channel = ChannelOfJob | "alert" | "seal";
 
 /** Who caused an event, by what request, and which event before it. */
 export type Cause = {
@@ -21,6 +39,8 @@ export type Cause = {
   readonly correlationId: string | null;
   /** The id of the event that this one follows from. */
   readonly causationId: string | null;
+  /** The trace that it belongs to, as W3C Trace Context writes it; null for none, as in events from before it was kept. */
+  readonly traceparent: string | null;
 };
 
 export type NewEvent<Event extends WaybillEvent = WaybillEvent> = Cause & {
@@ -30,7 +50,7 @@ export type NewEvent<Event extends WaybillEvent = WaybillEvent> = Cause & {
 };
 
 /** `sequence` is its place in the whole log: unique, growing, with gaps. */
-export type StoredEvent<Event extends WaybillEvent = WaybillEvent> = NewEvent<Event> &
+export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent<Event> &
   JobRef & {
     readonly sequence: number;
     readonly channel: Channel;
@@ -39,7 +59,10 @@ export type StoredEvent<Event extends WaybillEvent = WaybillEvent> = NewEvent<Ev
 /** A message of the log whose type this release does not know: it is passed over, its sequence counts. */
 export type UnknownEvent = JobRef & { readonly sequence: number; readonly unknownType: string };
 
-export type LogEntry = StoredEvent | UnknownEvent;
+export type LogEntry = StoredEvent<WaybillEvent> | UnknownEvent;
+
+/** Whether it is an event of a job that this release knows: all that a read model is made of. */
+export const isOfJob = (entry: LogEntry): entry is StoredEvent => "event" in entry && entry.tenant !== serviceTenant;
 
 /** Which log this is and how far it has come. `createdAt` changes when a stream was deleted and made anew. */
 export type LogState = { readonly createdAt: string; readonly lastSequence: number };
@@ -51,11 +74,11 @@ export type LogState = { readonly createdAt: string; readonly lastSequence: numb
  */
 export interface EventLog {
   /**
-   * Stores a decision about a job if the last event of the job's own subject still is `expectedSequence` (0: none),
-   * else throws VersionConflict. When it returns, the event is stored; its sequence comes back. An answer that was
-   * lost on the way is settled by looking, so a conflict is never reported for one's own event.
+   * Stores a decision about a job, or about the service, if the last event of its own subject still is
+   * `expectedSequence` (0: none), else throws VersionConflict. When it returns, the event is stored; its sequence comes
+   * back. An answer that was lost on the way is settled by looking, so a conflict is never reported for one's own event.
    */
-  append(job: JobRef, event: NewEvent<JobEvent>, expectedSequence: number): Promise<number>;
+  append(job: JobRef, event: NewEvent<JobEvent | ServiceEvent>, expectedSequence: number): Promise<number>;
 
   /** Stores a fact. The same id again, within two minutes, is stored once. Many may be on their way at a time. */
   record(job: JobRef, event: NewEvent<Fact>): Promise<number>;
@@ -66,8 +89,8 @@ export interface EventLog {
   /** What happened to the recipients of a job, oldest first, as the leader has it. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
 
-  /** Who was told that the job has ended, oldest first, as the leader has it. */
-  readNotices(job: JobRef): Promise<readonly StoredEvent<WebhookEvent>[]>;
+  /** Who was told that the job has ended and who has read it, oldest first, as the leader has it. */
+  readNotices(job: JobRef): Promise<readonly StoredEvent<Notice>[]>;
 
   /** Everything about a job in the order of the log. */
   readHistory(job: JobRef): Promise<readonly StoredEvent[]>;
@@ -80,6 +103,9 @@ export interface EventLog {
    * not miss a decision also asks for the last one.
    */
   onDecision(job: JobRef, decided: () => void): () => void;
+
+  /** When which alert was raised and cleared, oldest first, as the leader has it. */
+  readAlerts(): Promise<readonly (StoredEvent<AlertEvent> | UnknownEvent)[]>;
 
   state(): Promise<LogState>;
 
@@ -116,9 +142,12 @@ export class LogFull extends Error {
 export class UndecodableEvent extends Error {
   override readonly name = "UndecodableEvent";
   readonly sequence: number;
+  /** Its type is known and its version is not: a process of a newer release can read it. */
+  readonly isNewer: boolean;
 
-  constructor(sequence: number, reason: string) {
+  constructor(sequence: number, reason: string, isNewer = false) {
     super(`Event ${sequence} of the log cannot be decoded: ${reason}`);
     this.sequence = sequence;
+    this.isNewer = isNewer;
   }
 }

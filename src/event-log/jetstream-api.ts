@@ -1,6 +1,6 @@
 import { type ApiError, type MsgHdrs, NatsError } from "nats";
 import type { JetStreamConnection } from "./jetstream-connection.ts";
-import { isMessageMissing } from "./jetstream-errors.ts";
+import { isMessageMissing, isNothingToRemove } from "./jetstream-errors.ts";
 
 /** Asks JetStream, and throws what it refuses as the client does, for `jetstream-errors.ts` to tell apart. */
 export async function askJetStream<Answer>(
@@ -18,20 +18,54 @@ export async function askJetStream<Answer>(
   throw refusal;
 }
 
-export type StreamMessage = { readonly sequence: number; readonly subject: string; readonly data: Uint8Array };
+export type StreamMessage = {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** As they were sent, `Name: value` in lines; empty for none. */
+  readonly headers: string;
+};
 
-type Found = { readonly message: { readonly seq: number; readonly subject: string; readonly data?: string } };
+type Found = {
+  readonly message: {
+    readonly seq: number;
+    readonly subject: string;
+    readonly data?: string;
+    readonly hdrs?: string;
+  };
+};
 
 /** The last message of a subject, from the leader: a direct get may be answered by a replica with the past. */
-export async function lastMessageOf(
+export const lastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
+  getMessage(connection, stream, { last_by_subj: subject });
+
+/** The first message from a sequence on whose subject matches, as the leader has it. */
+export const nextMessageOf = (connection: JetStreamConnection, stream: string, filter: string, sequence: number) =>
+  getMessage(connection, stream, { seq: sequence, next_by_subj: filter });
+
+/** Overwrites a message and takes it out of the stream; one that is not there is no failure. */
+export async function removeMessage(connection: JetStreamConnection, stream: string, sequence: number): Promise<void> {
+  try {
+    await askJetStream(connection, `$JS.API.STREAM.MSG.DELETE.${stream}`, JSON.stringify({ seq: sequence }));
+  } catch (failure) {
+    if (!isNothingToRemove(failure)) throw failure;
+  }
+}
+
+async function getMessage(
   connection: JetStreamConnection,
   stream: string,
-  subject: string,
+  wanted: object,
 ): Promise<StreamMessage | null> {
   try {
-    const question = JSON.stringify({ last_by_subj: subject });
+    const question = JSON.stringify(wanted);
     const { message } = await askJetStream<Found>(connection, `$JS.API.STREAM.MSG.GET.${stream}`, question);
-    return { sequence: message.seq, subject: message.subject, data: Buffer.from(message.data ?? "", "base64") };
+    return {
+      sequence: message.seq,
+      subject: message.subject,
+      data: Buffer.from(message.data ?? "", "base64"),
+      headers: Buffer.from(message.hdrs ?? "", "base64").toString(),
+    };
   } catch (failure) {
     if (isMessageMissing(failure)) return null;
     throw failure;

@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect, credsAuthenticator, ErrorCode, type Na
 import { LogUnavailable } from "./event-log.ts";
 import { createRequests, type Requests } from "./jetstream-requests.ts";
 
-type ConnectSettings = {
+export type ConnectSettings = {
   readonly servers: readonly string[];
   readonly user: string | null;
   readonly password: string | null;
@@ -71,7 +71,8 @@ export async function connectJetStream(
   };
 }
 
-function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
+/** How Waybill connects: it never gives up. */
+export function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
   return {
     servers: [...settings.servers],
     name,

@@ -1,7 +1,7 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
 import { decodeMessage } from "./decode-envelope.ts";
 import type { Delivery } from "./delivery.ts";
-import type { StoredEvent, WaybillEvent } from "./event-log.ts";
+import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { isConsumerMissing } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
@@ -51,9 +51,13 @@ export const nextMessages = (stream: string, consumer: string): string =>
 /** Tells an operator about what was passed over. */
 export type Notice = (message: string) => void;
 
+/** While releases are exchanged one after the other, what an old process cannot read is a newer one's to take. */
+const forOthersAfterMs = 5000;
+
 /**
- * What a durable consumer was handed, where it is an event of this release. Nothing can be done by one that cannot be
- * read: null comes back, and it is acknowledged; it stays in the log for a release that can.
+ * What a durable consumer was handed, where it is an event of this release; else null comes back. What a newer release
+ * has written is handed back for a process of that release. With what nobody can read nothing can be done: it is
+ * acknowledged, and stays in the log.
  */
 export function readDelivery<Event extends WaybillEvent>(
   connection: JetStreamConnection,
@@ -67,6 +71,10 @@ export function readDelivery<Event extends WaybillEvent>(
     if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<Event>);
   } catch (failure) {
     notice(String(failure));
+    if (failure instanceof UndecodableEvent && failure.isNewer) {
+      message.respond(handBack(forOthersAfterMs));
+      return null;
+    }
   }
   message.respond("+ACK");
   return null;
@@ -90,6 +98,8 @@ function toDelivery<Event extends WaybillEvent>(
     entry,
     acknowledge: () => settle("+ACK"),
     keep: () => say("+WPI"),
-    giveBack: (delayMs) => settle(`-NAK ${JSON.stringify({ delay: nanosOf(delayMs) })}`),
+    giveBack: (delayMs) => settle(handBack(delayMs)),
   };
 }
+
+const handBack = (delayMs: number): string => `-NAK ${JSON.stringify({ delay: nanosOf(delayMs) })}`;

@@ -14,6 +14,8 @@ const is =
 export const isStreamMissing = is(10059);
 export const isConsumerMissing = is(10014);
 export const isMessageMissing = is(10037);
+/** A message that was to be removed is not there, or not any more. */
+export const isNothingToRemove = is(10037, 10043, 10057);
 /** Somebody else wrote to the subject since; 10164 says the same in newer releases. */
 export const isWrongSequence = is(10071, 10164);
 /** The stream's limit, the account's or the server's. */

@@ -1,16 +1,27 @@
 import type { Msg } from "nats";
+import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
-import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import { decodeMessage } from "./decode-envelope.ts";
-import type { Channel, EventLog, JobRef, LogEntry, StoredEvent } from "./event-log.ts";
+import {
+  alertsRef,
+  type Channel,
+  type EventLog,
+  isOfJob,
+  type JobRef,
+  type Lane,
+  type LogEntry,
+  type Notice,
+  type StoredEvent,
+  type UnknownEvent,
+} from "./event-log.ts";
 import { lastMessageOf } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
 import { followLog } from "./jetstream-follow.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
-import { allChannels, streamName, subjectOf } from "./subjects.ts";
+import { lanesOf, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
 
@@ -29,7 +40,7 @@ export async function createJetStreamEventLog(
 
   const read = async (job: JobRef, channel: Channel): Promise<StoredEvent[]> => {
     const messages = await readSubject(connection, stream, subjectOf(prefix, job, channel));
-    return messages.map(decode).filter((entry): entry is StoredEvent => "event" in entry);
+    return messages.map(decode).filter(isOfJob);
   };
 
   const lastOf = (job: JobRef) =>
@@ -40,7 +51,7 @@ export async function createJetStreamEventLog(
     const last = await lastOf(job);
     if (last === null) return [];
     const entry = decodeMessage(prefix, last.subject, last.sequence, last.data);
-    return "event" in entry && entry.event.type === "JobCreated" ? [entry] : await read(job, "job");
+    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : await read(job, "job");
   };
 
   return {
@@ -48,12 +59,20 @@ export async function createJetStreamEventLog(
     record: publisher.record,
     // Which events there are is said by the channel.
     readDecisions: async (job) => (await readDecisions(job)) as StoredEvent<JobEvent>[],
-    readRecipients: async (job) => (await read(job, "recipients")) as StoredEvent<RecipientEvent>[],
-    readNotices: async (job) => (await read(job, "notify")) as StoredEvent<WebhookEvent>[],
+    readRecipients: async (job) => (await read(job, "recipients")).filter(isAboutRecipients),
+    readNotices: async (job) => (await read(job, "notify")) as StoredEvent<Notice>[],
     // Nine exact subjects and a sort: a wildcard over them makes the server of 2.9 scan the whole log.
     readHistory: async (job) => {
-      const channels = await Promise.all(allChannels.map((channel) => read(job, channel)));
-      return channels.flat().sort((one, other) => one.sequence - other.sequence);
+      const decisions = read(job, "job");
+      // Which lanes it has is said by its creation.
+      const turns = decisions.then(([created]) => Promise.all(lanesOfJob(created).map((lane) => read(job, lane))));
+      const [decided, lanes, recipients, notices] = await Promise.all([
+        decisions,
+        turns,
+        read(job, "recipients"),
+        read(job, "notify"),
+      ]);
+      return [decided, ...lanes, recipients, notices].flat().sort((one, other) => one.sequence - other.sequence);
     },
     lastDecision: async (job) => (await lastOf(job))?.sequence ?? 0,
     onDecision: (job, decided) => {
@@ -61,6 +80,11 @@ export async function createJetStreamEventLog(
       return () => {
         if (!connection.nats.isClosed()) subscription.unsubscribe();
       };
+    },
+    readAlerts: async () => {
+      const messages = await readSubject(connection, stream, subjectOf(prefix, alertsRef, "alert"));
+      // Which events there are is said by the channel.
+      return messages.map(decode) as (StoredEvent<AlertEvent> | UnknownEvent)[];
     },
     state: () =>
       asking(connection, async () => {
@@ -70,3 +94,10 @@ export async function createJetStreamEventLog(
     follow: (options) => followLog(connection, stream, options, decode),
   };
 }
+
+const lanesOfJob = (created: StoredEvent | undefined): readonly Lane[] =>
+  lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : "email.send");
+
+/** On the same subject stands how far the file of a job has come that makes one. */
+const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>
+  entry.channel === "recipients" && entry.event.type !== "ResultStored";

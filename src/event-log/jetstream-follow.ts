@@ -39,7 +39,7 @@ export async function* followLog(
 }
 
 /** What goes by itself: the server or the connection is away, or the consumer went with them. */
-const isPassing = (failure: unknown): boolean =>
+export const isPassing = (failure: unknown): boolean =>
   failure instanceof PullEnded ||
   failure instanceof LogUnavailable ||
   isUnanswered(failure) ||
@@ -53,7 +53,7 @@ async function* readFrom(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Msg[]> {
   const consumer = await createReader(connection, stream, afterSequence);
-  const pull = openPull(connection, nextMessages(stream, consumer), batch);
+  const pull = openPull(connection, nextMessages(stream, consumer.name), batch);
   signal.addEventListener("abort", pull.close, { once: true });
   let delivered = 0;
   try {
@@ -70,12 +70,22 @@ async function* readFrom(
   }
 }
 
-async function createReader(connection: JetStreamConnection, stream: string, afterSequence: number): Promise<string> {
+/** `pending` messages stood there when it was made. */
+export type Reader = { readonly name: string; readonly pending: number };
+
+/** With a filter only for an exact subject, for which no server looks through the others. */
+export async function createReader(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  subject: string | null = null,
+): Promise<Reader> {
   const request = {
     stream_name: stream,
     config: {
       deliver_policy: "by_start_sequence",
       opt_start_seq: afterSequence + 1,
+      ...(subject === null ? {} : { filter_subject: subject }),
       ack_policy: "none",
       max_deliver: 1,
       mem_storage: true,
@@ -86,17 +96,17 @@ async function createReader(connection: JetStreamConnection, stream: string, aft
   const answer = await asking(connection, () =>
     connection.nats.request(`$JS.API.CONSUMER.CREATE.${stream}`, JSON.stringify(request), { timeout: 2000 }),
   );
-  const created = answer.json<{ name?: string; error?: { description: string } }>();
+  const created = answer.json<{ name?: string; num_pending?: number; error?: { description: string } }>();
   if (created.name === undefined) {
     throw new LogUnavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
   }
-  return created.name;
+  return { name: created.name, pending: created.num_pending ?? 0 };
 }
 
 /** Politeness: the server drops an idle reader by itself a minute later. */
-async function deleteReader(connection: JetStreamConnection, stream: string, consumer: string): Promise<void> {
+export async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
   if (!connection.isUp()) return;
-  await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`, "", { timeout: 500 }).catch(() => {});
+  await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, "", { timeout: 500 }).catch(() => {});
 }
 
 function decodeUntilFailure(

@@ -30,6 +30,13 @@ export function placeOf(message: Msg): DeliveryPlace {
   };
 }
 
+/** When a delivered message was stored: nanoseconds since 1970, as digits, as no number holds so many. */
+export function storedAtOf(message: Msg): string {
+  const reply = message.reply ?? "";
+  const isNewerForm = startOfToken(reply, 10) > 0;
+  return /^\d+/.exec(reply.slice(startOfToken(reply, isNewerForm ? 9 : 7)))?.[0] ?? "0";
+}
+
 /** Counted from 0; -1 where there are not so many. Read in place: splitting a subject costs as much as parsing an event. */
 function startOfToken(subject: string, index: number): number {
   let start = 0;

@@ -41,7 +41,10 @@ const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<Stre
   num_replicas: replicas,
 });
 
-/** What is sent and to whom: one message a job, and it may be erased. */
+/**
+ * What is sent and to whom: one message a job, and it may be erased. Two may stand, as one that is replaced is
+ * overwritten on the disk before it goes: the server would only forget where it is.
+ */
 const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
   name: streamName(prefix, "CONTENT"),
   subjects: [streamFilter(prefix, "CONTENT")],
@@ -53,17 +56,28 @@ const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConf
   allow_direct: false,
   max_age: 0,
   max_msgs: -1,
-  max_msgs_per_subject: 1,
+  max_msgs_per_subject: 2,
   num_replicas: replicas,
+});
+
+/** Addresses that are never mailed, one a subject. */
+const suppressionsConfig = (settings: StreamSettings): Partial<StreamConfig> & { name: string } => ({
+  ...contentConfig(settings),
+  name: streamName(settings.prefix, "SUPPRESSIONS"),
+  subjects: [streamFilter(settings.prefix, "SUPPRESSIONS")],
 });
 
 /** Settings that an operator may change from one start to the next; all others are promises. */
 const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
 
+/** Earlier releases let one content of a job stand, and not the one that it replaces. */
+const isOfEarlierRelease = (key: keyof StreamConfig, found: unknown, expected: unknown): boolean =>
+  key === "max_msgs_per_subject" && found === 1 && expected === 2;
+
 /** Creates the streams, or checks the ones that are there; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
   const manager = await asking(connection, () => connection.nats.jetstreamManager());
-  for (const config of [logConfig(settings), contentConfig(settings)]) {
+  for (const config of [logConfig(settings), contentConfig(settings), suppressionsConfig(settings)]) {
     await asking(connection, () => ensureStream(manager, config));
   }
 }
@@ -81,7 +95,7 @@ async function ensureStream(
     (key) => !isSame(found.config[key], config[key]),
   );
   const faults = differing
-    .filter((key) => !adjustable.includes(key))
+    .filter((key) => !adjustable.includes(key) && !isOfEarlierRelease(key, found.config[key], config[key]))
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
   if (faults.length > 0) {
     throw new UnfitStream(`The stream ${config.name} cannot hold the log:\n  ${faults.join("\n  ")}`);

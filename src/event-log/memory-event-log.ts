@@ -1,27 +1,34 @@
+import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
-import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import {
+  alertsRef,
   type EventLog,
   type FollowOptions,
+  isOfJob,
   type JobRef,
   type NewEvent,
+  type Notice,
   type StoredEvent,
   VersionConflict,
+  type WaybillEvent,
 } from "./event-log.ts";
 import { channelOf } from "./subjects.ts";
+
+type Entry = StoredEvent<WaybillEvent>;
 
 const nameOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
 /** Keeps events as long as the process lives; however much later it is said again, an id is stored once. */
 export function createMemoryEventLog(createdAt = new Date().toISOString()): EventLog {
-  const events: StoredEvent[] = [];
-  const histories = new Map<string, StoredEvent[]>();
+  const events: Entry[] = [];
+  const histories = new Map<string, Entry[]>();
   const sequences = new Map<string, number>();
   const stored = createBell();
   const decided = createBell();
 
-  const historyOf = (job: JobRef): readonly StoredEvent[] => histories.get(nameOf(job)) ?? [];
+  const everythingAbout = (job: JobRef): readonly Entry[] => histories.get(nameOf(job)) ?? [];
+  const historyOf = (job: JobRef): readonly StoredEvent[] => everythingAbout(job).filter(isOfJob);
   const lastDecisionOf = (job: JobRef): number => historyOf(job).findLast(isDecision)?.sequence ?? 0;
 
   const store = ({ tenant, jobId }: JobRef, event: NewEvent): number => {
@@ -41,9 +48,10 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
 
   return {
     append: async (job, event, expectedSequence) => {
-      const last = lastDecisionOf(job);
+      const channel = channelOf(event.event);
+      const last = everythingAbout(job).findLast((entry) => entry.channel === channel)?.sequence ?? 0;
       if (last !== expectedSequence || sequences.has(event.id)) {
-        throw new VersionConflict(`${event.id} expected ${expectedSequence}; the last decision is ${last}.`);
+        throw new VersionConflict(`${event.id} expected ${expectedSequence}; the last of its subject is ${last}.`);
       }
       return store(job, event);
     },
@@ -51,9 +59,10 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     readDecisions: async (job) => historyOf(job).filter(isDecision),
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
     readNotices: async (job) => historyOf(job).filter(isNotice),
-    readHistory: async (job) => [...historyOf(job)],
+    readHistory: async (job) => historyOf(job),
     lastDecision: async (job) => lastDecisionOf(job),
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
+    readAlerts: async () => everythingAbout(alertsRef).filter(isAboutAlert),
     state: async () => ({ createdAt, lastSequence: events.length }),
     follow: (options) => followEvents(events, stored, options),
   };
@@ -80,10 +89,10 @@ function createBell() {
 }
 
 async function* followEvents(
-  events: readonly StoredEvent[],
+  events: readonly Entry[],
   stored: Bell,
   { afterSequence, maxEvents, signal }: FollowOptions,
-): AsyncGenerator<readonly StoredEvent[]> {
+): AsyncGenerator<readonly Entry[]> {
   let position = afterSequence;
   while (!signal.aborted) {
     const batch = events.slice(position, position + maxEvents);
@@ -105,8 +114,11 @@ function nextRing(bell: Bell, signal: AbortSignal): Promise<void> {
   });
 }
 
-const isDecision = (entry: StoredEvent): entry is StoredEvent<JobEvent> => entry.channel === "job";
+const isDecision = (entry: Entry): entry is StoredEvent<JobEvent> => entry.channel === "job";
 
-const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> => entry.channel === "recipients";
+const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>
+  entry.channel === "recipients" && entry.event.type !== "ResultStored";
 
-const isNotice = (entry: StoredEvent): entry is StoredEvent<WebhookEvent> => entry.channel === "notify";
+const isAboutAlert = (entry: Entry): entry is StoredEvent<AlertEvent> => entry.channel === "alert";
+
+const isNotice = (entry: StoredEvent): entry is StoredEvent<Notice> => entry.channel === "notify";

@@ -1,9 +1,24 @@
-import { type EventLog, LogFull, LogUnavailable, VersionConflict, type WaybillEvent } from "./event-log.ts";
+import {
+  type Cause,
+  type EventLog,
+  type JobRef,
+  LogFull,
+  LogUnavailable,
+  type NewEvent,
+  VersionConflict,
+  type WaybillEvent,
+} from "./event-log.ts";
 
 /** What became of one attempt to store something. */
 export type AppendOutcome = "stored" | "conflict" | "full" | "unavailable" | "failed";
 
-export type Append = { readonly event: WaybillEvent; readonly outcome: AppendOutcome; readonly ms: number };
+export type Append = {
+  readonly job: JobRef;
+  readonly event: WaybillEvent;
+  readonly cause: Cause;
+  readonly outcome: AppendOutcome;
+  readonly ms: number;
+};
 
 /** The same log, which tells of every append when it is over. */
 export const observeAppends = (log: EventLog, observe: (append: Append) => void): EventLog => ({
@@ -11,13 +26,21 @@ export const observeAppends = (log: EventLog, observe: (append: Append) => void)
   append: (job, event, expectedSequence) =>
     timed(
       () => log.append(job, event, expectedSequence),
-      (outcome, ms) => observe({ event: event.event, outcome, ms }),
+      (outcome, ms) => observe(toAppend(job, event, outcome, ms)),
     ),
   record: (job, event) =>
     timed(
       () => log.record(job, event),
-      (outcome, ms) => observe({ event: event.event, outcome, ms }),
+      (outcome, ms) => observe(toAppend(job, event, outcome, ms)),
     ),
+});
+
+const toAppend = (job: JobRef, { event, ...cause }: NewEvent, outcome: AppendOutcome, ms: number): Append => ({
+  job,
+  event,
+  cause,
+  outcome,
+  ms,
 });
 
 /** Tells of what is done when it is over, and how it ended. */

@@ -1,4 +1,4 @@
-import type { JobQueued, Priority } from "../domain/job/events.ts";
+import type { JobQueued, JobType, Priority } from "../domain/job/events.ts";
 import type { Channel, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
@@ -8,24 +8,38 @@ export type SubjectParts = JobRef & { readonly channel: Channel | null };
 const token = /^[A-Za-z0-9_-]+$/;
 
 const priorities: readonly Priority[] = ["high", "normal", "low"];
-/** In the order in which they are served. */
-export const lanes: readonly Lane[] = priorities.flatMap((priority) => [
-  `queue.${priority}` as const,
-  `queue.${priority}.crowd` as const,
-]);
-export const allChannels: readonly Channel[] = ["job", ...lanes, "recipients", "notify"];
-const channels = new Map<string, Channel>(allChannels.map((channel) => [channel, channel]));
+/** The lane of a priority, of a kind of job that may be of a newer release, and whether it is that of the crowd. */
+const lane = /^queue\.(?:high|normal|low)(?:\.[a-z]+-[a-z]+)?(?:\.crowd)?$/;
+
+const isChannel = (text: string): text is Channel =>
+  text === "job" ||
+  text === "recipients" ||
+  text === "notify" ||
+  text === "seal" ||
+  text === "alert" ||
+  lane.test(text);
+
+/** The lanes of a kind of job, in the order in which they are served. */
+export const lanesOf = (type: JobType): readonly Lane[] =>
+  priorities.flatMap((priority) => [false, true].map((isCrowded) => laneOf({ type, priority, isCrowded })));
 
 export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string =>
   `${ofJob(prefix, "jobs", job)}.${channel}`;
 
 export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(prefix, "content", job);
 
+/** A piece of the file that a run of a job made. */
+export const resultSubjectOf = (prefix: string, job: JobRef, run: number, index: number): string =>
+  `${ofJob(prefix, "results", job)}.${run}.${index}`;
+
 /** Matches one channel of every job. */
 export const channelFilter = (prefix: string, channel: Channel): string => `${startOf(prefix)}jobs.*.*.${channel}`;
 
-/** The log, what is sent and to whom, and the one message that shows whether NATS stores anything. */
-type StreamKind = "JOBS" | "CONTENT" | "CANARY";
+/**
+ * The log, what is sent and to whom, who is never mailed, the files of reports, and the message that shows whether NATS
+ * stores anything.
+ */
+type StreamKind = "JOBS" | "CONTENT" | "SUPPRESSIONS" | "RESULTS" | "CANARY";
 
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
 export const streamName = (prefix: string, stream: StreamKind): string =>
@@ -43,15 +57,26 @@ export function parseSubject(prefix: string, subject: string): SubjectParts {
   if (!subject.startsWith(start) || endOfTenant < 0 || endOfJob < 0) {
     throw new Error(`${JSON.stringify(subject)} is no subject of the log; expected ${start}<tenant>.<jobId>.<channel>`);
   }
+  const channel = subject.slice(endOfJob + 1);
   return {
     tenant: subject.slice(start.length, endOfTenant),
     jobId: subject.slice(endOfTenant + 1, endOfJob),
-    channel: channels.get(subject.slice(endOfJob + 1)) ?? null,
+    channel: isChannel(channel) ? channel : null,
   };
 }
 
-export const laneOf = ({ priority, isCrowded }: Pick<JobQueued["data"], "priority" | "isCrowded">): Lane =>
-  isCrowded ? `queue.${priority}.crowd` : `queue.${priority}`;
+/**
+ * Each kind of job has lanes of its own, so that what holds one kind back holds back no other, and a worker is never
+ * handed what it does not know.
+ */
+export function laneOf({
+  type,
+  priority,
+  isCrowded,
+}: Pick<JobQueued["data"], "type" | "priority" | "isCrowded">): Lane {
+  const proper: Lane = type === "email.send" ? `queue.${priority}` : `queue.${priority}.${type.replace(".", "-")}`;
+  return isCrowded ? `${proper}.crowd` : proper;
+}
 
 /** Matches every lane of every job. */
 export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
@@ -67,11 +92,19 @@ export function channelOf(event: WaybillEvent): Channel {
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
+    case "ResultStored":
       return "recipients";
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return "notify";
+    case "AlertRaised":
+    case "AlertCleared":
+      return "alert";
+    case "LogSealed":
+      return "seal";
     case "JobCreated":
     case "JobStarted":
     case "JobRetryScheduled":
@@ -84,13 +117,21 @@ export function channelOf(event: WaybillEvent): Channel {
     case "JobRetried":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
       return "job";
   }
 }
 
+/** One address that is never mailed, by its digest; with `*` for it, every one of the tenant. */
+export const suppressionSubjectOf = (prefix: string, tenant: string, digest: string): string =>
+  `${startOf(prefix)}suppressions.${tokenOf(tenant, "tenant")}.${digest === "*" ? digest : tokenOf(digest, "digest")}`;
+
+/** No entry's, as those have a token more. */
+export const suppressionSecretSubject = (prefix: string): string => `${startOf(prefix)}suppressions.secret`;
+
 const startOf = (prefix: string): string => (prefix === "" ? "" : `${tokenOf(prefix, "prefix")}.`);
 
-const ofJob = (prefix: string, first: "jobs" | "content", { tenant, jobId }: JobRef): string =>
+const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, jobId }: JobRef): string =>
   `${startOf(prefix)}${first}.${tokenOf(tenant, "tenant")}.${tokenOf(jobId, "job id")}`;
 
 function tokenOf(value: string, what: string): string {

@@ -1,5 +1,4 @@
 import type { ContentStore } from "../content/content-store.ts";
-import { decodeContent } from "../content/encode-content.ts";
 import {
   createDeadLetter,
   type DeadLetter,
@@ -7,8 +6,11 @@ import {
   decideDeadLetter,
   runDecidedAbout,
 } from "../domain/job/dead-letter.ts";
+import { isWholeErasure } from "../domain/job/erase-content.ts";
 import type { JobEvent } from "../domain/job/events.ts";
+import { noLabels } from "../domain/job/job-record.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { readLabels } from "./job-from-log.ts";
 
 /** What a run that failed left behind, from the log without any read model; null where it did not fail. */
 export async function deadLetterFromLog(
@@ -22,8 +24,8 @@ export async function deadLetterFromLog(
   if (created?.type !== "JobCreated") return null;
   const letter = foldDeadLetter(decisions, created.data.total, run);
   if (letter === null) return null;
-  const stored = await contentStore.get(job);
-  const { name, subject } = stored === null ? { name: null, subject: null } : decodeContent(stored);
+  const isErased = decisions.some(({ event }) => isWholeErasure(event));
+  const { name, subject } = isErased ? noLabels : await readLabels(contentStore, job);
   return { ...letter, jobId: job.jobId, type: created.data.type, name, subject };
 }
 

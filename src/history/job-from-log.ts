@@ -1,27 +1,45 @@
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
-import { type JobLabels, type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
+import { isWholeErasure } from "../domain/job/erase-content.ts";
+import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
 import { foldJobView } from "../domain/job/job-view.ts";
-import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { Instant } from "../domain/message.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
 /** `sequence` is that of the last event that made the job what it is. */
 export type JobFromLog = { readonly job: JobRecord; readonly sequence: number };
 
-/** One job, folded from its own history without any read model; null where the log knows no such job. */
-export async function jobFromLog(log: EventLog, contentStore: ContentStore, ref: JobRef): Promise<JobFromLog | null> {
-  const history = await log.readHistory(ref);
+/** A moment of the past: an event of the log, itself included, or a time. */
+export type Moment = { readonly sequence: number } | { readonly time: Instant };
+
+/**
+ * One job, folded from its own history without any read model: as it is, or as it was at a moment. Null where the log
+ * knows no such job, or did not know it then. Name, subject and metadata are those of the content as long as it is there.
+ */
+export async function jobFromLog(
+  log: EventLog,
+  contentStore: ContentStore,
+  ref: JobRef,
+  asOf: Moment | null = null,
+): Promise<JobFromLog | null> {
+  const whole = await log.readHistory(ref);
+  const history = whole.filter((entry) => asOf === null || isUpTo(asOf, entry));
   const view = foldJobView(history.map(({ event }) => event));
   if (view === null) return null;
-  const labels = await readLabels(contentStore, ref);
+  // What was erased later is told of no earlier moment, also while it is still being overwritten.
+  const isErased = whole.some(({ event }) => isWholeErasure(event));
+  const labels = isErased ? noLabels : await readLabels(contentStore, ref);
   return { job: toJobRecord(ref.jobId, view, labels), sequence: history.at(-1)?.sequence ?? 0 };
 }
+
+/** Times are those of whoever wrote the event; within a job they may differ from the order of the log by their clocks. */
+const isUpTo = (asOf: Moment, { sequence, event }: StoredEvent): boolean =>
+  "sequence" in asOf ? sequence <= asOf.sequence : event.at <= asOf.time;
 
 /** What of a job's content is shown with it. */
 export async function readLabels(contentStore: ContentStore, ref: JobRef): Promise<JobLabels> {
   const stored = await contentStore.get(ref);
-  return stored === null ? erased : labelsOf(decodeContent(stored));
+  return stored === null ? noLabels : labelsOf(decodeContent(stored));
 }
-
-const erased: JobLabels = { name: null, subject: null, metadata: {} };
 
 const labelsOf = ({ name, subject, metadata }: JobContent): JobLabels => ({ name, subject, metadata });

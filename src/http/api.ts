@@ -4,22 +4,38 @@ import type { Access } from "../access/access.ts";
 import { measureRequests, type ServedRequest } from "./measure-requests.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
 import { type ApiState, mountRoute } from "./mount-route.ts";
+import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
 import { createOwnWrites } from "./own-writes.ts";
+import type { Route } from "./route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
+import { type ApiReferenceFiles, apiReferenceRoutes } from "./routes/api-reference.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { createJobRoute } from "./routes/create-job.ts";
+import { type DashboardFiles, dashboardRoutes } from "./routes/dashboard.ts";
 import { deadLetterRoutes } from "./routes/decide-dead-letter.ts";
-import { eventFeedRoute } from "./routes/event-feed.ts";
+import { documentRoute } from "./routes/documents.ts";
+import { eraseRoutes } from "./routes/erase.ts";
+import { eventFeedRoutes } from "./routes/event-feed.ts";
+import { evidenceRoute } from "./routes/evidence.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { jobEventsRoute } from "./routes/job-events.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
+import { jobRecipientsRoute } from "./routes/job-recipients.ts";
+import { jobResultRoute } from "./routes/job-result.ts";
 import { listDeadLettersRoute } from "./routes/list-dead-letters.ts";
 import { listJobsRoute } from "./routes/list-jobs.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
+import { meRoute } from "./routes/me.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
+import { notificationRoutes } from "./routes/notifications.ts";
 import { readJobRoute } from "./routes/read-job.ts";
+import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
+import { recipientMailRoute } from "./routes/recipient-mail.ts";
+import { sealRoutes } from "./routes/seals.ts";
 import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
+import { suppressionRoutes } from "./routes/suppressions.ts";
+import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import { webhookTestRoute } from "./routes/webhook-test.ts";
@@ -33,20 +49,34 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly served: (request: ServedRequest) => void;
   /** Where the service catches its mail itself; else null. */
   readonly mailbox: Mailbox | null;
+  /** Null where it was not built. */
+  readonly dashboard: DashboardFiles | null;
+  /** Null where it was not built. */
+  readonly apiReference: ApiReferenceFiles | null;
+  /** What subscribers of the log are told. */
+  readonly asyncApi: object;
 };
 
 /** The HTTP API as a Koa application, not yet listening (see listen.ts). */
 export function createApi(dependencies: ApiDependencies): Koa {
   const router = new Router<ApiState>({ sensitive: true });
   const forRoutes: RouteDependencies = { ...dependencies, ownWrites: createOwnWrites() };
+  const underApi = [...jobRoutes(forRoutes), meRoute(dependencies.access)];
   for (const base of ["/api", "/api/v1"]) {
-    for (const route of jobRoutes(forRoutes)) mountRoute(router, base, route, dependencies.access);
+    for (const route of underApi) mountRoute(router, base, route, dependencies.access);
   }
   const outsideApi = [
     ...healthRoutes(dependencies),
     metricsRoute(dependencies.metrics, "admin"),
     ...mailboxRoutes(dependencies.mailbox),
+    ...unsubscribeRoutes(dependencies),
+    ...dashboardRoutes(dependencies.dashboard),
+    ...apiReferenceRoutes(dependencies.apiReference),
+    ...documentRoutes(dependencies, () => openApi),
   ];
+  const place = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
+    routes.map((route) => ({ base, route }));
+  const openApi = openApiDocument([...place("/api", underApi), ...place("", outsideApi)]);
   for (const route of outsideApi) mountRoute(router, "", route, dependencies.access);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
@@ -58,19 +88,44 @@ export function createApi(dependencies: ApiDependencies): Koa {
   return app as Koa;
 }
 
+/** They describe themselves too, so the document is asked for when it is there. */
+const documentRoutes = ({ asyncApi }: ApiDependencies, openApi: () => object) => [
+  documentRoute({
+    path: "/openapi.json",
+    operation: "readOpenApi",
+    summary: "This document.",
+    document: openApi,
+  }),
+  documentRoute({
+    path: "/asyncapi.json",
+    operation: "readAsyncApi",
+    summary: "What subscribers of the event log receive, as AsyncAPI.",
+    document: () => asyncApi,
+  }),
+];
+
 const jobRoutes = (dependencies: RouteDependencies) => [
   createJobRoute(dependencies),
   readJobRoute(dependencies),
   listJobsRoute(dependencies),
   ...changeJobRoutes(dependencies),
+  ...eraseRoutes(dependencies),
   jobLogsRoute(dependencies),
+  jobRecipientsRoute(dependencies),
+  recipientMailRoute(dependencies),
+  ...recipientLedgerRoutes(dependencies),
   jobEventsRoute(dependencies),
+  jobResultRoute(dependencies),
   streamJobRoute(dependencies),
-  eventFeedRoute(dependencies),
+  ...eventFeedRoutes(dependencies),
   listDeadLettersRoute(dependencies),
   ...deadLetterRoutes(dependencies),
+  ...suppressionRoutes(dependencies),
   ...statsRoutes(dependencies),
+  evidenceRoute(dependencies),
+  ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),
   webhookTestRoute(dependencies),
   ...webhookDeliveryRoutes(dependencies),
+  ...notificationRoutes(dependencies),
 ];

@@ -1,9 +1,9 @@
 import type { DeadLetterRecord } from "../domain/job/dead-letter.ts";
-import { deadLetterId } from "./dead-letter-ref.ts";
+import { runId } from "./run-ref.ts";
 
 /** A dead letter as it stands in an answer. */
 export const toDeadLetterAnswer = (letter: DeadLetterRecord) => ({
-  id: deadLetterId(letter.jobId, letter.run),
+  id: runId(letter.jobId, letter.run),
   jobId: letter.jobId,
   run: letter.run,
   type: letter.type,

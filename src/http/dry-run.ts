@@ -1,27 +1,42 @@
+import type { JobDraft } from "../acceptance/draft-job.ts";
 import { addressOf } from "../mail/address-of.ts";
 import { composeLetter } from "../mail/compose-letter.ts";
 import type { DkimSettings } from "../mail/dkim.ts";
 import type { Attachment } from "../mail/mailer.ts";
 import { messageIdOf } from "../mail/message-id.ts";
+import { unsubscribeUrl } from "../suppressions/unsubscribe-links.ts";
 import { readLetters } from "../templates/letters.ts";
 import { type Answer, json } from "./answer.ts";
-import type { JobDraft } from "./draft-job.ts";
 
 /** How the service sends its mails. */
-export type MailSettings = { readonly mailFrom: string; readonly dkim: DkimSettings | null };
+export type MailSettings = {
+  readonly mailFrom: string;
+  readonly dkim: DkimSettings | null;
+  /** Where people outside reach the API; null where mails can have no links to it. */
+  readonly publicUrl: string | null;
+};
 
 /** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
-export async function dryRun(draft: JobDraft, { mailFrom, dkim }: MailSettings, at: string): Promise<Answer> {
+export async function dryRun(
+  draft: JobDraft,
+  { mailFrom, dkim, publicUrl }: MailSettings,
+  at: string,
+): Promise<Answer> {
   const { job, settings, mailing, attachments } = draft;
   const [recipient] = mailing.recipients;
-  if (recipient === undefined) throw new Error("A mailing without recipients came past its check.");
+  if (!recipient) throw new Error("A mailing without recipients came past its check.");
   const { letter, personalFor } = readLetters(mailing, mailFrom, attachments satisfies readonly Attachment[]);
-  const personal = personalFor(recipient);
+  // One that unsubscribes nobody: whoever tries it out has mailed nobody yet.
+  const link = mailing.unsubscribe && publicUrl !== null ? unsubscribeUrl(publicUrl, "example") : null;
+  const personal = personalFor(recipient, link);
   const { from, replyTo, headers } = letter;
   const { subject, html, text } = personal ?? letter;
   const messageId = messageIdOf(job.tenant, job.jobId, 0, addressOf(from));
   const { messageOf } = await composeLetter(letter, dkim);
-  const message = await messageOf({ letter, to: recipient.email, messageId, personal }, new Date(at));
+  const message = await messageOf(
+    { letter, to: recipient.email, messageId, personal, unsubscribeUrl: link },
+    new Date(at),
+  );
   const raw = Buffer.concat(message).toString();
   return json({
     dryRun: true,

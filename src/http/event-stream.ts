@@ -27,7 +27,7 @@ export const comment = (text: string): string => `: ${text}\n\n`;
  * An answer that goes on. Chunks are asked for as fast as the client takes them. The connection ends with it: kept, it
  * would hold up a service that stops. With the signal the chunks are to end.
  */
-export function streaming(type: string, chunks: AsyncIterable<string>, signal: AbortSignal): Answer {
+export function streaming(type: string, chunks: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Answer {
   const body = Readable.from(chunks);
   // A client that takes nothing would never see the end of it.
   signal.addEventListener("abort", () => setTimeout(() => body.destroy(), farewellMs).unref(), { once: true });

@@ -1,6 +1,7 @@
 import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { problemOfFailure } from "../problems/problem-of-failure.ts";
 import type { Answer } from "./answer.ts";
-import { refuse, refuseForNoRoom, refuseForNow } from "./problem.ts";
+import { answerProblem, refuseForNoRoom, refuseForNow, retryAfter } from "./problem.ts";
 
 /** A read model could not be asked. The log, and with it every command, may be as well as ever. */
 export class ReadModelUnavailable extends Error {
@@ -9,14 +10,13 @@ export class ReadModelUnavailable extends Error {
 
 /** What broke, as an answer that says nothing of the inside. */
 export function answerFailure(failure: unknown): Answer {
-  if (failure instanceof LogUnavailable) {
-    return refuseForNow("event-log-unavailable", "Nothing is known to have been accepted. Try again.", 2);
-  }
+  const problem = problemOfFailure(failure, "requestId of this answer");
+  if (failure instanceof LogUnavailable) return answerProblem(problem, retryAfter(2));
   if (failure instanceof LogFull) return refuseForNoRoom();
   if (failure instanceof ReadModelUnavailable) {
     return refuseForNow("read-model-unavailable", "Jobs are accepted and done meanwhile. Try again.", 2);
   }
-  return refuse("internal-error", "It was logged under the requestId of this answer.");
+  return answerProblem(problem);
 }
 
 /** Machines that are away are expected, and told apart from defects of ours. */

@@ -1,9 +1,9 @@
-import { LogUnavailable, type StoredEvent } from "../event-log/event-log.ts";
+import { LogUnavailable, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { Live } from "../live/live.ts";
 import type { FeedRequest } from "../live/read-feed.ts";
 
 export type FeedPage = {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly StoredEvent<WaybillEvent>[];
   /** Where the next page begins: behind the last event of a full page, else behind all that was looked through. */
   readonly position: number;
   /** There is more in the log already. */
@@ -24,7 +24,7 @@ export async function readFeedPage(
   const stop = (): void => reading.abort();
   signal.addEventListener("abort", stop, { once: true });
   let timer = setTimeout(stop, patienceMs);
-  const events: StoredEvent[] = [];
+  const events: StoredEvent<WaybillEvent>[] = [];
   let position = request.afterSequence;
   let isCaughtUp = false;
   try {

@@ -1,6 +1,7 @@
 import type Router from "@koa/router";
 import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
+import { traceIdOf } from "../event-log/traceparent.ts";
 import { answerFailure, isOutage, toLoggable } from "./failure.ts";
 import { type ApiState, send } from "./mount-route.ts";
 import { refuse } from "./problem.ts";
@@ -36,13 +37,25 @@ export const answerEverything =
     const { route, context } = ctx.state;
     const { method, status } = ctx;
     const { requestId, tenant, actor } = context;
-    const line = { requestId, tenant, actor, method, route, status, ms: Math.round(performance.now() - began) };
+    const traceId = traceIdOf(context.traceparent);
+    const line = {
+      requestId,
+      traceId,
+      tenant,
+      actor,
+      method,
+      route,
+      status,
+      ms: Math.round(performance.now() - began),
+    };
     if (route.startsWith("/api") || status === 404) logger.info(line, "request");
     else logger.trace(line, "request");
   };
 
 function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure: unknown): void {
-  const line = { requestId: ctx.state.context.requestId, route: ctx.state.route, failure: toLoggable(failure) };
+  const { requestId, traceparent } = ctx.state.context;
+  const traceId = traceIdOf(traceparent);
+  const line = { requestId, traceId, route: ctx.state.route, failure: toLoggable(failure) };
   if (!ctx.writable) logger.debug(line, "the client went away");
   else if (isOutage(failure)) logger.warn(line, "a request could not be served");
   else logger.error(line, "a request failed");

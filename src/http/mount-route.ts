@@ -26,7 +26,7 @@ async function answerOf(ctx: Context, base: string, route: Route, access: Access
     const offers = route.offers.join(", ");
     return refuse("not-acceptable", `Accept is ${JSON.stringify(ctx.get("Accept"))}; this route offers ${offers}.`);
   }
-  const query = readQuery(route.query, new URLSearchParams(ctx.querystring));
+  const query = readQuery(route.query, new URLSearchParams(route.ignoresQuery ? "" : ctx.querystring));
   if (!query.valid) return refuseFaults(query.faults);
   const body = route.takesBody ? await readBody(ctx, route.maxBodyBytes) : ({ read: true, value: undefined } as const);
   if (!body.read) return body.answer;
@@ -42,6 +42,7 @@ async function answerOf(ctx: Context, base: string, route: Route, access: Access
     accepted,
     gone: () => untilClosed(ctx),
     isStillAdmitted: () => route.scope === "open" || access.isStillAdmitted(context.actor, route.scope),
+    may: (scope) => access.isStillAdmitted(context.actor, scope),
   });
 }
 

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Context } from "koa";
 import { HttpMethodEnum, koaBody } from "koa-body";
+import { parseJson } from "../acceptance/parse-json.ts";
 import type { Answer } from "./answer.ts";
-import { parseJson } from "./parse-json.ts";
 import { refuse } from "./problem.ts";
 
 /** `value` is undefined where there was no body. */

@@ -1,3 +1,5 @@
+import { type Acceptance, acceptJob, findAccepted } from "../acceptance/accept-job.ts";
+import { jobIdOfRequeue } from "../acceptance/derived-job-id.ts";
 import { handleCommand, readJob } from "../commands/handle-command.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
@@ -8,11 +10,9 @@ import { foldJobView } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import { recipientsToTakeUp } from "../domain/recipients/ledger.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
-import { type Acceptance, acceptJob } from "./accept-job.ts";
-import type { DeadLetterRef } from "./dead-letter-ref.ts";
-import { jobIdOfRequeue } from "./derived-job-id.ts";
+import type { RunRef } from "./run-ref.ts";
 
-type Wish = DeadLetterRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
+type Wish = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
 
 /** Why there is nothing that a new job could send. */
 type NothingToSend = "nobody-left" | "content-erased";
@@ -41,7 +41,7 @@ export async function requeueJob(
   }
   const decided = await handleCommand(log, job, command, cause, { from: before });
   if (decided.outcome === "rejected") return decided;
-  const made = await findMade(log, asJob);
+  const made = await findAccepted(log, asJob);
   if (made !== null) return made;
   const content = await contentOfNewJob(log, contentStore, job, asJob);
   if (typeof content === "string") return { outcome: "impossible", why: content };
@@ -51,14 +51,6 @@ export async function requeueJob(
   if (attachments === null) return { outcome: "impossible", why: "content-erased" };
   const draft = { job: asJob, content, attachments, settings };
   return await acceptJob(log, contentStore, draft, { ...cause, causationId }, at);
-}
-
-/** The new job, where an earlier request made it. */
-async function findMade(log: EventLog, asJob: JobRef): Promise<Acceptance | null> {
-  const decisions = await log.readDecisions(asJob);
-  const created = decisions[0]?.event;
-  if (created?.type !== "JobCreated") return null;
-  return { outcome: "accepted", created, isRepeat: true, sequence: decisions.at(-1)?.sequence ?? 0 };
 }
 
 /** What an earlier request stored stands: the outcome of a mail that was on its way may have come since. */
@@ -96,11 +88,15 @@ async function contentOfRest(
   const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
   if (view === null) throw new Error(`Job ${job.jobId} has no history.`);
   const left = new Set(recipientsToTakeUp(view.ledger, view.settings.onUnknown));
-  if (left.size === 0) return "nobody-left";
+  // A job of a kind without recipients is done again as a whole.
+  if (left.size === 0 && view.settings.total > 0) return "nobody-left";
   const stored = await contentStore.get(job);
   if (stored === null) return "content-erased";
   const content = decodeContent(stored);
-  return { ...content, recipients: content.recipients.filter((_, recipient) => left.has(recipient)) };
+  const rest = content.recipients.filter((one, recipient) => one !== null && left.has(recipient));
+  // Whoever is left was erased.
+  if (rest.length === 0 && view.settings.total > 0) return "content-erased";
+  return { ...content, recipients: rest };
 }
 
 /** Those of the old job; but it is to run now, so the times that were set for the old one are over. */

@@ -2,8 +2,10 @@ import type { Logger } from "pino";
 import type { DeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import type { JobQueries } from "../../projections/jobs/queries.ts";
 import type { LogQueries } from "../../projections/logs/queries.ts";
+import type { NotificationQueries } from "../../projections/notifications/queries.ts";
 import type { ProjectionLag } from "../../projections/projection-lag.ts";
 import type { ReadPositions } from "../../projections/read-position.ts";
+import type { RecipientQueries } from "../../projections/recipients/queries.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
 import type { WebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
 import type { Quota } from "../access/quota.ts";
@@ -12,6 +14,11 @@ import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Live } from "../live/live.ts";
+import type { ResultStore } from "../reports/result-store.ts";
+import type { SealKey } from "../seals/seal-key.ts";
+import type { SealedLog } from "../seals/sealed-log.ts";
+import type { Sealer } from "../seals/sealer.ts";
+import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { AllowedNetworks } from "../webhooks/addresses.ts";
 import type { SafePost } from "../webhooks/safe-post.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
@@ -24,10 +31,14 @@ export type RouteDependencies = {
   readonly room: LogRoom;
   readonly quota: Quota;
   readonly contentStore: ContentStore;
+  /** The files that reports have made. */
+  readonly results: Pick<ResultStore, "get" | "erase">;
   readonly live: Live;
   readonly jobs: JobQueries;
   readonly logs: LogQueries;
+  readonly recipients: RecipientQueries;
   readonly deadLetters: DeadLetterQueries;
+  readonly notifications: NotificationQueries;
   readonly webhooks: {
     readonly store: WebhookStore;
     readonly deliveries: WebhookDeliveryQueries;
@@ -35,6 +46,8 @@ export type RouteDependencies = {
     /** Private networks that may be called all the same. */
     readonly allowed: AllowedNetworks;
   };
+  readonly seals: { readonly key: SealKey; readonly sealedLog: SealedLog; readonly sealer: Sealer };
+  readonly suppressions: SuppressionList;
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   readonly readPosition: Pick<ReadPositions, "waitFor">;

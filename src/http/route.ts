@@ -1,5 +1,6 @@
-import type { Scope } from "../access/scopes.ts";
+import type { Needed, Scope } from "../access/scopes.ts";
 import type { Answer } from "./answer.ts";
+import type { Describes } from "./describes.ts";
 import type { Parameters } from "./query.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -21,19 +22,24 @@ export type ApiRequest<Query = object> = {
   readonly gone: () => AbortSignal;
   /** False once the caller's key was revoked. */
   readonly isStillAdmitted: () => boolean;
+  /** Whether the caller has a scope beside the one that the route needs. */
+  readonly may: (scope: Scope) => boolean;
 };
 
 export type Route<Query = object> = {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
+  readonly describes: Describes;
   readonly query: Parameters<Query>;
+  /** For addresses that others hand on, and add to: without it, an unknown parameter is refused. */
+  readonly ignoresQuery?: boolean;
   readonly takesBody: boolean;
   /** Undefined for the usual limit. */
   readonly maxBodyBytes?: number;
   /** Types of the answer; the first is for who does not care. */
   readonly offers: readonly string[];
-  /** What a key needs for it; `open` is answered to everybody, in no tenant's name. */
-  readonly scope: Scope | "open";
+  /** What a key needs for it; `any` key is let in by that, and `open` is answered to everybody, in no tenant's name. */
+  readonly scope: Needed | "open";
   readonly handle: (request: ApiRequest<Query>) => Promise<Answer>;
 };
 

@@ -1,12 +1,12 @@
-import type { StoredEvent } from "../event-log/event-log.ts";
+import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import { toEventAnswer } from "../history/event-answer.ts";
 import type { FeedStep } from "../live/read-feed.ts";
-import { toEventAnswer } from "./event-answer.ts";
 import { beginOfStream, heartbeat, moveOn, toServerSentEvent } from "./event-stream.ts";
 
 /** How a feed is written down. */
 export type FeedForm = {
   readonly begin: string;
-  readonly event: (event: StoredEvent) => string;
+  readonly event: (event: StoredEvent<WaybillEvent>) => string;
   /** Said where there is nothing to tell; `movedTo` is where a client would go on, null where it knows already. */
   readonly silence: (movedTo: number | null) => string;
 };

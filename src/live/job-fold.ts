@@ -1,4 +1,5 @@
-import { type JobLabels, type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
+import { isWholeErasure } from "../domain/job/erase-content.ts";
+import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
 import { type EventOfJob, evolveJobView, foldJobView, type JobView } from "../domain/job/job-view.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 
@@ -47,19 +48,23 @@ const isSeen: Readonly<Record<EventOfJob["type"], boolean>> = {
   JobRescheduled: true,
   JobRequeued: false,
   DeadLetterIgnored: false,
+  JobContentErased: true,
   RecipientsClaimed: false,
   RecipientsReleased: false,
   RecipientSent: true,
   RecipientDeferred: true,
   RecipientFailed: true,
   RecipientUnknown: true,
+  ResultStored: true,
+  RecipientSuppressed: true,
   WebhookDelivered: false,
   WebhookFailed: false,
   WebhookRedeliveryRequested: false,
+  NotificationRead: false,
 };
 
 export function createJobFold(jobId: string): JobFold {
-  let labels: JobLabels = { name: null, subject: null, metadata: {} };
+  let labels = noLabels;
   let view: JobView | null = null;
   let sequence = 0;
   let statuses: JobMoment[] = [];
@@ -73,6 +78,11 @@ export function createJobFold(jobId: string): JobFold {
     const before: string | null = view?.status ?? null;
     view = view === null ? foldJobView([event]) : evolveJobView(view, event);
     sequence = at;
+    if (isWholeErasure(event)) {
+      labels = noLabels;
+      // What was held was not told yet, and is not to be told with what is erased.
+      statuses = statuses.map((moment) => ({ ...moment, job: { ...moment.job, ...noLabels } }));
+    }
     if (view === null || view.status === before) {
       hasProgress ||= view !== null && isSeen[event.type];
       return;

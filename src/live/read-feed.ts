@@ -10,7 +10,7 @@ export type FeedRequest = {
 };
 
 export type FeedStep = {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly StoredEvent<WaybillEvent>[];
   /** So far the log was looked through: where to go on, also where none of it was asked for. */
   readonly position: number;
   /** All that was in the log when the feed was begun has been given. */
@@ -32,7 +32,7 @@ export async function* readFeed(
   idleMs: number,
 ): AsyncGenerator<FeedStep> {
   const wanted = new Set<string>(types);
-  const isWanted = (entry: LogEntry): entry is StoredEvent =>
+  const isWanted = (entry: LogEntry): entry is StoredEvent<WaybillEvent> =>
     "event" in entry && entry.tenant === tenant && (wanted.size === 0 || wanted.has(entry.event.type));
 
   let position = afterSequence;

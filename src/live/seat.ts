@@ -1,9 +1,9 @@
-import type { StoredEvent } from "../event-log/event-log.ts";
+import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 import type { Tail } from "./tail.ts";
 import { createWake } from "./wake.ts";
 
 export type Heard = {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly StoredEvent<WaybillEvent>[];
   /** So far the tenant's events are among those that were taken. */
   readonly position: number;
 };
@@ -22,7 +22,7 @@ const maxHeard = 1000;
 /** `next` throws what broke the tail. */
 export async function takeSeat(tail: Tail, tenant: string, signal: AbortSignal): Promise<Seat> {
   const wake = createWake(signal);
-  let heard: StoredEvent[] = [];
+  let heard: StoredEvent<WaybillEvent>[] = [];
   let isLost = false;
   let failure: unknown = null;
   const leave = await tail.listen(

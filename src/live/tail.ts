@@ -1,8 +1,8 @@
-import type { EventLog, JobRef, LogEntry, StoredEvent } from "../event-log/event-log.ts";
+import type { EventLog, JobRef, LogEntry, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 
 export type Listener = {
   /** Called in the order of the log; it must neither wait nor throw. */
-  readonly hear: (entry: StoredEvent) => void;
+  readonly hear: (entry: StoredEvent<WaybillEvent>) => void;
   /** The tail broke: nothing more will be heard, and whoever wants more begins anew. */
   readonly broken: (failure: unknown) => void;
 };
@@ -39,7 +39,7 @@ export function createTail(log: EventLog, report: (failure: unknown) => void, li
   let reading: Reading | null = null;
   let lingering: NodeJS.Timeout | undefined;
 
-  const tell = (topic: string, entry: StoredEvent): void => {
+  const tell = (topic: string, entry: StoredEvent<WaybillEvent>): void => {
     for (const listener of topics.get(topic) ?? []) listener.hear(entry);
   };
   const breakOff = (failure: unknown): void => {

@@ -1,5 +1,5 @@
 import type { ContentStore } from "../content/content-store.ts";
-import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "../history/job-from-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
 import type { Tail } from "./tail.ts";
@@ -31,6 +31,7 @@ export async function watchJob(
   let failure: unknown = null;
   const leave = await tail.listen(ref, {
     hear: (entry) => {
+      if (!isOfJob(entry)) return;
       if (early !== null) early.push(entry);
       else fold.add(entry);
       wake.ring();

@@ -49,6 +49,7 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
     envelopeTo: (recipient) => ({ from, to: node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "" }),
     messageOf: async (mail, date) => {
       const { personal } = mail;
+      if (letter.isUnsubscribable && !mail.unsubscribeUrl) throw new Error("A mail has no link to unsubscribe by.");
       const form = formOf(personal ?? letter);
       const { chunks, transferEncoding, sign } = await (personal ? finish(personal) : bodyOfAll());
       const own = fieldsOfMail(form.node, mail, date, transferEncoding);
@@ -65,14 +66,25 @@ function createForm(letter: Letter): Form {
   return { node, fields, writeBody: createBodyWriter(node) };
 }
 
-const toComposerOptions = ({ from, replyTo, subject, html, text, headers, attachments = [] }: Letter) => ({
+const toComposerOptions = (letter: Letter) => toOptions(letter, letter.isUnsubscribable ? oneClick : []);
+
+/** As they are: folded, a link is no link to some who read it. */
+const oneClick = [
+  { key: "List-Unsubscribe", value: { prepared: true, value: "<https://example.org/>" } },
+  { key: "List-Unsubscribe-Post", value: { prepared: true, value: "List-Unsubscribe=One-Click" } },
+];
+
+const toOptions = (
+  { from, replyTo, subject, html, text, headers, attachments = [] }: Letter,
+  ownHeaders: typeof oneClick,
+) => ({
   from,
   // In the places of those that each mail has for itself.
   to: toAddress("recipient@example.org"),
   messageId: "<letter@example.org>",
   subject,
   // As a list: nodemailer takes an object with `key` and `value` for one header of that name.
-  headers: Object.entries(headers).map(([key, value]) => ({ key, value })),
+  headers: [...Object.entries(headers).map(([key, value]) => ({ key, value })), ...ownHeaders],
   attachments: attachments.map(({ filename, contentType, contentId, bytes }) => ({
     filename,
     contentType,
@@ -91,7 +103,7 @@ const toAddress = (address: string) => ({ name: "", address });
 
 function fieldsOfMail(
   node: MimeNode,
-  { to, messageId, personal }: Mail,
+  { to, messageId, personal, unsubscribeUrl }: Mail,
   date: Date,
   transferEncoding: string | null,
 ): Map<string, HeaderField> {
@@ -105,6 +117,10 @@ function fieldsOfMail(
     own("Date", node.encodeHeaderValue("Date", date)),
   ];
   if (personal) fields.push(own("Subject", node.encodeHeaderValue("Subject", personal.subject)));
+  if (unsubscribeUrl) {
+    const key = "list-unsubscribe";
+    fields.push([key, { key, line: `List-Unsubscribe: <${unsubscribeUrl}>` }]);
+  }
   if (transferEncoding !== null) fields.push(own("Content-Transfer-Encoding", transferEncoding));
   return new Map(fields);
 }

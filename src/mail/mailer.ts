@@ -18,6 +18,8 @@ export type Letter = {
   readonly text: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly attachments?: readonly Attachment[];
+  /** Each mail has a link of its own by which its recipient unsubscribes with one click (RFC 8058). */
+  readonly isUnsubscribable?: boolean;
 };
 
 /** What stands in one recipient's mail instead of that of the letter. */
@@ -30,6 +32,8 @@ export type Mail = {
   /** The same on every attempt, with its angle brackets. */
   readonly messageId: string;
   readonly personal?: PersonalParts | null;
+  /** Of a letter that has such links. */
+  readonly unsubscribeUrl?: string | null;
 };
 
 /** What became of it, in a closed vocabulary. No text in it names the recipient, the subject or the body. */

@@ -44,8 +44,20 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
 
+  const webhooks = new Counter({
+    ...named(
+      "webhook_deliveries_total",
+      "Calls of webhooks that were recorded: delivered, to be tried again, given up.",
+    ),
+    labelNames: ["outcome"],
+    registers,
+  });
+
   const countStored = (event: WaybillEvent): void => {
     events.inc({ type: event.type });
+    if (event.type === "WebhookDelivered") webhooks.inc({ outcome: "delivered" });
+    if (event.type === "WebhookFailed")
+      webhooks.inc({ outcome: event.data.nextAttemptAt === null ? "failed" : "later" });
     if (isAboutJob(event)) jobs.inc({ event: snakeCase(event.type.slice("Job".length)) });
     if (isOutcome(event)) messages.inc({ outcome: outcomeOf(event), reason: reasonOf(event) });
     if (event.type === "JobFailed") deadLetters.inc({ reason: reasonOf(event) });
@@ -75,7 +87,10 @@ const isOutcome = ({ type }: WaybillEvent): boolean => /^Recipient[A-Z]/.test(ty
 
 const outcomeOf = ({ type }: WaybillEvent): string => snakeCase(type.slice("Recipient".length));
 
-const reasonOf = ({ data }: WaybillEvent): string =>
-  "error" in data && data.error !== null ? data.error.code : "none";
+/** The reasons that people give are never among them: those are texts of their own. */
+function reasonOf({ type, data }: WaybillEvent): string {
+  if (type === "RecipientSuppressed") return data.reason;
+  return "error" in data && data.error !== null ? data.error.code : "none";
+}
 
 const snakeCase = (words: string): string => words.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();

@@ -3,7 +3,9 @@ import type { Append } from "../event-log/observe-appends.ts";
 import type { ServedRequest } from "../http/measure-requests.ts";
 import type { Condition } from "../http/routes/health.ts";
 import type { MetricsPage } from "../http/routes/metrics.ts";
+import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";
+import { type AttemptMetrics, createAttemptMetrics } from "./attempt-metrics.ts";
 import { createDependencyGauges } from "./dependency-gauges.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { createLogGauges } from "./log-gauges.ts";
@@ -11,6 +13,7 @@ import { createMailMetrics, type MailMetrics } from "./mail-metrics.ts";
 import { createReadModelGauges, type ReadModels } from "./read-model-gauges.ts";
 import { createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
 import { createRegistry } from "./registry.ts";
+import { createStreamMetrics, type StreamMetrics } from "./stream-metrics.ts";
 
 /** What is asked each time somebody looks. */
 export type WatchedParts = ReadModels & {
@@ -24,16 +27,28 @@ export type ServiceMetrics = {
   readonly appended: (append: Append) => void;
   readonly served: (request: ServedRequest) => void;
   readonly mail: MailMetrics;
+  readonly attempts: Pick<AttemptMetrics, "measure">;
+  /** Once, in a process that looks after alerts. */
+  readonly alerts: () => AlertMetrics;
+  readonly streams: StreamMetrics;
   /** Once, when all parts are there. */
   page(parts: WatchedParts): MetricsPage;
 };
 
 export function createServiceMetrics(): ServiceMetrics {
   const registry = createRegistry();
+  const appended = createAppendMetrics(registry);
+  const attempts = createAttemptMetrics(registry);
   return {
-    appended: createAppendMetrics(registry),
+    appended: (append) => {
+      appended(append);
+      if (append.outcome === "stored") attempts.appended(append.job, append.event);
+    },
+    attempts,
     served: createHttpMetrics(registry),
     mail: createMailMetrics(registry),
+    alerts: createAlertMetrics(registry),
+    streams: createStreamMetrics(registry),
     page: (parts) => {
       const sources: readonly GaugeSource[] = [
         ...createLogGauges(registry, parts.log, parts.isConnected),

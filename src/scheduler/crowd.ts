@@ -1,5 +1,6 @@
 import type { JobQueued, OpenTurn } from "../domain/job/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { laneOf } from "../event-log/subjects.ts";
 
 /**
  * Who waits in which lane, as far as it was heard: the first turn of a tenant that waits goes into the lane proper, the
@@ -9,8 +10,8 @@ import type { JobRef } from "../event-log/event-log.ts";
 export type Crowd = {
   /** The turn with its lane; it counts as waiting from here on. */
   place(job: JobRef, turn: OpenTurn): JobQueued["data"];
-  /** Somebody has queued a turn. */
-  queued(job: JobRef, priority: string): void;
+  /** Somebody has queued a turn, in a lane or in the crowd behind it: `lane` is the lane proper. */
+  queued(job: JobRef, lane: string): void;
   /** Whatever was decided about a job, it waits in no lane any more: it has started, ended, or is to be queued anew. */
   decided(job: JobRef): void;
   forgetAll(): void;
@@ -20,7 +21,7 @@ export type Crowd = {
 const forgottenAfterMs = 600_000;
 
 export function createCrowd(): Crowd {
-  /** By tenant and priority, the jobs that wait. */
+  /** By tenant and lane, the jobs that wait. */
   const waiting = new Map<string, Set<string>>();
   /** The longest waiting first. */
   const laneOfJob = new Map<string, { readonly lane: string; readonly sinceMs: number }>();
@@ -41,9 +42,9 @@ export function createCrowd(): Crowd {
       leave(key);
     }
   };
-  const queued = (job: JobRef, priority: string): void => {
+  const queued = (job: JobRef, properLane: string): void => {
     decided(job);
-    const lane = `${job.tenant} ${priority}`;
+    const lane = `${job.tenant} ${properLane}`;
     const jobs = waiting.get(lane) ?? new Set();
     waiting.set(lane, jobs.add(keyOf(job)));
     laneOfJob.set(keyOf(job), { lane, sinceMs: performance.now() });
@@ -55,8 +56,9 @@ export function createCrowd(): Crowd {
     place: (job, turn) => {
       forgetOld();
       decided(job);
-      const isCrowded = waiting.has(`${job.tenant} ${turn.priority}`);
-      queued(job, turn.priority);
+      const lane = laneOf({ ...turn, isCrowded: false });
+      const isCrowded = waiting.has(`${job.tenant} ${lane}`);
+      queued(job, lane);
       return { ...turn, isCrowded };
     },
     forgetAll: () => {

@@ -12,8 +12,7 @@ export function listenToCrowd(connection: JetStreamConnection, prefix: string, c
     nats.subscribe(lanesFilter(prefix), {
       callback: (_, { subject }) => {
         const job = parseSubject(prefix, subject);
-        const priority = job.channel?.split(".")[1];
-        if (priority !== undefined) crowd.queued(job, priority);
+        if (job.channel !== null) crowd.queued(job, job.channel.replace(/\.crowd$/, ""));
       },
     }),
   ];

@@ -6,7 +6,7 @@ export function turnOpenedBy(event: JobEvent): OpenTurn | null {
   switch (event.type) {
     case "JobCreated":
       return mayRun(event.data, event.data.scheduledAt)
-        ? { run: 1, attempt: 1, opening: 0, priority: event.data.priority }
+        ? toTurn({ ...event.data, run: 1, attempt: 1, opening: 0 })
         : null;
     case "JobResumed":
       return mayRun(event.data, event.data.notBefore) ? toTurn(event.data) : null;
@@ -22,6 +22,7 @@ export function turnOpenedBy(event: JobEvent): OpenTurn | null {
     case "JobCancelled":
     case "JobRequeued":
     case "DeadLetterIgnored":
+    case "JobContentErased":
       return null;
   }
 }
@@ -29,9 +30,10 @@ export function turnOpenedBy(event: JobEvent): OpenTurn | null {
 const mayRun = ({ groupSha256 }: Pick<JobSettings, "groupSha256">, notBefore: Instant | null): boolean =>
   groupSha256 === null && notBefore === null;
 
-const toTurn = ({ run, attempt, opening, priority }: OpenTurn): OpenTurn => ({
+const toTurn = ({ run, attempt, opening, type, priority }: OpenTurn): OpenTurn => ({
   run,
   attempt,
   opening,
+  type,
   priority,
 });

@@ -51,12 +51,13 @@ export function createScheduler(log: EventLog, feed: DecisionFeed, crowd: Crowd,
 
 /** Its id derives from the decision that opened the turn, so that deciding it twice is recognised. */
 export const toQueued = (
-  cause: Pick<StoredEvent, "jobId" | "sequence" | "id" | "correlationId">,
+  cause: Pick<StoredEvent, "jobId" | "sequence" | "id" | "correlationId" | "traceparent">,
   turn: JobQueued["data"],
 ): NewEvent<JobQueued> => ({
   id: `${cause.jobId}/${cause.sequence}/JobQueued`,
   actor: "scheduler",
   correlationId: cause.correlationId,
   causationId: cause.id,
+  traceparent: cause.traceparent,
   event: { type: "JobQueued", at: new Date().toISOString(), data: turn },
 });

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { EventLog } from "../event-log/event-log.ts";
+import { keepPolling } from "../poll-loop.ts";
 import type { Crowd } from "./crowd.ts";
 import { toQueued } from "./scheduler.ts";
 import type { DueTurn, WaitingList } from "./waiting-list.ts";
@@ -12,7 +12,6 @@ export type Timer = {
 type Report = (failure: unknown) => void;
 
 const pollEveryMs = 500;
-const pollAfterFailureMs = 2000;
 const atOnce = 200;
 
 /**
@@ -33,26 +32,11 @@ export function createTimer(log: EventLog, waitingList: WaitingList, crowd: Crow
     }
   };
 
-  const pollOnce = async (): Promise<number> => {
-    try {
-      const queued = await waitingList.takeDue(atOnce, queue);
-      return queued === atOnce ? 0 : pollEveryMs;
-    } catch (failure) {
-      report(failure);
-      return pollAfterFailureMs;
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      const delayMs = await pollOnce();
-      await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  };
+  const poll = async () => ((await waitingList.takeDue(atOnce, queue)) === atOnce ? "more" : "done");
 
   return {
     start: () => {
-      loop ??= run();
+      loop ??= keepPolling({ poll, everyMs: pollEveryMs, report }, stopping.signal);
     },
     stop: async () => {
       stopping.abort();

@@ -4,7 +4,7 @@ import type { Cause, JobRef } from "../event-log/event-log.ts";
 /** A turn whose time has come, and the decision that made it wait. */
 export type DueTurn = JobRef & {
   readonly turn: OpenTurn;
-  readonly cause: { readonly sequence: number; readonly id: string } & Pick<Cause, "correlationId">;
+  readonly cause: { readonly sequence: number; readonly id: string } & Pick<Cause, "correlationId" | "traceparent">;
 };
 
 /** What waits for a time, whichever process asks. */

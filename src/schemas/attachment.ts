@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { closed } from "./request-schema.ts";
 
 export const maxAttachments = 10;
@@ -30,6 +30,8 @@ const attachment = Type.Object(
   },
   closed,
 );
+
+export type RequestedAttachment = Static<typeof attachment>;
 
 export const attachments = Type.Array(attachment, {
   maxItems: maxAttachments,

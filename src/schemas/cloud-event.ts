@@ -9,7 +9,7 @@ export const cloudEvent = Type.Object({
   id: text,
   source: text,
   type: text,
-  /** The id of the job. */
+  /** The id of the job, or the name of what of the service it is about. */
   subject: text,
   time: instant,
   datacontenttype: Type.Literal("application/json"),
@@ -17,6 +17,8 @@ export const cloudEvent = Type.Object({
   actor: text,
   correlationid: Type.Optional(text),
   causationid: Type.Optional(text),
+  /** The Distributed Tracing extension. Not looked at here: a trace that cannot be read makes no event unreadable. */
+  traceparent: Type.Optional(Type.Unknown()),
   data: Type.Unknown(),
 });
 

@@ -12,6 +12,8 @@ export const natural = Type.Integer({ minimum: 0 });
 export const positive = Type.Integer({ minimum: 1 });
 export const reason = orNull(Type.String());
 export const priority = Type.Enum(["high", "normal", "low"]);
+/** Open: a newer release may have made a job of a kind that this one does not know. It is part of a subject. */
+export const jobType = Type.String({ maxLength: 32, pattern: "^[a-z]+\\.[a-z]+$" });
 
 export const turn = { run: positive, attempt: positive };
-export const queueing = { priority, groupSha256: orNull(sha256) };
+export const queueing = { type: jobType, priority, groupSha256: orNull(sha256) };

@@ -1,10 +1,34 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { type AlertEvent, alertNames } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import type { NotificationEvent } from "../domain/notifications/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { ResultEvent } from "../domain/result/events.ts";
+import type { LogSealed } from "../domain/seals/events.ts";
 import { type WebhookEvent, webhookTypes } from "../domain/webhooks/events.ts";
-import { data, instant, natural, orNull, positive, priority, queueing, reason, sha256, turn } from "./event-fields.ts";
+import {
+  data,
+  instant,
+  jobType,
+  natural,
+  orNull,
+  positive,
+  priority,
+  queueing,
+  reason,
+  sha256,
+  turn,
+} from "./event-fields.ts";
 
-type LoggedEvent = JobEvent | JobQueued | RecipientEvent | WebhookEvent;
+type LoggedEvent =
+  | JobEvent
+  | JobQueued
+  | RecipientEvent
+  | ResultEvent
+  | WebhookEvent
+  | NotificationEvent
+  | AlertEvent
+  | LogSealed;
 
 export type EventType = LoggedEvent["type"];
 
@@ -16,6 +40,7 @@ const counts = data({
   pending: natural,
   deferred: natural,
   unknown: natural,
+  suppressed: natural,
 });
 const deliveryError = data({
   code: Type.String(),
@@ -30,12 +55,20 @@ const webhookDelivery = {
   jobSequence: positive,
   round: positive,
 };
+const figure = Type.Number({ minimum: 0 });
+const alertFigure = {
+  alert: Type.Enum([...alertNames]),
+  value: orNull(figure),
+  threshold: orNull(figure),
+  windowSeconds: orNull(positive),
+  about: orNull(Type.String()),
+};
 const failedDelivery = data({ ...turn, recipient: natural, error: deliveryError });
 
 /** The data of every type of event in its newest version: what the log holds and what subscribers may rely on. */
 export const eventSchemas = {
   JobCreated: data({
-    type: Type.Enum(["email.send"]),
+    type: jobType,
     priority,
     total: natural,
     duplicates: natural,
@@ -49,9 +82,9 @@ export const eventSchemas = {
     requeueOf: orNull(Type.String()),
     groupSha256: orNull(sha256),
   }),
-  JobQueued: data({ ...turn, opening: natural, priority, isCrowded: Type.Boolean() }),
+  JobQueued: data({ ...turn, opening: natural, type: jobType, priority, isCrowded: Type.Boolean() }),
   JobStarted: data({ ...turn, worker: Type.String() }),
-  JobRetryScheduled: data({ ...turn, priority, nextAttemptAt: instant, error: jobError }),
+  JobRetryScheduled: data({ ...turn, type: jobType, priority, nextAttemptAt: instant, error: jobError }),
   JobPaused: data({ reason }),
   JobResumed: data({ ...turn, opening: natural, ...queueing, notBefore: orNull(instant), reason }),
   JobRescheduled: data({
@@ -68,12 +101,32 @@ export const eventSchemas = {
   JobRetried: data({ ...turn, ...queueing, scope: Type.Enum(["failed", "unknown", "unsent"]), reason }),
   JobRequeued: data({ run: positive, asJobId: Type.String(), reason }),
   DeadLetterIgnored: data({ run: positive, reason: Type.String() }),
+  JobContentErased: data({
+    recipients: orNull(Type.Array(natural, { minItems: 1 })),
+    contentSha256: orNull(sha256),
+    isRetired: Type.Boolean(),
+    reason,
+  }),
   RecipientsClaimed: data({ ...turn, worker: Type.String(), recipients: Type.Array(natural, { minItems: 1 }) }),
   RecipientsReleased: data({ ...turn, recipients: Type.Array(natural, { minItems: 1 }) }),
   RecipientSent: data({ ...turn, recipient: natural, messageId: Type.String(), response: Type.String() }),
   RecipientDeferred: failedDelivery,
   RecipientFailed: failedDelivery,
   RecipientUnknown: failedDelivery,
+  ResultStored: data({
+    ...turn,
+    of: Type.Enum(["jobs", "logs", "events"]),
+    format: Type.Enum(["csv", "ndjson"]),
+    chunks: positive,
+    rows: natural,
+    bytes: natural,
+    sha256: orNull(sha256),
+  }),
+  RecipientSuppressed: data({
+    ...turn,
+    recipient: natural,
+    reason: Type.Enum(["hard-bounce", "unsubscribe", "manual"]),
+  }),
   WebhookDelivered: data({ ...webhookDelivery, attempt: positive, statusCode: Type.Integer() }),
   WebhookFailed: data({
     ...webhookDelivery,
@@ -83,6 +136,19 @@ export const eventSchemas = {
     nextAttemptAt: orNull(instant),
   }),
   WebhookRedeliveryRequested: data(webhookDelivery),
+  NotificationRead: data({ run: positive }),
+  AlertRaised: data(alertFigure),
+  AlertCleared: data({ ...alertFigure, raisedSequence: positive }),
+  LogSealed: data({
+    from: positive,
+    to: positive,
+    count: positive,
+    root: sha256,
+    previous: orNull(sha256),
+    keyId: Type.String(),
+    publicKey: Type.String(),
+    signature: Type.String(),
+  }),
 } satisfies Record<EventType, TSchema>;
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;

@@ -11,7 +11,7 @@ export const reason = Type.Optional(
     description: "at most 500 characters, without control characters",
   }),
 );
-const someReason = Type.String({
+export const someReason = Type.String({
   minLength: 1,
   maxLength: 500,
   pattern: singleLine,

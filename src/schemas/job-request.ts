@@ -1,48 +1,19 @@
-import { type Static, Type } from "typebox";
-import type { JobType, OnUnknown, Priority } from "../domain/job/events.ts";
-import { attachments } from "./attachment.ts";
-import { closed, singleLine } from "./request-schema.ts";
-import { variables } from "./variables.ts";
+import { type Static, type TObject, Type } from "typebox";
+import type { OnUnknown, Priority } from "../domain/job/events.ts";
+import { singleLine } from "./request-schema.ts";
 
 export const maxRecipients = 1000;
 
-export const jobTypes = ["email.send"] as const satisfies readonly JobType[];
 const priorities = ["high", "normal", "low"] as const satisfies readonly Priority[];
 const outcomes = ["resend", "skip"] as const satisfies readonly OnUnknown[];
 
 const time = Type.String({ format: "date-time", description: "a time such as 2026-11-21T09:30:00.000Z" });
-const mailbox = Type.String({ format: "mailbox", description: "an address, or a name and an address in <…>" });
 /** Which addresses may be called is a setting, looked at where the request is taken. */
 const webhookUrl = Type.String({ minLength: 1, maxLength: 2048, description: "a URL of at most 2048 characters" });
-const part = Type.String({ minLength: 1, description: "a non-empty string" });
-export const address = Type.String({ format: "email", description: "an e-mail address such as ada@example.com" });
 
+/** What a request for a job says, of whatever kind it is. */
 export const jobFields = {
-  type: Type.Optional(Type.Enum([...jobTypes], { description: `one of ${jobTypes.join(", ")}` })),
-  subject: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    pattern: singleLine,
-    description: "1 to 200 characters after trimming, without control characters",
-  }),
-  body: part,
-  html: Type.Optional(part),
-  text: Type.Optional(part),
-  from: Type.Optional(mailbox),
-  replyTo: Type.Optional(mailbox),
-  headers: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: "object",
-      maxProperties: 20,
-      propertyNames: { type: "string", format: "mail-header", description: "a mail header the service does not set" },
-      additionalProperties: Type.String({
-        maxLength: 998,
-        pattern: singleLine,
-        description: "at most 998 characters, without control characters",
-      }),
-      description: "at most 20 mail headers, each a name and a string",
-    }),
-  ),
+  type: Type.Optional(Type.String({ description: "a kind of job" })),
   name: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -81,21 +52,17 @@ export const jobFields = {
       description: "1 to 200 characters, without control characters",
     }),
   ),
-  attachments: Type.Optional(attachments),
-  dryRun: Type.Optional(Type.Boolean({ description: "true or false" })),
   onUnknown: Type.Optional(Type.Enum([...outcomes], { description: `one of ${outcomes.join(", ")}` })),
 };
 
-export const recipientObject = Type.Object({ email: address, variables: Type.Optional(variables) }, closed);
-export const anAddress = "an address, or an object with one as email";
-const recipient = Type.Union([address, recipientObject], { description: anAddress });
-export const someRecipients = {
-  minItems: 1,
-  maxItems: maxRecipients,
-  description: `an array of 1 to ${maxRecipients} recipients`,
+/** For kinds of jobs that can show what they would do. */
+export const dryRunField = { dryRun: Type.Optional(Type.Boolean({ description: "true or false" })) };
+
+/** Who is to be served, as a text or with more; where the text stands in an object is said by the kind of job. */
+export type RequestedRecipient = string | { readonly [field: string]: unknown };
+
+/** A checked request; what only its kind knows stands beside it and is that kind's to read. */
+export type JobRequest = Omit<Static<TObject<typeof jobFields & typeof dryRunField>>, "type"> & {
+  readonly type: string;
+  readonly recipients?: readonly RequestedRecipient[];
 };
-
-/** What POST /api/jobs takes. */
-export const jobRequest = Type.Object({ ...jobFields, recipients: Type.Array(recipient, someRecipients) }, closed);
-
-export type JobRequest = Static<typeof jobRequest>;

@@ -1,39 +1,58 @@
 import { Type } from "typebox";
+import type { JobType } from "../domain/job/events.ts";
 import { type Checked, type Fault, failed, passed, shown } from "./fault.ts";
 import { faultAt } from "./faults-of.ts";
 import { toInstant } from "./instant.ts";
-import { address, anAddress, type JobRequest, jobFields, recipientObject, someRecipients } from "./job-request.ts";
-import { checkRequest, closed } from "./request-schema.ts";
-import { faultOfVariables } from "./variables.ts";
+import { type JobRequest, jobFields } from "./job-request.ts";
+import { faultFinder, fieldsOf, isObject, type RequestForm } from "./request-form.ts";
+import { checkRequest } from "./request-schema.ts";
 
-/** Enough to fill the list of faults of one answer. */
-const enoughFaults = 50;
-
-// Recipients are checked one by one: it can end after enough faults, and a union has no fault that people understand.
-const checkFields = checkRequest(
-  Type.Object({ ...jobFields, recipients: Type.Array(Type.Unknown(), someRecipients) }, closed),
-);
-const checkAddress = checkRequest(address);
-const checkRecipientObject = checkRequest(recipientObject);
+type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Every fault of a request at once, of its shape as of its meaning. Subject and name come back trimmed, the priority
- * in lower case. Whoever calls has refused more than 1000 recipients before.
+ * Reads requests for jobs of these kinds: every fault at once, of the shape as of the meaning. Subject and name come
+ * back trimmed, the priority in lower case, the type named. Whoever calls has refused more than 1000 recipients before.
  */
-export function readJobRequest(body: unknown): Checked<JobRequest> {
-  const normal = isObject(body) ? normalised(body) : body;
-  const checked = checkFields(normal);
-  const faults = [
-    ...(checked.valid ? [] : checked.faults),
-    ...(isObject(normal) ? [...recipientFaults(normal["recipients"]), ...contradictions(normal)] : []),
-  ];
-  return faults.length === 0 ? passed(normal as JobRequest) : failed(faults);
+export function createRequestReader(
+  forms: readonly RequestForm[],
+  usual: JobType,
+): (body: unknown) => Checked<JobRequest> {
+  const finders = new Map(forms.map((form) => [form.type, faultFinder(form)]));
+  const fields = new Map(forms.map((form) => [form.type, new Set(Object.keys(fieldsOf(form)))]));
+  const allFields = new Set([...fields.values()].flatMap((names) => [...names]));
+  // Of a kind that is not known, nobody can say what else it takes.
+  const checkJobFields = checkRequest(Type.Object(jobFields, { description: "an object" }));
+  const expectedType = `expected one of ${forms.map(({ type }) => type).join(", ")}`;
+
+  const faultsOf = (body: Body): readonly Fault[] => {
+    const type = body["type"] ?? usual;
+    const find = finders.get(type as JobType);
+    if (find === undefined || body["type"] === null) {
+      const { type: _, ...rest } = body;
+      const checked = checkJobFields(rest);
+      const unknownType = faultAt("/type", `is ${shown(body["type"])}; ${expectedType}`);
+      return [unknownType, ...(checked.valid ? [] : checked.faults), ...timeFaults(body)];
+    }
+    const own = fields.get(type as JobType);
+    const foreign = Object.keys(body).filter((name) => allFields.has(name) && !own?.has(name));
+    const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !foreign.includes(name)));
+    return [
+      ...foreign.map((name) => faultAt(`/${name}`, `does not belong to a job of type ${type}`)),
+      ...find(rest),
+      ...timeFaults(body),
+    ];
+  };
+
+  return (body) => {
+    if (!isObject(body)) return failed([faultAt("", `is ${shown(body)}; expected an object`)]);
+    const normal = normalised(body);
+    const faults = faultsOf(normal);
+    // What its form has let through is what the form describes.
+    return faults.length === 0 ? passed({ ...normal, type: normal["type"] ?? usual } as JobRequest) : failed(faults);
+  };
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function normalised(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function normalised(body: Body): Body {
   const changed: Record<string, unknown> = { ...body };
   for (const field of ["subject", "name"]) {
     const value = body[field];
@@ -44,39 +63,10 @@ function normalised(body: Readonly<Record<string, unknown>>): Readonly<Record<st
   return changed;
 }
 
-function recipientFaults(recipients: unknown): readonly Fault[] {
-  const faults: Fault[] = [];
-  if (!Array.isArray(recipients)) return faults;
-  for (const [index, one] of recipients.entries()) {
-    faults.push(...faultsOfRecipient(one, `/recipients/${index}`));
-    if (faults.length >= enoughFaults) break;
-  }
-  return faults;
-}
-
-function faultsOfRecipient(value: unknown, at: string): readonly Fault[] {
-  if (!isObject(value)) {
-    if (typeof value !== "string") return [faultAt(at, `is ${shown(value)}; expected ${anAddress}`)];
-    const checked = checkAddress(value, at);
-    return checked.valid ? [] : checked.faults;
-  }
-  const checked = checkRecipientObject(value, at);
-  if (!checked.valid) return checked.faults;
-  const { variables } = checked.value;
-  const fault = variables === undefined ? null : faultOfVariables(variables);
-  return fault === null ? [] : [faultAt(`${at}/variables`, fault)];
-}
-
-function contradictions(body: Readonly<Record<string, unknown>>): readonly Fault[] {
-  const faults: Fault[] = [];
-  if ("html" in body && "text" in body) {
-    faults.push(faultAt("/text", "is given beside html; expected one of them, as body is the other part"));
-  }
+function timeFaults(body: Body): readonly Fault[] {
   const [scheduledAt, notAfter] = [body["scheduledAt"], body["notAfter"]].map((value) =>
     typeof value === "string" ? toInstant(value) : null,
   );
-  if (scheduledAt && notAfter && notAfter < scheduledAt) {
-    faults.push(faultAt("/notAfter", `is ${shown(notAfter)}; expected a time that is not before scheduledAt`));
-  }
-  return faults;
+  if (!scheduledAt || !notAfter || notAfter >= scheduledAt) return [];
+  return [faultAt("/notAfter", `is ${shown(notAfter)}; expected a time that is not before scheduledAt`)];
 }

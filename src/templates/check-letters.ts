@@ -29,7 +29,7 @@ export async function checkLetters(content: JobContent): Promise<readonly Letter
   const until = performance.now() + budgetMs;
   let turnEnds = performance.now() + sliceMs;
   for (const [recipient, one] of content.recipients.entries()) {
-    const fault = faultFor(letters, one);
+    const fault = one && faultFor(letters, one, content.unsubscribe ? exampleUrl : null);
     if (fault !== null) faults.push({ recipient, fault });
     const now = performance.now();
     if (faults.length >= maxFaults || now > until || fault?.fault.isOverLimit) break;
@@ -40,9 +40,12 @@ export async function checkLetters(content: JobContent): Promise<readonly Letter
   return faults;
 }
 
-function faultFor({ personalFor }: Letters, recipient: ContentRecipient): PartFault | null {
+/** Its recipients have no links yet. */
+const exampleUrl = "https://example.org/unsubscribe";
+
+function faultFor({ personalFor }: Letters, recipient: ContentRecipient, url: string | null): PartFault | null {
   try {
-    personalFor(recipient);
+    personalFor(recipient, url);
     return null;
   } catch (failure) {
     return partFault(failure);

@@ -22,9 +22,21 @@ export class PartFault extends Error {
 /** The mails of a mailing, before anybody composes them. */
 export type Letters = {
   readonly letter: Letter;
-  /** What only this recipient gets; null where everybody gets the letter. Throws a PartFault. */
-  readonly personalFor: (recipient: ContentRecipient) => PersonalParts | null;
+  /**
+   * What only this recipient gets; null where everybody gets the letter. Templates know the link by which they
+   * unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault.
+   */
+  readonly personalFor: (recipient: ContentRecipient, unsubscribeUrl?: string | null) => PersonalParts | null;
 };
+
+type MailContent = JobContent & { readonly subject: string };
+
+/** What is no mail has no subject, and nobody asks for its letters. */
+function asMail(content: JobContent): MailContent {
+  const { subject } = content;
+  if (subject === null) throw new Error("A content without a subject is no mailing.");
+  return { ...content, subject };
+}
 
 type Fill<Part> = (variables: Variables) => Part;
 
@@ -39,20 +51,21 @@ const maxConvertedLength = 200_000;
  * sent with its braces. Throws a PartFault.
  */
 export function readLetters(content: JobContent, mailFrom: string, attachments: readonly Attachment[] = []): Letters {
-  const { subject, html, replyTo, headers } = content;
+  const { subject, html, replyTo, headers } = asMail(content);
   const isTemplate = content.template === "liquid";
   const text = content.text ?? (html === null || isTemplate ? null : textOfHtml(html));
-  const letter: Letter = { subject, html, text, from: content.from ?? mailFrom, replyTo, headers, attachments };
-  return { letter, personalFor: isTemplate ? readTemplates(content) : () => null };
+  const own = { subject, html, text, from: content.from ?? mailFrom, replyTo, headers, attachments };
+  const letter: Letter = content.unsubscribe ? { ...own, isUnsubscribable: true } : own;
+  return { letter, personalFor: isTemplate ? readTemplates(asMail(content)) : () => null };
 }
 
-function readTemplates({ subject, html, text }: JobContent): Letters["personalFor"] {
+function readTemplates({ subject, html, text }: MailContent): Letters["personalFor"] {
   const fillSubject = toOneLine(readPart("subject", subject, "text"));
   const fillHtml = html === null ? null : readPart("html", html, "html");
   const fillText = text === null ? null : readPart("text", text, "text");
   const convert = html === null || fillText !== null ? null : readConversion(html);
-  return ({ email, variables }) => {
-    const scope = { email, ...variables };
+  return ({ email, variables }, unsubscribeUrl = null) => {
+    const scope = { email, ...variables, ...(unsubscribeUrl === null ? {} : { unsubscribeUrl }) };
     const filledHtml = fillHtml?.(scope) ?? null;
     return {
       subject: fillSubject(scope),

@@ -53,13 +53,13 @@ export function createCourier(dependencies: CourierDependencies): Courier {
 
 async function attempt(
   { log, contentStore, receivers, post, breakers, show }: CourierDependencies,
-  { job, delivery }: Errand,
+  { job, delivery, cause }: Errand,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const receiver = await receivers.find(job, delivery.endpoint);
   if (receiver === null) return neverAgain("receiver-gone", "The endpoint, or the job's webhookUrl, was deleted.");
   const body = await messageOf(log, contentStore, job, delivery, show);
-  const message = { id: delivery.deliveryId, body };
+  const message = { id: delivery.deliveryId, body, traceparent: cause.traceparent };
   const outcome = await breakers.guard(receiver.name, () => signedPost(post, receiver, message, signal));
   return outcome === null ? leftAlone : judge(outcome);
 }

@@ -1,14 +1,14 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { keepPolling } from "../poll-loop.ts";
 import type { Courier, Errand } from "./courier.ts";
 import type { DueDeliveries, DueDelivery } from "./due-deliveries.ts";
 import type { Hands } from "./hands.ts";
+import { readDeliveries } from "./read-deliveries.ts";
 
 type Report = (failure: unknown) => void;
 
 const pollEveryMs = 1000;
-const pollAfterFailureMs = 2000;
 /** An attempt takes ten seconds at most, and recording it no time worth speaking of while the log is there. */
 const leaseMs = 30_000;
 
@@ -26,31 +26,21 @@ export function createRetrier(log: EventLog, due: DueDeliveries, courier: Courie
     }
   };
 
-  const pollOnce = async (): Promise<number> => {
+  const poll = async () => {
     const limit = hands.free();
-    if (limit === 0) return pollEveryMs;
-    try {
-      const deliveries = await due.take(limit, leaseMs);
-      for (const delivery of deliveries) await hands.take(() => retry(delivery));
-      return deliveries.length === limit ? 0 : pollEveryMs;
-    } catch (failure) {
-      report(failure);
-      return pollAfterFailureMs;
-    }
+    if (limit === 0) return "done";
+    const deliveries = await due.take(limit, leaseMs);
+    for (const delivery of deliveries) await hands.take(() => retry(delivery));
+    return deliveries.length === limit ? "more" : "done";
   };
 
-  return async (): Promise<void> => {
-    while (!hands.stopping.aborted) {
-      const delayMs = await pollOnce();
-      await pause(delayMs, undefined, { signal: hands.stopping }).catch(() => {});
-    }
-  };
+  return (): Promise<void> => keepPolling({ poll, everyMs: pollEveryMs, report }, hands.stopping);
 }
 
 /** Null where the log says that nothing is due. */
 async function nextErrand(log: EventLog, { tenant, jobId, deliveryId }: DueDelivery): Promise<Errand | null> {
   const job = { tenant, jobId };
-  const notices = await log.readNotices(job);
+  const notices = await readDeliveries(log, job);
   const state = foldDeliveries(notices.map(({ event }) => event)).get(deliveryId);
   const last = notices.findLast(({ event }) => event.data.deliveryId === deliveryId);
   if (state === undefined || last === undefined || state.nextAttemptAt === null) return null;
@@ -60,6 +50,6 @@ async function nextErrand(log: EventLog, { tenant, jobId, deliveryId }: DueDeliv
     job,
     delivery: { deliveryId, endpoint, type, jobSequence, round },
     attempt: state.attempt + 1,
-    cause: { correlationId: last.correlationId, causationId: last.id },
+    cause: { correlationId: last.correlationId, causationId: last.id, traceparent: last.traceparent },
   };
 }

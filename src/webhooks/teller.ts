@@ -1,12 +1,13 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
-import type { WebhookType } from "../domain/webhooks/events.ts";
+import { toldTypes, type WebhookType } from "../domain/webhooks/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
 import type { DecisionFeed } from "../scheduler/decision-feed.ts";
 import type { Courier, Errand } from "./courier.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { Hands } from "./hands.ts";
+import { readDeliveries } from "./read-deliveries.ts";
 import type { Receivers } from "./receivers.ts";
 
 type Report = (failure: unknown) => void;
@@ -15,12 +16,6 @@ type Report = (failure: unknown) => void;
 const tryAgainMs = 500;
 /** Well within the time after which the server hands a decision to somebody else. */
 const keepEveryMs = 3000;
-
-const toldTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
-  JobCompleted: "job.completed",
-  JobFailed: "job.failed",
-  JobCancelled: "job.cancelled",
-};
 
 /**
  * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is acknowledged
@@ -74,11 +69,11 @@ async function firstErrands(
   entry: StoredEvent<JobEvent>,
   type: WebhookType,
 ): Promise<readonly Errand[]> {
-  const { tenant, jobId, id, sequence, correlationId, event } = entry;
+  const { tenant, jobId, id, sequence, correlationId, traceparent, event } = entry;
   const job = { tenant, jobId };
   const endpoints = await receivers.toTell(job, type, event.at);
   if (endpoints.length === 0) return [];
-  const known = foldDeliveries((await log.readNotices(job)).map((notice) => notice.event));
+  const known = foldDeliveries((await readDeliveries(log, job)).map((notice) => notice.event));
   return endpoints
     .map((endpoint) => ({ endpoint, deliveryId: deliveryIdOf(job, id, endpoint) }))
     .filter(({ deliveryId }) => !known.has(deliveryId))
@@ -86,6 +81,6 @@ async function firstErrands(
       job,
       delivery: { deliveryId, endpoint, type, jobSequence: sequence, round: 1 },
       attempt: 1,
-      cause: { correlationId, causationId: id },
+      cause: { correlationId, causationId: id, traceparent },
     }));
 }

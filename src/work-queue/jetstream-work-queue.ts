@@ -1,9 +1,9 @@
-import type { JobQueued } from "../domain/job/events.ts";
+import type { JobQueued, JobType } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { ensureDurable, type Notice, readDelivery } from "../event-log/jetstream-durable.ts";
-import { channelFilter, lanes as laneNames, lanesFilter, streamName } from "../event-log/subjects.ts";
+import { channelFilter, lanesOf, streamName } from "../event-log/subjects.ts";
 import { createLane, type Lane } from "./jetstream-lane.ts";
 import { serveLanes } from "./serve-lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -12,24 +12,26 @@ const timeoutMs = 1500;
 
 export type WorkQueueSettings = {
   readonly prefix: string;
+  /** Which kind of job: each has lanes of its own. */
+  readonly type: JobType;
   /** How long a worker may stay silent before its job is handed to another one. */
   readonly ackWaitMs: number;
 };
 
-/** `worker-normal`, and `worker-normal-crowd` behind it. */
+/** `worker-normal`, and `worker-normal-crowd` behind it; `worker-normal-webhook-deliver` of another kind. */
 const consumerOf = (lane: LaneName): string => lane.replace(/^queue/, "worker").replaceAll(".", "-");
 
 /** One durable consumer a lane; a message is asked for only when a slot is free, so nothing waits prefetched. */
 export function createJetStreamWorkQueue(
   connection: JetStreamConnection,
-  { prefix, ackWaitMs }: WorkQueueSettings,
+  { prefix, type, ackWaitMs }: WorkQueueSettings,
   notice: Notice,
 ): WorkQueue {
   const { nats } = connection;
   const stream = streamName(prefix, "JOBS");
   let arrived: () => void = () => {};
   let areLanesThere = false;
-  const lanes: readonly Lane[] = laneNames.map((name) =>
+  const lanes: readonly Lane[] = lanesOf(type).map((name) =>
     createLane(
       connection,
       name,
@@ -48,8 +50,8 @@ export function createJetStreamWorkQueue(
     }
   };
   const serve = serveLanes(lanes.map((lane) => ({ ...lane, take: (limit: number) => takeFrom(lane, limit) })));
-  const hint = (subject: string): void => {
-    for (const lane of lanes) if (subject.endsWith(`.${lane.name}`)) lane.hint();
+  const hint = (lane: Lane): void => {
+    lane.hint();
     arrived();
   };
 
@@ -82,7 +84,9 @@ export function createJetStreamWorkQueue(
       }),
     onArrival: (heard) => {
       arrived = heard;
-      const subscription = nats.subscribe(lanesFilter(prefix), { callback: (_, { subject }) => hint(subject) });
+      const subscriptions = lanes.map((lane) =>
+        nats.subscribe(channelFilter(prefix, lane.name), { callback: () => hint(lane) }),
+      );
       const stopListening = connection.onReconnect(() => {
         for (const lane of lanes) lane.hint();
         arrived();
@@ -90,7 +94,7 @@ export function createJetStreamWorkQueue(
       return () => {
         arrived = () => {};
         stopListening();
-        if (!nats.isClosed()) subscription.unsubscribe();
+        if (!nats.isClosed()) for (const subscription of subscriptions) subscription.unsubscribe();
       };
     },
   };

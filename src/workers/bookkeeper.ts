@@ -1,4 +1,9 @@
-import type { DeliveryError, RecipientEvent, RecipientOutcome } from "../domain/recipients/events.ts";
+import type {
+  DeliveryError,
+  RecipientEvent,
+  RecipientOutcome,
+  SuppressionReason,
+} from "../domain/recipients/events.ts";
 import { recordInLedger } from "../domain/recipients/ledger.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
@@ -27,8 +32,9 @@ export type OutcomeFacts =
       readonly messageId: string;
       readonly response: string;
     }
+  | { readonly type: "RecipientSuppressed"; readonly recipient: number; readonly reason: SuppressionReason }
   | {
-      readonly type: Exclude<RecipientOutcome["type"], "RecipientSent">;
+      readonly type: Exclude<RecipientOutcome["type"], "RecipientSent" | "RecipientSuppressed">;
       readonly recipient: number;
       readonly error: DeliveryError;
     };

@@ -1,7 +1,8 @@
 import { foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobState } from "../domain/job/decider.ts";
-import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import type { JobEvent, JobQueued, JobType } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
 import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Delivery } from "../event-log/delivery.ts";
@@ -12,15 +13,14 @@ import { type Lease, watchLease } from "./lease.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 import type { AttemptEnd, HeldTurn } from "./turn.ts";
 
-/** Does the work of a turn that is held; one for each kind of job. */
-export type WorkOfTurn = (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
-
 export type TurnDependencies = {
   readonly log: EventLog;
   readonly probe: LeaseProbe;
   readonly worker: string;
+  /** Which kind of job `work` can do. */
+  readonly type: JobType;
   readonly retrySchedule: RetrySchedule;
-  readonly work: WorkOfTurn;
+  readonly work: (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when it stops whatever is left to record. */
@@ -33,6 +33,8 @@ type Processing = Extract<JobState, { status: "processing" }>;
 const askAgainMs = 5000;
 /** One that is about to come to its end, or that somebody decided about this very moment, after this. */
 const lookAgainMs = 500;
+/** One of a kind that this worker does not know is another's to do: it is offered again after this, and loses nothing. */
+const offerAgainMs = 10_000;
 
 const now = (): string => new Date().toISOString();
 
@@ -46,6 +48,10 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
   const job: JobRef = { tenant: entry.tenant, jobId: entry.jobId };
   const decisions = await log.readDecisions(job);
   const before = foldDecisions(decisions);
+  if (before.state.status !== "absent" && before.state.settings.type !== dependencies.type) {
+    delivery.giveBack(offerAgainMs);
+    return;
+  }
   const last = lastWorker(decisions);
   // Paused and resumed, a job is open again while the mails of its last worker are still on their way.
   if (last !== null && last !== worker && (await probe.isRunning(last, job))) {
@@ -53,7 +59,8 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
     return;
   }
   const { run, attempt, opening } = entry.event.data;
-  const cause: Cause = { actor: `worker:${worker}`, correlationId: entry.correlationId, causationId: entry.id };
+  const { correlationId, traceparent } = entry;
+  const cause: Cause = { actor: `worker:${worker}`, correlationId, causationId: entry.id, traceparent };
   const start: JobCommand = { type: "StartJob", run, attempt, opening, worker, at: now() };
   const started = await startUnrivalled(log, job, start, cause, before);
   if (started === "outrun") {
@@ -63,7 +70,8 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
   if (started.outcome === "accepted" && started.state.status === "processing") {
     const lease: JobVersion = { state: started.state, sequence: started.sequence };
     const ledger = await replayLedger(log, job, started.state.settings.total, last === null ? null : decisions);
-    const end = await doTurn(takeHold(job, started.state, started.sequence, ledger, cause), lease, dependencies);
+    const held = takeHold(job, createdAtOf(decisions), started.state, started.sequence, ledger, cause);
+    const end = await doTurn(held, lease, dependencies);
     // The queue keeps a message, not who has it: to acknowledge it now would take it from whoever holds the turn, who
     // may die. Where nobody does, it comes back once and is found to be over.
     if (end === "lost") return;
@@ -94,14 +102,21 @@ function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null 
   return started?.type === "JobStarted" ? started.data.worker : null;
 }
 
+function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
+  if (created === undefined) throw new Error("A job that nobody created has a turn.");
+  return created.event.at;
+}
+
 const takeHold = (
   job: JobRef,
+  createdAt: Instant,
   { run, attempt, settings, worker }: Processing,
   leaseSequence: number,
   ledger: Ledger,
   cause: Cause,
 ): HeldTurn => ({
   job,
+  createdAt,
   turn: { run, attempt },
   settings,
   worker,
@@ -168,7 +183,7 @@ function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule) {
         scheduleOfJob(schedule, held.settings.retryDelayMs),
         Math.random(),
       );
-      const nextAttemptAt = new Date(Date.now() + delayMs).toISOString();
+      const nextAttemptAt = new Date(Date.now() + Math.max(delayMs, end.notBeforeMs ?? 0)).toISOString();
       return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
     }
   }

@@ -1,4 +1,5 @@
 import type { JobError, JobSettings, Turn } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
 import type { Ledger, RecipientCounts } from "../domain/recipients/ledger.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 
@@ -7,6 +8,7 @@ export type HeldTurn = {
   readonly job: JobRef;
   readonly turn: Turn;
   readonly settings: JobSettings;
+  readonly createdAt: Instant;
   readonly worker: string;
   /** The sequence of the JobStarted that is the lease: any later decision about the job ends it. */
   readonly leaseSequence: number;
@@ -23,7 +25,13 @@ export type AttemptEnd =
   /** For good: no other attempt would end better. */
   | { readonly kind: "failed"; readonly counts: RecipientCounts; readonly error: JobError }
   /** The schedule decides whether and when there is another attempt. */
-  | { readonly kind: "try-again"; readonly counts: RecipientCounts; readonly error: JobError }
+  | {
+      readonly kind: "try-again";
+      readonly counts: RecipientCounts;
+      readonly error: JobError;
+      /** Somebody asked not to be tried again before so much time has passed; the schedule may say later. */
+      readonly notBeforeMs?: number;
+    }
   /** Somebody decided about the job meanwhile: it is another worker's, paused, or cancelled. */
   | { readonly kind: "lease-lost" }
   /** This process is stopping; another worker goes on where the log says. */

@@ -30,6 +30,7 @@ describe("The commands for keys and tenants", () => {
       print: (line) => printed.push(line),
       tell: (line) => told.push(line),
       isTerminal: false,
+      overwrite: () => {},
       interrupted: new AbortController().signal,
     };
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });

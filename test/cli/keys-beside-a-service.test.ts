@@ -30,6 +30,7 @@ describe("A key made in the data folder of a standalone service", () => {
       print: (line) => printed.push(line),
       tell: () => {},
       isTerminal: false,
+      overwrite: () => {},
       interrupted: new AbortController().signal,
     });
     await program.parseAsync(["keys", "create", "--tenant", "acme", "--json"], { from: "user" });

@@ -119,5 +119,36 @@ export function contentStoreContract(open: () => ContentStore): void {
       bytes.fill(0);
       expect(asText(await store.get(job))).to.equal("as it was");
     });
+
+    it("is rewritten in its place, and nothing where there is none", async () => {
+      const [store, job] = [open(), newJob()];
+      await store.rewrite(job, () => bytesOf("nothing to rewrite"));
+      expect(await store.get(job)).to.equal(null);
+      await store.put(job, bytesOf("ada and bob"));
+      await store.rewrite(job, (content) => bytesOf(asText(content)?.replace("ada", "***") ?? ""));
+      await store.rewrite(job, (content) => content);
+      expect(asText(await store.get(job))).to.equal("*** and bob");
+      expect(await store.put(job, bytesOf("another"))).to.equal(false);
+    });
+
+    it("is rewritten by several at once, each of what the other has left", async () => {
+      const [store, job] = [open(), newJob()];
+      await store.put(job, bytesOf("abcdef"));
+      const without = (letter: string) =>
+        store.rewrite(job, (content) => bytesOf(asText(content)?.replace(letter, "-") ?? ""));
+      await Promise.all(["a", "b", "c", "d", "e"].map(without));
+      expect(asText(await store.get(job))).to.equal("-----f");
+    });
+
+    it("is gone once it was erased, twice or not, rewritten or not", async () => {
+      const [store, job] = [open(), newJob()];
+      await store.put(job, bytesOf("once"));
+      await store.rewrite(job, () => bytesOf("twice"));
+      await Promise.all([store.erase(job), store.erase(job)]);
+      await store.erase(job);
+      expect(await store.get(job)).to.equal(null);
+      await store.rewrite(job, () => bytesOf("back again"));
+      expect(await store.get(job)).to.equal(null);
+    });
   });
 }

@@ -19,6 +19,7 @@ const fresh = {
   completedAt: null,
   nextAttemptAt: null,
   error: null,
+  rows: 0,
 } as const;
 const inProgress = { ...fresh, status: "processing", attempt: 1, startedAt: now } as const;
 

@@ -67,9 +67,9 @@ function fromRow(row: Row): JobView {
 describe("the recipients of a job, whatever happened to it", () => {
   it("have one state each, so that the counters add up to the total", () => {
     check((history) => {
-      const { total, sent, failed, pending, deferred, unknown } = progressOf(viewOf(...history));
+      const { total, sent, failed, pending, deferred, unknown, suppressed } = progressOf(viewOf(...history));
       expect(total).to.equal(3);
-      expect(sent + failed + pending + deferred + unknown).to.equal(total);
+      expect(sent + failed + pending + deferred + unknown + suppressed).to.equal(total);
     });
   });
 

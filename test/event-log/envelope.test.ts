@@ -1,14 +1,24 @@
 import { expect } from "chai";
 import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
-import { UndecodableEvent } from "../../src/event-log/event-log.ts";
-import { caused, job, jobCancelled, jobCreated, jobQueued, now, recipientSent } from "../support/examples.ts";
+import { alertsRef, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import {
+  alertRaised,
+  caused,
+  job,
+  jobCancelled,
+  jobCreated,
+  jobQueued,
+  now,
+  recipientSent,
+} from "../support/examples.ts";
 
 const place = { ...job, channel: "job" } as const;
 const cancelled = caused("cancel-1", jobCancelled({ reason: "wrong list" }), {
   actor: "key:42",
   correlationId: "request-7",
   causationId: "created-1",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 });
 
 const messageOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
@@ -30,13 +40,14 @@ describe("an event in its envelope", () => {
       actor: "key:42",
       correlationid: "request-7",
       causationid: "created-1",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       data: { reason: "wrong list" },
     });
   });
 
   it("leaves out a cause that there was not", () => {
     const message = messageOf(encodeEnvelope(job, caused("cancel-1", jobCancelled())));
-    expect(message).to.not.have.any.keys("correlationid", "causationid");
+    expect(message).to.not.have.any.keys("correlationid", "causationid", "traceparent");
   });
 
   it("comes back with all it went in with", () => {
@@ -62,8 +73,37 @@ describe("an event in its envelope", () => {
   });
 
   it("may carry extensions that came later", () => {
-    const traced = changed({ traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });
+    const traced = changed({ tracestate: "vendor=1" });
     expect(decodeEnvelope(place, 17, traced)).to.deep.include({ id: "cancel-1", event: cancelled.event });
+  });
+});
+
+describe("the trace of an event", () => {
+  for (const traceparent of [undefined, "", "00-abc", 7]) {
+    it(`is none where it cannot be read, and the event can: ${JSON.stringify(traceparent)}`, () => {
+      const entry = decodeEnvelope(place, 17, changed({ traceparent }));
+      expect(entry).to.deep.include({ id: "cancel-1", event: cancelled.event, traceparent: null });
+    });
+  }
+});
+
+describe("an event of the service", () => {
+  const raised = caused("alerts/failure-rate/0/AlertRaised", alertRaised(), { actor: "alerts" });
+
+  it("comes back from its own subject", () => {
+    const place = { ...alertsRef, channel: "alert" } as const;
+    expect(decodeEnvelope(place, 3, encodeEnvelope(alertsRef, raised))).to.deep.equal({
+      ...place,
+      ...raised,
+      sequence: 3,
+    });
+  });
+
+  it("stops who reads it under the name of a tenant, as does an event of a job under the service's", () => {
+    const asTenant = { tenant: "acme", jobId: alertsRef.jobId, channel: "alert" } as const;
+    expect(() => decodeEnvelope(asTenant, 3, encodeEnvelope(alertsRef, raised))).to.throw(UndecodableEvent, "acme");
+    const asService = { ...place, tenant: alertsRef.tenant };
+    expect(() => decodeEnvelope(asService, 3, encodeEnvelope(job, cancelled))).to.throw(UndecodableEvent, "_service");
   });
 });
 

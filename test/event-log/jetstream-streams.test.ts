@@ -58,7 +58,7 @@ describe("the streams of the log", () => {
       retention: "limits",
       discard: "new",
       max_age: 0,
-      max_msgs_per_subject: 1,
+      max_msgs_per_subject: 2,
       num_replicas: 1,
     });
     expect(config.deny_delete ?? false).to.equal(false);

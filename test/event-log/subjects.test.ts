@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { isTenantName } from "../../src/access/tenant.ts";
+import { alertsRef } from "../../src/event-log/event-log.ts";
 import {
   channelFilter,
   channelOf,
   contentSubjectOf,
+  lanesOf,
   parseSubject,
   streamFilter,
   streamName,
@@ -18,6 +21,12 @@ describe("the subjects of a job", () => {
     expect(subjectOf("", job, "queue.high")).to.equal("jobs.acme.0193a5e0-6c1d.queue.high");
     expect(subjectOf("", job, "recipients")).to.equal("jobs.acme.0193a5e0-6c1d.recipients");
     expect(contentSubjectOf("", job)).to.equal("content.acme.0193a5e0-6c1d");
+  });
+
+  it("of alerts is one, under a name that no tenant can have", () => {
+    expect(subjectOf("", alertsRef, "alert")).to.equal("jobs._service.alerts.alert");
+    expect(parseSubject("", "jobs._service.alerts.alert")).to.deep.equal({ ...alertsRef, channel: "alert" });
+    expect(isTenantName(alertsRef.tenant)).to.equal(false);
   });
 
   it("are found, one channel of all jobs, with one filter", () => {
@@ -45,9 +54,22 @@ describe("the subjects of a job", () => {
     }
   });
 
+  it("keep every kind of job apart in lanes of its own, but leave mailings where they always stood", () => {
+    expect(lanesOf("email.send").slice(2, 4)).to.deep.equal(["queue.normal", "queue.normal.crowd"]);
+    expect(lanesOf("webhook.deliver").slice(2, 4)).to.deep.equal([
+      "queue.normal.webhook-deliver",
+      "queue.normal.webhook-deliver.crowd",
+    ]);
+    for (const channel of lanesOf("sms.send")) {
+      expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });
+    }
+  });
+
   it("may be of a channel that only a newer release knows", () => {
     expect(parseSubject("", "jobs.acme.0193a5e0-6c1d.rumours")).to.deep.equal({ ...job, channel: null });
-    expect(parseSubject("", "jobs.acme.0193a5e0-6c1d.queue.urgent")).to.deep.equal({ ...job, channel: null });
+    for (const lane of ["queue.urgent", "queue.low.crowd.crowd", "queue.low.Crowd", "queue"]) {
+      expect(parseSubject("", `jobs.acme.0193a5e0-6c1d.${lane}`)).to.deep.equal({ ...job, channel: null });
+    }
   });
 });
 

@@ -20,7 +20,7 @@ export type FoldedJob = {
   /** The counters as the event said with which it ended. */
   countsAtEnd: unknown;
   lastSequence: number;
-  /** By index: `sent`, `failed`, `unknown`, `deferred`; none for one that is still to be mailed. */
+  /** By index: `sent`, `failed`, `unknown`, `suppressed`, `deferred`; none for one that is still to be mailed. */
   readonly outcomes: Map<number, string>;
   readonly lines: LogLine[];
 };
@@ -35,7 +35,9 @@ export type LogLine = {
   readonly errorCode: string | null;
 };
 
-export type Counts = Readonly<Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown", number>>;
+export type Counts = Readonly<
+  Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown" | "suppressed", number>
+>;
 
 export function foldLog(events: readonly RawEvent[]): ReadonlyMap<string, FoldedJob> {
   const jobs = new Map<string, FoldedJob>();
@@ -56,8 +58,10 @@ export const hasEnded = ({ ends }: FoldedJob): boolean => ends > 0;
 
 export function countsOf({ total, outcomes }: FoldedJob): Counts {
   const count = (outcome: string): number => [...outcomes.values()].filter((other) => other === outcome).length;
-  const [sent, failed, deferred, unknown] = [count("sent"), count("failed"), count("deferred"), count("unknown")];
-  return { total, sent, failed, pending: total - sent - failed - deferred - unknown, deferred, unknown };
+  const [sent, failed, deferred] = [count("sent"), count("failed"), count("deferred")];
+  const [unknown, suppressed] = [count("unknown"), count("suppressed")];
+  const pending = total - sent - failed - deferred - unknown - suppressed;
+  return { total, sent, failed, pending, deferred, unknown, suppressed };
 }
 
 const toJob = ({ jobId, time, sequence, data }: RawEvent): FoldedJob => ({
@@ -82,6 +86,7 @@ const outcomeOf = new Map([
   ["RecipientSent", "sent"],
   ["RecipientFailed", "failed"],
   ["RecipientUnknown", "unknown"],
+  ["RecipientSuppressed", "suppressed"],
   ["RecipientDeferred", "deferred"],
 ]);
 
@@ -98,7 +103,7 @@ function foldRecipient(job: FoldedJob, { type, sequence, data }: RawEvent): void
     status: outcome === "sent" ? "success" : outcome,
     attempt: Number(data["attempt"]),
     messageId: (data["messageId"] as string | undefined) ?? null,
-    errorCode: codeOf(data),
+    errorCode: type === "RecipientSuppressed" ? String(data["reason"]) : codeOf(data),
   });
 }
 

@@ -19,7 +19,7 @@ const told = (events: readonly Told[]): RawEvent[] =>
 const sent = (recipient: number): Told => ["RecipientSent", { recipient, messageId: idOf(recipient) }];
 const created: Told = ["JobCreated", { total: 3, scheduledAt: null }];
 const refused: Told = ["RecipientFailed", { recipient: 2, error: { code: "rejected" } }];
-const counts = { total: 3, sent: 2, failed: 1, pending: 0, deferred: 0, unknown: 0 };
+const counts = { total: 3, sent: 2, failed: 1, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
 const completed: Told = ["JobCompleted", { counts }];
 const asItShouldBe: readonly Told[] = [created, ["JobStarted"], sent(0), sent(1), refused, completed];
 

@@ -41,8 +41,8 @@ function lifeOf({ jobId, creations, ends, status, errorCode }: FoldedJob): strin
 /** Each recipient has its one outcome, and the event that ended the job counted them as the fold does. */
 function countersOf(job: FoldedJob): string[] {
   const counts = countsOf(job);
-  const { total, sent, failed, unknown, pending, deferred } = counts;
-  const isWhole = pending === 0 && deferred === 0 && sent + failed + unknown === total;
+  const { total, sent, failed, unknown, suppressed, pending, deferred } = counts;
+  const isWhole = pending === 0 && deferred === 0 && sent + failed + unknown + suppressed === total;
   const said = job.countsAtEnd as Partial<typeof counts> | null;
   const isSaid = Object.entries(counts).every(([key, value]) => said?.[key as keyof typeof counts] === value);
   return [

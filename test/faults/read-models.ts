@@ -45,7 +45,7 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
   const [jobRows] = await connection.query<RowDataPacket[]>("SELECT * FROM jobs WHERE id = ?", [jobId]);
   const [row] = jobRows;
   if (row === undefined) return { job: {}, lines: [] };
-  const { id, status, attempt, total, sent, failed, pending, deferred, unknown } = row;
+  const { id, status, attempt, total, sent, failed, pending, deferred, unknown, suppressed } = row;
   const job = {
     ...{ id, status, attempt },
     createdAt: toText(row["created_at"]),
@@ -53,7 +53,7 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
     completedAt: toText(row["completed_at"]),
     nextAttemptAt: toText(row["next_attempt_at"]),
     errorCode: row["error_code"],
-    progress: { total, sent, failed, pending, deferred, unknown },
+    progress: { total, sent, failed, pending, deferred, unknown, suppressed },
     lastSequence: Number(row["last_sequence"]),
   };
   const sql = "SELECT * FROM logs WHERE job_id = ? ORDER BY sequence";

@@ -63,28 +63,25 @@ export async function openStage({ smallDisk, jobsMaxBytes }: StageOptions = {}):
       ...(jobsMaxBytes === undefined ? {} : { JOBS_MAX_BYTES: String(jobsMaxBytes) }),
     }),
   );
-  await processes.projector.start();
-  await Promise.all(actors.map((actor) => processes[actor].start()));
-  const log = await openLogReader(nats);
-  return {
-    actors: processes,
-    links,
-    nats,
-    mysql,
-    mailServer,
-    disk,
-    mysqlUrl,
-    log,
-    close: async () => {
-      await Promise.all(actors.map((actor) => processes[actor].kill()));
-      await log.close();
-      await mailServer.stop();
-      const doors = actors.flatMap((actor) => Object.values(links[actor]));
-      await Promise.all(doors.map((door) => door.stop()));
-      await Promise.all([nats.cleanUp(), mysql.cleanUp()]);
-      await disk?.remove();
-    },
+  const close = async (log: LogReader | null): Promise<void> => {
+    await Promise.all(actors.map((actor) => processes[actor].kill()));
+    await log?.close();
+    await mailServer.stop();
+    const doors = actors.flatMap((actor) => Object.values(links[actor]));
+    await Promise.all(doors.map((door) => door.stop()));
+    await Promise.all([nats.cleanUp(), mysql.cleanUp()]);
+    await disk?.remove();
   };
+  try {
+    await processes.projector.start();
+    await Promise.all(actors.map((actor) => processes[actor].start()));
+    const log = await openLogReader(nats);
+    return { actors: processes, links, nats, mysql, mailServer, disk, mysqlUrl, log, close: () => close(log) };
+  } catch (failure) {
+    // A stage that is not whole would go on beside the next one for ever.
+    await close(null);
+    throw failure;
+  }
 }
 
 const roleOf = (actor: Actor): string => (actor === "otherWorker" ? "worker" : actor);

@@ -36,7 +36,7 @@ describe("A job that no read model has", () => {
         ...labels,
         status: "failed",
         priority: "normal",
-        progress: { total: 3, sent: 1, failed: 1, pending: 1, deferred: 0, unknown: 0 },
+        progress: { total: 3, sent: 1, failed: 1, pending: 1, deferred: 0, unknown: 0, suppressed: 0 },
         attempt: 1,
         maxAttempts: 4,
         createdAt: now,

@@ -59,7 +59,15 @@ describe("A job that somebody wants to change", () => {
     const { status, body } = await retry();
     expect(status).to.equal(200);
     expect(body).to.include({ status: "pending", attempt: 0, completedAt: null, error: null });
-    expect(body.progress).to.deep.equal({ sent: 1, failed: 0, total: 3, pending: 2, deferred: 0, unknown: 0 });
+    expect(body.progress).to.deep.equal({
+      sent: 1,
+      failed: 0,
+      total: 3,
+      pending: 2,
+      deferred: 0,
+      unknown: 0,
+      suppressed: 0,
+    });
     expect((await lastDecision())?.event.data).to.include({ run: 2, scope: "failed", reason: null });
   });
 

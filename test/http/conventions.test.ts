@@ -53,8 +53,7 @@ describe("Whatever is asked of the API", () => {
     ["GET", "/api"],
     ["GET", "/API/jobs"],
     ["POST", "/api/v2/jobs"],
-    ["GET", `${job}/recipients`],
-    ["GET", `${job}/evidence`],
+    ["GET", `${job}/attempts`],
     ["GET", "/mailbox"],
     ["OPTIONS", "/nothing"],
     ["GET", "/%"],
@@ -116,7 +115,7 @@ describe("Whatever is asked of the API", () => {
   for (const path of [
     "/livez?verbose=1",
     "/readyz?x",
-    `${job}?asOf=1`,
+    `${job}?as_of=1`,
     `${job}/events?after=1`,
     `${job}/logs?page=2`,
   ]) {

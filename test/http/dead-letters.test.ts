@@ -50,7 +50,7 @@ describe("The list of dead letters", () => {
       name: "November",
       subject: "Your invoice",
       error: tooManyFailures,
-      progress: { total: 3, sent: 1, failed: 2, pending: 0, deferred: 0, unknown: 0 },
+      progress: { total: 3, sent: 1, failed: 2, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
       failedAt: now,
       attempt: 1,
       status: "open",

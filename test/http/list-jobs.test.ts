@@ -86,7 +86,7 @@ describe("The list of jobs", () => {
     ["?status=done", "?status", /^status is "done"; expected one or several, with commas, of pending,/],
     ["?status=failed,", "?status", /one or several/],
     ["?status=failed&status=pending", "?status", /^status is given more than once/],
-    ["?type=sms.send", "?type", /^type is "sms.send"; expected one of email.send$/],
+    ["?type=sms.send", "?type", /^type is "sms.send"; expected one of email.send, webhook.deliver, report.export$/],
     ["?createdAfter=yesterday", "?createdAfter", /expected a time/],
     ["?createdBefore=2026-02-30T00:00:00Z", "?createdBefore", /expected a time/],
     ["?q=", "?q", /1 to 200 characters/],

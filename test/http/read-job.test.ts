@@ -35,7 +35,7 @@ describe("Asked for one job", () => {
       name: "November",
       status: "processing",
       priority: "normal",
-      progress: { sent: 1, failed: 1, total: 3, pending: 1, deferred: 0, unknown: 0 },
+      progress: { sent: 1, failed: 1, total: 3, pending: 1, deferred: 0, unknown: 0, suppressed: 0 },
       subject: "Your invoice",
       attempt: 1,
       maxAttempts: 4,

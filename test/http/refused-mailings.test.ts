@@ -182,8 +182,14 @@ const refusals: readonly Refusal[] = [
   ["with a header of 999 characters", { headers: { "X-A": "x".repeat(999) } }, "/headers/X-A", /at most 998/],
   ["with 21 headers", { headers: headers(21) }, "/headers", /at most 20 mail headers/],
   ["with a header that is a number", { headers: { "X-A": 1 } }, "/headers/X-A", /is 1; expected/],
-  ["of an unknown type", { type: "sms.send" }, "/type", /^type is "sms.send"; expected one of email.send$/],
-  ["of a type that is not offered yet", { type: "webhook.deliver" }, "/type", /expected one of email.send/],
+  [
+    "of an unknown type",
+    { type: "sms.send" },
+    "/type",
+    /^type is "sms.send"; expected one of email.send, webhook.deliver, report.export$/,
+  ],
+  ["of a type that is no text", { type: 7 }, "/type", /^type is 7; expected one of email.send/],
+  ["of a type of null", { type: null }, "/type", /^type is null; expected one of email.send/],
   ["with a name of 201 characters", { name: "x".repeat(201) }, "/name", /at most 200/],
   ["with 21 keys of metadata", { metadata: headers(21) }, "/metadata", /at most 20 keys/],
   ["with metadata that is not flat", { metadata: { a: { b: "c" } } }, "/metadata/a", /is an object; expected a string/],
@@ -213,7 +219,12 @@ const refusals: readonly Refusal[] = [
   ["with half a millisecond of delay", { retryDelay: 0.5 }, "/retryDelay", /whole number from 0 to 86400000/],
   ["with an unknown way of resolving doubt", { onUnknown: "ask" }, "/onUnknown", /expected one of resend, skip/],
   ["with a misspelt field", { sheduledAt: later }, "/sheduledAt", /^sheduledAt is not a known field$/],
-  ["with a field that is not offered yet", { payload: {} }, "/payload", /not a known field/],
+  [
+    "with a field of another kind of job",
+    { payload: {} },
+    "/payload",
+    /^payload does not belong to a job of type email.send$/,
+  ],
   ["with a field of null", { scheduledAt: null }, "/scheduledAt", /is null; expected a time/],
 ];
 

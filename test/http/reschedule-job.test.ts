@@ -30,6 +30,7 @@ describe("A job that shall start at another time, or in another lane", () => {
         run: 1,
         attempt: 1,
         opening: 1,
+        type: "email.send",
         priority: "normal",
         groupSha256: null,
         scheduledAt: "2026-11-21T12:00:00.000Z",

@@ -54,7 +54,7 @@ describe("a mailing that gave up", function () {
       id: `${jobId}.1`,
       status: "open",
       subject: "Your invoice",
-      progress: { total: 20, sent: 8, failed: 12, pending: 0, deferred: 0, unknown: 0 },
+      progress: { total: 20, sent: 8, failed: 12, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
     });
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...reachable].sort());
 

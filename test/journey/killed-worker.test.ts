@@ -47,7 +47,15 @@ describe("a worker that is killed in the middle of a mailing", function () {
 
     expect(job.status).to.equal("completed");
     expect(job.attempt).to.equal(1);
-    expect(job.progress).to.deep.equal({ total: 400, sent: 400, failed: 0, pending: 0, deferred: 0, unknown: 0 });
+    expect(job.progress).to.deep.equal({
+      total: 400,
+      sent: 400,
+      failed: 0,
+      pending: 0,
+      deferred: 0,
+      unknown: 0,
+      suppressed: 0,
+    });
     const mailed = mailServer.mails.flatMap(({ to }) => to);
     expect([...new Set(mailed)].sort()).to.deep.equal([...recipients].sort());
     expect(mailed.length - recipients.length).to.be.at.most(connections);

@@ -58,7 +58,15 @@ describe("a mailing to a thousand recipients, some of whom the mail server refus
 
   it("ends completed, with counters that add up", () => {
     expect(job.status).to.equal("completed");
-    expect(job.progress).to.deep.equal({ total: 1000, sent: 990, failed: 10, pending: 0, deferred: 0, unknown: 0 });
+    expect(job.progress).to.deep.equal({
+      total: 1000,
+      sent: 990,
+      failed: 10,
+      pending: 0,
+      deferred: 0,
+      unknown: 0,
+      suppressed: 0,
+    });
     expect(job.error).to.equal(null);
   });
 

@@ -80,7 +80,15 @@ describe("a service whose servers go away", function () {
     await nats.kill();
     await nats.start();
     const job = await client.ended(jobId, 40_000);
-    expect(job.progress).to.deep.equal({ total: 300, sent: 300, failed: 0, pending: 0, deferred: 0, unknown: 0 });
+    expect(job.progress).to.deep.equal({
+      total: 300,
+      sent: 300,
+      failed: 0,
+      pending: 0,
+      deferred: 0,
+      unknown: 0,
+      suppressed: 0,
+    });
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...recipients].sort());
     mailServer.slowDown(0);
   });

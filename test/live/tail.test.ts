@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { EventLog, StoredEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 import { UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createTail, type Listener } from "../../src/live/tail.ts";
@@ -23,13 +23,14 @@ function counted(log: EventLog): Counted {
   return { log: { ...log, follow }, readers: () => readers };
 }
 
-const hearing = (): Listener & { readonly heard: StoredEvent[]; readonly failures: unknown[] } => {
-  const heard: StoredEvent[] = [];
+const hearing = (): Listener & { readonly heard: StoredEvent<WaybillEvent>[]; readonly failures: unknown[] } => {
+  const heard: StoredEvent<WaybillEvent>[] = [];
   const failures: unknown[] = [];
   return { heard, failures, hear: (entry) => heard.push(entry), broken: (failure) => failures.push(failure) };
 };
 
-const sequencesOf = (entries: readonly StoredEvent[]): readonly number[] => entries.map(({ sequence }) => sequence);
+const sequencesOf = (entries: readonly StoredEvent<WaybillEvent>[]): readonly number[] =>
+  entries.map(({ sequence }) => sequence);
 
 describe("The tail of the log", () => {
   it("is read once, however many listen, and tells each what it listens to", async () => {

@@ -103,15 +103,20 @@ const withoutAccidents = (message: Buffer): string =>
     .replace(/^Date: .*$/m, "Date: then")
     .replace(/--_NmP-[0-9a-f]{16}-/g, "--_NmP-");
 
-const sentByNodemailer = ({ letter: common, personal, to, messageId }: Mail) =>
-  toMessage({ ...common, ...personal }, to, messageId);
+const sentByNodemailer = ({ letter: common, personal, to, messageId, unsubscribeUrl }: Mail) =>
+  toMessage({ ...common, ...personal }, to, messageId, unsubscribeUrl ? oneClickOf(unsubscribeUrl) : {});
 
-const toMessage = (letter: Letter, to: string, messageId: string) => ({
+const oneClickOf = (url: string) => ({
+  "List-Unsubscribe": { prepared: true, value: `<${url}>` },
+  "List-Unsubscribe-Post": { prepared: true, value: "List-Unsubscribe=One-Click" },
+});
+
+const toMessage = (letter: Letter, to: string, messageId: string, oneClick: object) => ({
   from: letter.from,
   to: { name: "", address: to },
   subject: letter.subject,
   messageId,
-  headers: { ...letter.headers },
+  headers: { ...letter.headers, ...oneClick },
   envelope: { from: addressOf(letter.from), to },
   ...(letter.replyTo === null ? {} : { replyTo: letter.replyTo }),
   ...(letter.html === null ? {} : { html: letter.html }),
@@ -174,6 +179,15 @@ describe("a mail composed once for all recipients", () => {
     });
   }
 
+  for (const url of ["https://example.org/u/1", `https://example.org/unsubscribe/${"x".repeat(120)}`]) {
+    it(`goes over the wire as nodemailer sends it: with a link of ${url.length} characters of its own`, async () => {
+      const mail = { ...mailTo("ada@example.com", { isUnsubscribable: true, html: "<p>Hi</p>" }), unsubscribeUrl: url };
+      await expectSame(mail);
+      await expectSame({ ...mail, letter: { ...mail.letter, headers: { "X-Campaign": "spring" }, html: null } });
+      await expectSame({ ...mail, personal: { subject: "Hi", html: "<p>Grüße</p>", text: line(90) } });
+    });
+  }
+
   for (const to of recipients) {
     it(`goes over the wire as nodemailer sends it: to ${to}`, () => expectSame(mailTo(to)));
   }
@@ -213,6 +227,17 @@ describe("a mail composed once for all recipients", () => {
     const [one, other] = server.heard.messages.slice(messages).map((message) => message.toString().split("\r\n"));
     const own = one?.filter((content, index) => content !== other?.[index] && !content.startsWith("Date: "));
     expect(own).to.deep.equal(["To: ada@example.com", "Message-ID: <1@example.org>"]);
+  });
+
+  it("differs also in its link where it has one of its own", async () => {
+    const { letter } = mailTo("", { html: "<p>Hello</p>", isUnsubscribable: true });
+    const messages = server.heard.messages.length;
+    const common = { letter, to: "ada@example.com", messageId: "<1@example.org>" };
+    await mailer.send({ ...common, unsubscribeUrl: "https://example.org/u/1" });
+    await mailer.send({ ...common, unsubscribeUrl: "https://example.org/u/2" });
+    const [one, other] = server.heard.messages.slice(messages).map((message) => message.toString().split("\r\n"));
+    const own = one?.filter((content, index) => content !== other?.[index] && !content.startsWith("Date: "));
+    expect(own).to.deep.equal(["List-Unsubscribe: <https://example.org/u/1>"]);
   });
 
   it("takes its headers for their names, even where nodemailer would read a name and a value out of them", async () => {

@@ -94,6 +94,19 @@ describe("a mail signed with DKIM", () => {
     }
   });
 
+  it("verifies with a link of its own for each recipient, and no more once the link was changed", async () => {
+    const letter = mailTo("", { isUnsubscribable: true }).letter;
+    for (const name of ["ada", "bob"]) {
+      const unsubscribeUrl = `https://example.org/unsubscribe/${name.repeat(40)}`;
+      await mailer.send({ letter, to: `${name}@example.com`, messageId: "<one@example.org>", unsubscribeUrl });
+      const mail = server.heard.messages.at(-1)?.toString("latin1") ?? "";
+      expect(tagOf(mail, "h").split(":")).to.include.members(["list-unsubscribe", "list-unsubscribe-post"]);
+      expect(isHeaderSigned(mail)).to.equal(true);
+      expect(isHeaderSigned(mail.replace("org/unsubscribe", "org/other"))).to.equal(false);
+      expect(isHeaderSigned(mail.replace("=One-Click", "=No"))).to.equal(false);
+    }
+  });
+
   it("is signed as it goes over the wire, where line ends are all alike", async () => {
     const mixed = await send({ text: "one\rtwo\nthree\r\n" });
     const plain = await send({ text: "one\r\ntwo\r\nthree\r\n" });

@@ -64,6 +64,10 @@ describe("what a service tells of itself", function () {
       'waybill_oldest_pending_age_seconds{priority="normal"} 0',
       'waybill_projection_lag_events{projection="stats"} 0',
       'waybill_consumer_pending{consumer="scheduler"} 0',
+      'waybill_message_wait_seconds_count{priority="normal"} 1',
+      'waybill_job_duration_seconds_count{event="completed"} 1',
+      'waybill_alert_active{alert="projection-lag"} 0',
+      "waybill_sse_clients 0",
       'waybill_dependency_up{dependency="nats"} 1',
       "waybill_nats_connected 1",
     ]) {

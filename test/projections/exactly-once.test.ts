@@ -71,7 +71,7 @@ describe("an event that is projected", () => {
         await batch[1].transaction.raw("KILL CONNECTION_ID()");
       },
     };
-    const from = { sequence: 0, logCreatedAt: null, version: 1 };
+    const from = { sequence: 0, logCreatedAt: null, version: logsProjector.version };
     await failureOf(projectBatch(placeOf(dyingBeforeTheEnd), from, entries));
     expect(await tablesOf(side.db, logsProjector)).to.deep.equal(before);
   });
@@ -79,7 +79,7 @@ describe("an event that is projected", () => {
   it("is refused to an instance that does not know that another one went on", async () => {
     await side.mailing();
     const entries = await wholeLog();
-    const from = { sequence: 0, logCreatedAt: "then", version: 1 };
+    const from = { sequence: 0, logCreatedAt: "then", version: logsProjector.version };
     const reached = await projectBatch(placeOf(), from, entries.slice(0, 4));
     const before = await tablesOf(side.db, logsProjector);
 
@@ -93,8 +93,10 @@ describe("an event that is projected", () => {
   it("is refused to a release whose tables were replaced by another's", async () => {
     await side.mailing();
     const entries = await wholeLog();
-    await side.db(checkpointTable("logs")).update({ version: 2 });
-    const failure = await failureOf(projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: 1 }, entries));
+    await side.db(checkpointTable("logs")).update({ version: logsProjector.version + 1 });
+    const failure = await failureOf(
+      projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: logsProjector.version }, entries),
+    );
     expect(failure).to.be.instanceOf(CheckpointMoved);
   });
 });

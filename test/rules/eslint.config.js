@@ -3,7 +3,7 @@ import tseslint from "typescript-eslint";
 
 // Biome formats and lints what can be seen in the text; here stands only what takes the types to see.
 export default tseslint.config({
-  files: ["**/*.ts"],
+  files: ["**/*.ts", "**/*.tsx"],
   languageOptions: {
     parser: tseslint.parser,
     parserOptions: {

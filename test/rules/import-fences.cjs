@@ -7,6 +7,7 @@ const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
 const file = (folder, ...names) => `^src/${folder}/(${names.join("|")})\\.ts$`;
 
 const domain = "^src/domain/";
+const dashboardUi = "^src/dashboard/ui/";
 const schemas = "^src/schemas/";
 const commands = "^src/commands/";
 const history = "^src/history/";
@@ -20,9 +21,10 @@ const logPort = file(
   "announcements",
   "delivery",
   "persistently",
+  "traceparent",
   "observe-appends",
 );
-const contentPort = file("content", "content-store", "encode-content");
+const contentPort = file("content", "content-store", "encode-content", "load-attachments");
 const queuePort = file("work-queue", "work-queue");
 const feedPort = file("scheduler", "decision-feed");
 const waitingPort = file("scheduler", "waiting-list");
@@ -32,17 +34,43 @@ const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
 /** Who may call: what others ask of it, without what speaks to NATS. */
 const accessPort = "^src/access/(?!jetstream-)[^/]*\\.ts$";
 
+/** What makes jobs of requests, whoever brings them, and how it says that one is refused. */
+const acceptance = "^src/acceptance/";
+const problems = "^src/problems/";
+/** A kind of job is one file, which brings together what is asked for with what is done. */
+const jobKinds = "^src/job-kinds/";
+const pollLoop = "^src/poll-loop\\.ts$";
+
+const sealWitnessPort = file("seals", "seal-witness");
+const sealsPort = "^src/seals/(?!jetstream-)[^/]*\\.ts$";
+
 /** All of webhooks but what speaks to NATS and over the network. */
 const webhooksPort = "^src/webhooks/(?!(jetstream|http)-)[^/]*\\.ts$";
 const dueDeliveriesPort = file("webhooks", "due-deliveries");
 
+/** Who is never mailed: all of it but what speaks to NATS. */
+const suppressionsPort = "^src/suppressions/(?!jetstream-)[^/]*\\.ts$";
+const suppressionStorePort = file("suppressions", "suppression-store");
+
+/** What reports are made of, and where their files are kept. */
+const reportSourcePort = file("reports", "report-source");
+const resultStorePort = file("reports", "result-store");
+
+/** What erases, and what it asks a read model. */
+const erasure = "^src/erasure/";
+const endedJobsPort = file("erasure", "ended-jobs");
+
 const portFiles = [
+  endedJobsPort,
   file("event-log", "event-log", "log-room", "log-gauge", "announcements", "delivery"),
   file("content", "content-store"),
   queuePort,
   feedPort,
   waitingPort,
   dueDeliveriesPort,
+  suppressionStorePort,
+  reportSourcePort,
+  resultStorePort,
   file("webhooks", "safe-post"),
   file("mail", "mailer"),
   file("workers", "lease-probe"),
@@ -76,11 +104,37 @@ module.exports = {
     fence("content", domain, logPort),
     fence("access", domain, schemas, logPort, file("mail", "address-of"), npm("typebox")),
     fence("commands", domain, logPort),
+    fence("client", file("schemas", "email-address"), npm("csv-parse")),
+    fence("suppressions", domain, schemas, logPort, file("access", "auth-mode"), npm("typebox")),
+    fence("doctor", file("mail", "mailer"), npm("mysql2")),
     fence("history", domain, logPort, contentPort),
+    fence(
+      "erasure",
+      domain,
+      logPort,
+      contentPort,
+      file("content", "erase-attachments"),
+      commands,
+      pollLoop,
+      feedPort,
+      resultStorePort,
+      file("reports", "erase-result"),
+    ),
+    fence(
+      "seals",
+      domain,
+      schemas,
+      logPort,
+      contentPort,
+      file("mail", "mailer"),
+      file("webhooks", "safe-post", "secret", "signed-post"),
+      npm("typebox"),
+    ),
     fence("work-queue", domain, logPort),
-    fence("scheduler", domain, logPort, commands),
+    fence("scheduler", domain, logPort, file("event-log", "subjects"), commands, pollLoop),
     fence(
       "webhooks",
+      pollLoop,
       domain,
       schemas,
       logPort,
@@ -92,35 +146,149 @@ module.exports = {
     ),
     fence("mail", domain, npm("nodemailer"), npm("cockatiel")),
     fence("templates", contentPort, file("mail", "mailer"), npm("liquidjs", "html-to-text")),
-    fence("workers", domain, logPort, contentPort, queuePort, mailPort, templates, commands),
+    fence(
+      "workers",
+      domain,
+      logPort,
+      contentPort,
+      queuePort,
+      mailPort,
+      templates,
+      commands,
+      suppressionsPort,
+      file("webhooks", "delivery-id", "safe-post", "secret", "signed-post", "verdict"),
+    ),
+    fence(
+      "job-kinds",
+      domain,
+      schemas,
+      logPort,
+      contentPort,
+      accessPort,
+      mailPort,
+      templates,
+      suppressionsPort,
+      file("webhooks", "addresses", "safe-post", "target-url", "tenant-secrets"),
+      file("workers", "job-work", "mail-work", "delivery-work"),
+      file("reports", "report", "report-work"),
+      npm("typebox"),
+    ),
+    fence(
+      "reports",
+      domain,
+      logPort,
+      contentPort,
+      commands,
+      history,
+      file("workers", "job-work", "lease", "load-content", "turn"),
+    ),
+    fence(
+      "acceptance",
+      domain,
+      schemas,
+      logPort,
+      contentPort,
+      file("content", "erase-attachments"),
+      accessPort,
+      commands,
+      jobKinds,
+      file("webhooks", "addresses", "check-webhook-url"),
+      npm("uuid"),
+    ),
+    fence("problems", domain, schemas, logPort, file("acceptance", "refusal")),
+    fence(
+      "outbox",
+      domain,
+      schemas,
+      logPort,
+      contentPort,
+      accessPort,
+      acceptance,
+      problems,
+      pollLoop,
+      file("webhooks", "addresses"),
+      "^projections/database\\.ts$",
+      npm("knex"),
+    ),
+    fence("asyncapi", domain, schemas, file("event-log", "event-log", "encode-envelope", "subjects"), npm("typebox")),
     fence("live", domain, logPort, contentPort, history),
     fence(
       "http",
       domain,
       schemas,
+      jobKinds,
+      acceptance,
+      problems,
       accessPort,
       webhooksPort,
+      suppressionsPort,
       commands,
+      erasure,
       history,
       "^src/live/",
+      resultStorePort,
+      file("reports", "report", "read-result"),
+      sealsPort,
       logPort,
       contentPort,
       mailPort,
       templates,
       readSideForHttp,
-      npm("koa", "@koa/router", "koa__router", "koa-body", "pino", "uuid"),
+      npm("koa", "@koa/router", "koa__router", "koa-body", "pino", "typebox", "uuid"),
     ),
     // It names what others do, and is told of it: nothing imports it but what wires the service together.
     fence(
       "metrics",
       domain,
       logPort,
+      queuePort,
       mailPort,
       readSideForHttp,
       file("http", "measure-requests", "routes/(health|metrics)"),
       npm("prom-client"),
     ),
     fence("standalone", "^src/config\\.ts$", npm("mysql2", "smtp-server")),
+
+    forbidden(
+      "fence-of-dashboard",
+      "What hands out the dashboard's files reads them from the disk, and knows nothing else.",
+      { path: "^src/dashboard/[^/]+\\.ts$" },
+      { pathNot: "^src/dashboard/[^/]+\\.ts$", dependencyTypesNot: ["core"] },
+    ),
+    forbidden(
+      "fence-of-api-reference",
+      "What hands out the page about the API reads it from the disk, and knows nothing else.",
+      { path: "^src/api-reference/" },
+      { pathNot: "^src/api-reference/", dependencyTypesNot: ["core"] },
+    ),
+    forbidden(
+      "fence-of-dashboard-ui",
+      "What runs in the browser knows the domain, which is pure, and of the server no more than types of its answers.",
+      { path: dashboardUi },
+      { pathNot: [dashboardUi, domain, file("http", "job-answer"), npm("preact", "@preact/signals", "uplot")] },
+    ),
+    forbidden(
+      "types-alone-from-the-server",
+      "Code of the server would be built into what the browser loads.",
+      { path: dashboardUi },
+      { path: "^src/http/", dependencyTypesNot: ["type-only"] },
+    ),
+    forbidden(
+      "the-browser-only",
+      "What is built for the browser does not run in the service.",
+      { path: "^(src|projections|migrations)/", pathNot: dashboardUi },
+      { path: dashboardUi },
+    ),
+
+    fence(
+      "alerts",
+      domain,
+      schemas,
+      logPort,
+      mailPort,
+      webhooksPort,
+      "^projections/(stats/queries|projection-lag)\\.ts$",
+    ),
 
     forbidden(
       "fence-of-ports",
@@ -145,12 +313,14 @@ module.exports = {
     ),
     forbidden(
       "sql-on-the-read-side-only",
-      "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it.",
+      "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it. The outbox is there for applications, and the doctor asks who it is.",
       {
         path: "^src/",
         pathNot: [
           "^src/(wiring|parts|watch|health-probes|webhooks-role)\\.ts$",
           file("standalone", "own-database-server"),
+          file("outbox", "mysql-outbox"),
+          file("doctor", "examine-database"),
         ],
       },
       { path: npm("knex", "mysql2") },
@@ -161,7 +331,18 @@ module.exports = {
       "Projections know the domain's types, the ports of log and content, SQL, and the port of the scheduler's own table.",
       { path: "^projections/", pathNot: "^projections/migrate\\.ts$" },
       {
-        pathNot: ["^projections/", domain, logPort, contentPort, waitingPort, dueDeliveriesPort, npm("knex", "mysql2")],
+        pathNot: [
+          "^projections/",
+          domain,
+          logPort,
+          contentPort,
+          waitingPort,
+          dueDeliveriesPort,
+          reportSourcePort,
+          endedJobsPort,
+          sealWitnessPort,
+          npm("knex", "mysql2"),
+        ],
         dependencyTypesNot: ["core"],
       },
     ),
@@ -199,7 +380,8 @@ module.exports = {
     forbidden(
       "no-development-packages-in-production",
       "A package that production needs stands under dependencies.",
-      { path: "^(src|projections|migrations)/" },
+      // What the dashboard is made of is built into its files.
+      { path: "^(src|projections|migrations)/", pathNot: dashboardUi },
       { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
     ),
     forbidden(
@@ -211,7 +393,7 @@ module.exports = {
     forbidden(
       "no-orphans",
       "A file that imports nothing and that nobody imports is dead.",
-      { orphan: true, pathNot: ["^test/rules/", "\\.json$", "\\.d\\.ts$"] },
+      { orphan: true, pathNot: ["^test/rules/", "^src/api-reference/ui/", "\\.json$", "\\.d\\.ts$"] },
       {},
     ),
     forbidden("no-unresolved", "An import that leads nowhere.", {}, { couldNotResolve: true }),
@@ -224,7 +406,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "require", "node", "default", "types"],
-      extensions: [".ts", ".js", ".cjs", ".mjs", ".d.ts"],
+      extensions: [".ts", ".tsx", ".js", ".cjs", ".mjs", ".d.ts"],
     },
   },
 };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
 
-const turn = { run: 1, attempt: 1, opening: 0, priority: "normal" } as const;
+const turn = { run: 1, attempt: 1, opening: 0, type: "email.send", priority: "normal" } as const;
 const jobOf = (tenant: string, jobId: string) => ({ tenant, jobId });
 
 describe("the turns of a tenant that wait in a lane", () => {
@@ -23,7 +23,7 @@ describe("the turns of a tenant that wait in a lane", () => {
   it("are none any more once something was decided about each", () => {
     const crowd = createCrowd();
     crowd.place(jobOf("a", "one"), turn);
-    crowd.queued(jobOf("a", "two"), "normal");
+    crowd.queued(jobOf("a", "two"), "queue.normal");
     crowd.decided(jobOf("a", "one"));
     expect(crowded(crowd, "a", "three")).to.equal(true);
     for (const jobId of ["two", "three", "never-heard-of"]) crowd.decided(jobOf("a", jobId));

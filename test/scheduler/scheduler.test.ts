@@ -29,7 +29,14 @@ describe("a job that may run at once", () => {
     });
     const [created] = await writeSide.log.readDecisions(job);
     expect(turn).to.include({ channel: "queue.high", actor: "scheduler", causationId: created?.id });
-    expect(turn?.event.data).to.deep.equal({ run: 1, attempt: 1, opening: 0, priority: "high", isCrowded: false });
+    expect(turn?.event.data).to.deep.equal({
+      run: 1,
+      attempt: 1,
+      opening: 0,
+      type: "email.send",
+      priority: "high",
+      isCrowded: false,
+    });
   });
 
   it("is queued although the scheduler died between the two events", async () => {

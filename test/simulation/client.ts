@@ -1,9 +1,9 @@
+import { acceptJob } from "../../src/acceptance/accept-job.ts";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { acceptJob } from "../../src/http/accept-job.ts";
 import { settings as exampleSettings } from "../support/examples.ts";
 import { exampleContent } from "../support/write-side.ts";
 import type { JobOfScenario, Order } from "./scenario.ts";
@@ -12,11 +12,13 @@ import type { World } from "./world.ts";
 
 const groupSha256 = "9".repeat(64);
 
-const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const now = (): string => new Date().toISOString();
 const sayAgainAfterMs = 700;
 
 export const jobIdOf = (index: number): string => `job-${index + 1}`;
+
+export const addressOf = (job: number, recipient: number): string => `r${recipient}@${jobIdOf(job)}.example`;
 
 /** Says to the service what people say: jobs until they are accepted, orders once, whatever becomes of them. */
 export function createClients(world: World, { shared, createClient }: Service) {
@@ -41,7 +43,7 @@ export function createClients(world: World, { shared, createClient }: Service) {
     create: (index: number, scenario: JobOfScenario): void => {
       const job = { tenant: "default", jobId: jobIdOf(index) };
       const recipients = Array.from({ length: scenario.recipients }, (_, recipient) => ({
-        email: `r${recipient}@${job.jobId}.example`,
+        email: addressOf(index, recipient),
       }));
       const content = encodeContent({ ...exampleContent, recipients });
       const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs, isGrouped } = scenario;

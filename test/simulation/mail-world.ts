@@ -30,6 +30,8 @@ export function createMailWorld(world: World, shared: SharedLog) {
   /** Whoever did not answer for a job may lose it, and does not know until it asks the log. */
   const doubted = new Set<string>();
   let awayUntil = 0;
+  /** Others who know why a mail must not be handed over now. */
+  const isRefused: ((address: string, atMs: number) => string | null)[] = [];
 
   world.onEnd.push((process) => {
     for (const handover of handovers) {
@@ -58,6 +60,10 @@ export function createMailWorld(world: World, shared: SharedLog) {
       isInDoubt: process.state === "frozen" || doubted.has(`${process.name} ${jobId}`),
     };
     for (const fault of faultsOf(handover, shared.historyOf(handover.jobId))) world.violated(fault);
+    for (const refused of isRefused) {
+      const why = refused(mail.to, handover.calledAtMs);
+      if (why !== null) world.violated(`${process.name} hands over a mail to ${mail.to}, ${why}`);
+    }
     handovers.push(handover);
     return handover;
   };
@@ -90,6 +96,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
 
   return {
     handovers,
+    isRefused,
     goAway: (forMs: number): void => {
       world.note(`the mail server is away for ${(forMs / 1000).toFixed(1)} s`);
       awayUntil = world.nowMs() + forMs;

@@ -1,5 +1,5 @@
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
-import { createClients, jobIdOf } from "./client.ts";
+import { addressOf, createClients, jobIdOf } from "./client.ts";
 import { startsOutOfOrder } from "./group-order.ts";
 import { type Moment, type Scenario, scenarioOf } from "./scenario.ts";
 import { createService } from "./service.ts";
@@ -69,6 +69,9 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   for (const moment of scenario.restarts) at(moment, service.restartWorker);
   for (const moment of scenario.logOutages) at(moment, () => world.takeLogAway(outageMs));
   for (const moment of scenario.mailOutages) at(moment, () => mail.goAway(outageMs));
+  for (const unsubscription of scenario.unsubscriptions) {
+    at(unsubscription, () => service.suppressions.add(addressOf(unsubscription.job, unsubscription.recipient)));
+  }
   let mustEndAtMs = Number.POSITIVE_INFINITY;
   world.schedule(scenario.healedAfterMs, () => {
     world.heal(service.processes());

@@ -45,6 +45,9 @@ export type Order = Moment & {
   readonly startsAfterMs: number | null;
 };
 
+/** An address that its owner wants no more mail at. */
+export type Unsubscription = Moment & { readonly job: number; readonly recipient: number };
+
 /** What a history begins with; what happens in it, the seed decides. */
 export type Scenario = {
   readonly faults: Faults;
@@ -60,6 +63,7 @@ export type Scenario = {
   readonly logOutages: readonly Moment[];
   readonly mailOutages: readonly Moment[];
   readonly healedAfterMs: number;
+  readonly unsubscriptions: readonly Unsubscription[];
 };
 
 /** Often never, so that every kind of fault is also seen without the others. */
@@ -113,6 +117,13 @@ const orders: fc.Arbitrary<readonly Order[]> = fc
   .tuple(fc.array(order, { maxLength: 4 }), fc.array(interruption, { maxLength: 1 }))
   .map(([single, double]) => [...single, ...double.flat()]);
 
+const unsubscription: fc.Arbitrary<Unsubscription> = fc.record({
+  job: fc.nat({ max: 2 }),
+  recipient: fc.nat({ max: 7 }),
+  afterEvents: fc.nat({ max: 40 }),
+  delayMs: within(150),
+});
+
 const moments = (maxLength: number) => fc.array(moment, { maxLength });
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
@@ -128,6 +139,10 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   logOutages: moments(1),
   mailOutages: moments(1),
   healedAfterMs: within(40_000),
+  unsubscriptions: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(unsubscription, { minLength: 1, maxLength: 4 }) },
+  ),
 });
 
 /** The same for the same seed, with the same version of fast-check. */

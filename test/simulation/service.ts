@@ -7,7 +7,8 @@ import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import type { WorkQueue } from "../../src/work-queue/work-queue.ts";
-import { createMailWorker, queuePatienceMs } from "../../src/workers/create-mail-worker.ts";
+import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
+import { createMailWork } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { createConsumer } from "./consumer.ts";
 import { createMailWorld } from "./mail-world.ts";
@@ -15,6 +16,7 @@ import { createProbes } from "./probes.ts";
 import { createReadSide } from "./read-side.ts";
 import type { Scenario } from "./scenario.ts";
 import { createSharedLog } from "./shared-log.ts";
+import { createSuppressions } from "./suppressions.ts";
 import { ask } from "./wire.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 
@@ -30,6 +32,8 @@ const rankOf = ({ data }: JobQueued): number => ["high", "normal", "low"].indexO
 export function createService(world: World, scenario: Scenario) {
   const shared = createSharedLog(world);
   const mail = createMailWorld(world, shared);
+  const suppressions = createSuppressions(world, scenario.unsubscriptions.length > 0);
+  mail.isRefused.push(suppressions.whyNotToMail);
   const probes = createProbes(world, shared, mail);
   const readSide = createReadSide(world, shared);
   const queue = createConsumer<JobQueued>(world, queuePatienceMs);
@@ -72,20 +76,21 @@ export function createService(world: World, scenario: Scenario) {
   };
 
   const startWorker = (process: SimulatedProcess): Worker => {
-    const worker = createMailWorker(
-      {
-        log: shared.logOf(process),
-        contentStore: shared.contentsOf(process),
-        queue: queueOf(process),
-        probe: probes.probeOf(process),
-        mailer: withBreaker(mail.mailerOf(process, scenario.connections)),
-        pace: createPace(null),
-      },
+    const work = createMailWork({
+      contentStore: shared.contentsOf(process),
+      mailer: withBreaker(mail.mailerOf(process, scenario.connections)),
+      pace: createPace(null),
+      mailFrom: "Waybill <waybill@example.org>",
+      batchDelayMs: scenario.batchDelayMs,
+      suppressions: suppressions.guardOf(process),
+      publicUrl: null,
+    });
+    const worker = createJobWorker(
+      { log: shared.logOf(process), queue: queueOf(process), probe: probes.probeOf(process) },
+      work,
       {
         name: process.name,
         concurrency: scenario.concurrency,
-        mailFrom: "Waybill <waybill@example.org>",
-        batchDelayMs: scenario.batchDelayMs,
         retrySchedule: { baseDelayMs: 1000, factor: 2, jitter: 0.1, delaysMs: null },
       },
       report(process),
@@ -125,6 +130,7 @@ export function createService(world: World, scenario: Scenario) {
   return {
     shared,
     mail,
+    suppressions,
     readSide,
     /** For whoever is outside of the service: it neither crashes nor freezes. */
     createClient: (): SimulatedProcess => bear("client", false),

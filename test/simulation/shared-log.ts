@@ -52,6 +52,7 @@ export function createSharedLog(world: World) {
         readNotices: (job) => asking("read notices", () => memory.readNotices(job)),
         readHistory: (job) => asking("read history", () => memory.readHistory(job)),
         lastDecision: (job) => asking("last decision", () => memory.lastDecision(job)),
+        readAlerts: () => asking("read alerts", () => memory.readAlerts()),
         state: () => asking("state", () => memory.state()),
         onDecision: ({ jobId }, heard) => {
           const hearer = { process, jobId, heard };
@@ -68,6 +69,8 @@ export function createSharedLog(world: World) {
       attachments: contents.attachments,
       put: (job, content) => ask(world, process, "put content", () => contents.put(job, content)),
       get: (job) => ask(world, process, "get content", () => contents.get(job)),
+      rewrite: (job, change) => ask(world, process, "rewrite content", () => contents.rewrite(job, change)),
+      erase: (job) => ask(world, process, "erase content", () => contents.erase(job)),
     }),
   };
 }
@@ -78,7 +81,7 @@ function describe({ event, actor }: Pick<StoredEvent, "event" | "actor">): strin
   const parts: string[] = [event.type];
   if ("run" in data && "attempt" in data) parts.push(`${data.run}/${data.attempt}`);
   if ("recipient" in data) parts.push(`recipient ${data.recipient}`);
-  if ("recipients" in data) parts.push(`recipients ${data.recipients.join(",")}`);
+  if ("recipients" in data && data.recipients !== null) parts.push(`recipients ${data.recipients.join(",")}`);
   if ("scope" in data) parts.push(data.scope);
   if ("error" in data) parts.push(data.error.code);
   return `${parts.join(" ")} by ${actor}`;

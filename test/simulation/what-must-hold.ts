@@ -20,9 +20,9 @@ export function faultsOfJob(
   const isRight = (holds: boolean, fault: string): void => {
     if (!holds) faults.push(`${jobId} ${fault}`);
   };
-  const { total, sent, failed, pending, deferred, unknown } = progressOf(view);
+  const { total, sent, failed, pending, deferred, unknown, suppressed } = progressOf(view);
   isRight(ends.includes(view.status) || view.status === "paused" || isHeldBack, `is left ${view.status}`);
-  isRight(sent + failed + pending + deferred + unknown === total, "has counters that do not add up");
+  isRight(sent + failed + pending + deferred + unknown + suppressed === total, "has counters that do not add up");
   for (const start of wrongStarts(history)) faults.push(`${jobId} started at #${start.sequence} without its turn`);
   for (const end of endsOf(history)) isRight(end.isRight, `completed at #${end.sequence} with recipients left over`);
   for (let recipient = 0; recipient < total; recipient += 1) {

@@ -71,7 +71,18 @@ const factStep: fc.Arbitrary<Step> = fc
     turnFor,
     recipient,
     claimed: fc.uniqueArray(recipient, { minLength: 1 }),
-    fact: fc.constantFrom("claimed", "released", "sent", "sent", "deferred", "failed", "failed", "unknown", "queued"),
+    fact: fc.constantFrom(
+      "claimed",
+      "released",
+      "sent",
+      "sent",
+      "deferred",
+      "failed",
+      "failed",
+      "unknown",
+      "suppressed",
+      "queued",
+    ),
   })
   .map(({ turnFor, recipient, claimed, fact }) => (turn) => {
     const data = { ...turnFor(turn), recipient };
@@ -88,6 +99,8 @@ const factStep: fc.Arbitrary<Step> = fc
         return example.recipientFailed(data);
       case "unknown":
         return example.recipientUnknown(data);
+      case "suppressed":
+        return example.recipientSuppressed(data);
       case "queued":
         return example.jobQueued({ ...turnFor(turn), opening: turn.opening });
     }

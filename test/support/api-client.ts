@@ -1,4 +1,5 @@
 import { eventually } from "./eventually.ts";
+import { expectDescribed } from "./running-api.ts";
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
@@ -17,7 +18,9 @@ export type JobAnswer = {
   readonly id: string;
   readonly status: string;
   readonly attempt: number;
-  readonly progress: Readonly<Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown", number>>;
+  readonly progress: Readonly<
+    Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown" | "suppressed", number>
+  >;
   readonly completedAt: string | null;
   readonly nextAttemptAt: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -29,7 +32,9 @@ export function createApiClient(url: string): ApiClient {
     const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
     const response = await fetch(url + path, { method, headers: { ...contentType, ...headers }, ...init });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+    const answer = { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+    await expectDescribed(method, url + path, answer);
+    return answer;
   };
   const get = (path: string, headers: Record<string, string> = {}) => ask("GET", path, undefined, headers);
   const post = (path: string, body?: unknown) => ask("POST", path, body, {});

@@ -2,10 +2,13 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
+import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createProjectionLags } from "../../projections/projection-lag.ts";
+import { createRecipientQueries } from "../../projections/recipients/queries.ts";
 import { createStatsQueries } from "../../projections/stats/queries.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { LogGauge } from "../../src/event-log/log-gauge.ts";
+import type { ApiDependencies } from "../../src/http/api.ts";
 import { now } from "./examples.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";
 import { type RunningApi, startApi } from "./running-api.ts";
@@ -13,18 +16,20 @@ import { type RunningApi, startApi } from "./running-api.ts";
 export type ApiWithReadSide = { readonly api: RunningApi; readonly readSide: ReadSide; close(): Promise<void> };
 
 /** The API over a log in memory and a real database; nothing is projected until a projector is started. */
-export async function startApiWithReadSide(): Promise<ApiWithReadSide> {
+export async function startApiWithReadSide(given: Partial<ApiDependencies> = {}): Promise<ApiWithReadSide> {
   const readSide = await openReadSide();
   const { db, log, contentStore, positions } = readSide;
   const queries = {
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
+    recipients: createRecipientQueries(db),
     deadLetters: createDeadLetterQueries(db),
+    notifications: createNotificationQueries(db),
     stats: createStatsQueries(db),
     projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
     readPosition: positions,
   };
-  const api = await startApi({ log, contentStore, ...queries });
+  const api = await startApi({ log, contentStore, ...queries, ...given });
   const close = async (): Promise<void> => {
     await api.close();
     await readSide.cleanUp();

@@ -73,20 +73,22 @@ export const counts = (some: Partial<RecipientCounts>): RecipientCounts => ({
   pending: 0,
   deferred: 0,
   unknown: 0,
+  suppressed: 0,
   ...some,
 });
 
 const turn = { run: 1, attempt: 1 };
 const lease = { ...turn, worker: "worker-1" };
-const priority = settings.priority;
+const { type, priority } = settings;
 
 export const jobCreated = event("JobCreated", settings);
-export const jobQueued = event("JobQueued", { ...turn, opening: 0, priority, isCrowded: false });
+export const jobQueued = event("JobQueued", { ...turn, opening: 0, type, priority, isCrowded: false });
 export const jobStarted = event("JobStarted", lease);
 /** After attempt 1: attempt 2 is to come. */
 export const jobRetryScheduled = event("JobRetryScheduled", {
   run: 1,
   attempt: 2,
+  type,
   priority,
   nextAttemptAt: later,
   error: smtpUnavailable,
@@ -95,6 +97,7 @@ export const jobPaused = event("JobPaused", { reason: null });
 export const jobResumed = event("JobResumed", {
   ...turn,
   opening: 1,
+  type,
   priority,
   groupSha256: null,
   notBefore: null,
@@ -103,6 +106,7 @@ export const jobResumed = event("JobResumed", {
 export const jobRescheduled = event("JobRescheduled", {
   ...turn,
   opening: 1,
+  type,
   priority,
   groupSha256: null,
   scheduledAt: later,
@@ -120,6 +124,7 @@ export const jobCancelled = event("JobCancelled", { reason: null });
 export const jobRetried = event("JobRetried", {
   run: 2,
   attempt: 1,
+  type,
   priority,
   groupSha256: null,
   scope: "failed",
@@ -139,6 +144,7 @@ export const recipientSent = event("RecipientSent", {
 export const recipientDeferred = event("RecipientDeferred", { ...turn, recipient: 0, error: greylisted });
 export const recipientFailed = event("RecipientFailed", { ...turn, recipient: 0, error: rejectedMailbox });
 export const recipientUnknown = event("RecipientUnknown", { ...turn, recipient: 0, error: connectionLost });
+export const recipientSuppressed = event("RecipientSuppressed", { ...turn, recipient: 0, reason: "unsubscribe" });
 
 const webhook = {
   deliveryId: "delivery-1",
@@ -157,7 +163,21 @@ export const webhookFailed = event("WebhookFailed", {
   nextAttemptAt: later,
 });
 /** Round 2 begins. */
+export const resultStored = event("ResultStored", {
+  ...turn,
+  of: "jobs",
+  format: "csv",
+  chunks: 1,
+  rows: 10,
+  bytes: 1000,
+  sha256: "b".repeat(64),
+});
 export const webhookRedeliveryRequested = event("WebhookRedeliveryRequested", { ...webhook, round: 2 });
+
+const failures = { alert: "failure-rate", threshold: 0.05, windowSeconds: 900, about: null } as const;
+
+export const alertRaised = event("AlertRaised", { ...failures, value: 0.125 });
+export const alertCleared = event("AlertCleared", { ...failures, value: 0.01, raisedSequence: 1 });
 
 export const createJob = (overrides: Partial<JobSettings> = {}): JobCommand => ({
   type: "CreateJob",
@@ -183,6 +203,18 @@ export const pauseJob = command("PauseJob", { reason: null });
 export const resumeJob = command("ResumeJob", { reason: null });
 export const rescheduleJob = command("RescheduleJob", { reason: null });
 export const requeueDeadLetter = command("RequeueDeadLetter", { run: 1, asJobId: "the-new-job", reason: null });
+export const jobContentErased = event("JobContentErased", {
+  recipients: null,
+  contentSha256: null,
+  isRetired: false,
+  reason: null,
+});
+export const eraseContent = command("EraseContent", {
+  recipients: null,
+  contentSha256: null,
+  isRetired: false,
+  reason: null,
+});
 export const ignoreDeadLetter = command("IgnoreDeadLetter", { run: 1, reason: "nobody needs it any more" });
 
 export const job: JobRef = { tenant: "default", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
@@ -196,6 +228,7 @@ export const caused = <Event extends WaybillEvent>(
   actor: "worker:worker-1",
   correlationId: null,
   causationId: null,
+  traceparent: null,
   ...cause,
   id,
   event: recorded,

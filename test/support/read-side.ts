@@ -9,6 +9,7 @@ import { migrate } from "../../projections/migrate.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { createReadPositions, type ReadPositions } from "../../projections/read-position.ts";
 import { rebuild } from "../../projections/rebuild.ts";
+import type { RebuildSetup } from "../../projections/replace-live.ts";
 import { createProjectorRunner, type ProjectorRunner, type ProjectorSetup } from "../../projections/run-projector.ts";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
@@ -49,6 +50,8 @@ export type ReadSide = {
   /** Waits until a projection, or both of jobs and logs, have come to the end of the log. */
   caughtUp(...projections: readonly string[]): Promise<void>;
   rebuild(projectors?: readonly Projector[], log?: EventLog): Promise<void>;
+  /** What a rebuild, and all that goes with it, works with. */
+  rebuildSetup(changed?: Partial<RebuildSetup>): RebuildSetup;
   cleanUp(): Promise<void>;
 };
 
@@ -78,6 +81,16 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
   const logger = createTestLogger(logged);
   const stops: (() => Promise<unknown>)[] = [];
   await migrate(db, allProjectors);
+
+  const rebuildSetup: ReadSide["rebuildSetup"] = (changed = {}) => ({
+    db,
+    log,
+    sources,
+    announcements,
+    onProgress: () => {},
+    onRebuilt: () => {},
+    ...changed,
+  });
 
   const startProjector: ReadSide["startProjector"] = (projector, changed = {}) => {
     const own = createDatabase(url);
@@ -115,7 +128,8 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
       }
     },
     rebuild: (projectors = [jobsProjector, logsProjector], from = log) =>
-      rebuild(projectors, { db, log: from, sources, announcements, onProgress: () => {}, onRebuilt: () => {} }),
+      rebuild(projectors, rebuildSetup({ log: from })),
+    rebuildSetup,
     cleanUp: async () => {
       for (const stop of stops.splice(0)) await stop();
       await db.destroy();

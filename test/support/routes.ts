@@ -1,12 +1,14 @@
 import type Router from "@koa/router";
 import type Koa from "koa";
-import { createTestApi } from "./running-api.ts";
+import type { ApiDependencies } from "../../src/http/api.ts";
+import { allParts, createTestApi } from "./running-api.ts";
 
 export type KnownRoute = { readonly method: string; readonly path: string };
 
 /** Every route that the application has, from the router itself: one that was added is among them. */
-export const allRoutes = (): readonly KnownRoute[] =>
-  routesOf(createTestApi({ mailbox: { list: () => [], find: () => null } }).app);
+export const allRoutes = (
+  parts: Partial<ApiDependencies> = { mailbox: allParts.mailbox ?? null },
+): readonly KnownRoute[] => routesOf(createTestApi(parts).app);
 
 function routesOf(app: Koa): readonly KnownRoute[] {
   // The middleware that dispatches carries the router it belongs to.

@@ -1,14 +1,20 @@
 import type Koa from "koa";
 import { type Logger, pino } from "pino";
 import type { Access } from "../../src/access/access.ts";
+import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
-import type { EventLog } from "../../src/event-log/event-log.ts";
+import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLive } from "../../src/live/live.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { newSealKey } from "../../src/seals/seal-key.ts";
+import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
+import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
+import { type AnswerCheck, answerCheck, type OpenApi } from "./answers-match.ts";
 import { now } from "./examples.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
@@ -45,6 +51,29 @@ const openAccess: Access = {
   },
 };
 
+/** A log whose bytes nobody can ask for: seals are tested on a real one. */
+const noSeals = (): ApiDependencies["seals"] => {
+  const away = async (): Promise<never> => {
+    throw new LogUnavailable("There is no stream in memory.");
+  };
+  const sealedLog = {
+    state: away,
+    lastSeal: away,
+    sealAt: away,
+    messages: (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: away }) }),
+  };
+  return { key: newSealKey(), sealedLog, sealer: { sealNow: away, sealWhatIsDue: away } };
+};
+
+const noFile = { type: "text/html", bytes: Buffer.alloc(0), gzipped: Buffer.alloc(0), digest: "" };
+
+/** What a service has only where it was built, or where it catches its mail. */
+export const allParts: Partial<ApiDependencies> = {
+  mailbox: { list: () => [], find: () => null },
+  dashboard: { page: noFile, mailFrame: noFile, findAsset: () => null },
+  apiReference: { findFile: async () => null },
+};
+
 /** The application without a port. Without a database unless one is given: whatever does not need one has to work. */
 export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const logged: string[] = [];
@@ -55,16 +84,20 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
     logs: { list: noReadModel },
+    recipients: { ofJob: noReadModel, ofAddress: noReadModel },
     deadLetters: { list: noReadModel },
+    notifications: { list: noReadModel },
     webhooks: {
       store: createMemoryWebhookStore(),
       deliveries: { list: noReadModel, find: noReadModel },
       post: async () => ({ kind: "answered", statusCode: 204, retryAfterMs: null }),
       allowed: [],
     },
+    seals: noSeals(),
     stats: { read: noReadModel },
     projectionLags: noReadModel,
     readPosition: { waitFor: async () => false },
+    results: createMemoryResultStore(),
     room: { isLeftForJobs: async () => true },
     access: openAccess,
     quota: { take: async () => ({ granted: true }) },
@@ -72,8 +105,12 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     metrics: { contentType: "text/plain", print: async () => "" },
     served: () => {},
     mailbox: null,
+    dashboard: null,
+    apiReference: null,
+    asyncApi: asyncApiDocument(""),
     logger: toLogger(logged),
-    mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null },
+    mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: "https://waybill.example.org" },
+    suppressions: createSuppressionList(createMemorySuppressionStore()),
     maxAttempts: 4,
     now: () => now,
     ...given,
@@ -104,6 +141,8 @@ const watched = (contentStore: ContentStore, stored: Uint8Array[]): ContentStore
   maxBytes: contentStore.maxBytes,
   attachments: contentStore.attachments,
   get: contentStore.get,
+  rewrite: contentStore.rewrite,
+  erase: contentStore.erase,
   put: async (job, content) => {
     const isNew = await contentStore.put(job, content);
     if (isNew) stored.push(content);
@@ -121,7 +160,34 @@ async function ask(method: string, url: string, { body, headers = {} }: Request 
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("Content-Type") ?? "");
-  return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
+  const answered = {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== "" ? JSON.parse(text) : text,
+  };
+  await expectDescribed(method, url, answered);
+  return answered;
+}
+
+let document: Promise<OpenApi> | null = null;
+let check: AnswerCheck | null = null;
+
+/** Fails where an answer is none that the OpenAPI document of the service describes. */
+export async function expectDescribed(method: string, url: string, answered: Answered): Promise<void> {
+  document ??= documentOfAll();
+  check ??= answerCheck(await document);
+  check(method, url, answered);
+}
+
+/** Of the service with all its parts, also those that a test does not start. */
+export async function documentOfAll(): Promise<OpenApi> {
+  const { url, close } = await listen(createTestApi(allParts).app, "127.0.0.1", 0);
+  try {
+    const response = await fetch(`${url}/openapi.json`);
+    return (await response.json()) as OpenApi;
+  } finally {
+    await close();
+  }
 }
 
 /** The smallest request that makes a job. */

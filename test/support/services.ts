@@ -90,12 +90,12 @@ export function startMysql(): Promise<Pick<TestMysql, "freshDatabase">> {
 /** An empty database on the shared server, for one test file: `drop` it in `after`. */
 export const freshDatabase = async (): Promise<TestDatabase> => (await startMysql()).freshDatabase();
 
-/** A database server for a test that stops it: `cleanUp` in `after`. */
-export async function startOwnMysql(): Promise<TestMysql> {
+/** A database server for a test that stops it: `cleanUp` in `after`. It stores in the folder, if given. */
+export async function startOwnMysql(folder?: string): Promise<TestMysql> {
   const source = await findDatabaseSource();
   if (source.kind === "running") return useRunningMysql(new URL(source.url));
   const { binary } = source;
-  const dataDir = await temporaryFolder();
+  const dataDir = folder ?? (await temporaryFolder());
   const first = await startDatabaseServer({ dataDir, binary });
   const { port, url } = first;
   const life = restartable(first, () => startDatabaseServer({ dataDir, binary, port }));

@@ -54,6 +54,9 @@ export type WaybillProcess = {
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
+/** A process needs two seconds of CPU to start, and a fault matrix starts many at a time on few cores. */
+const startMs = 60_000;
+
 /** The greeting comes line by line: one with an API is not complete without its address. */
 const saysWhereItIs = /Waybill is ready: |API +\S+\/api\/jobs\n/;
 
@@ -74,7 +77,7 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
     if (child.exitCode !== null) throw new Error(`waybill ended with ${child.exitCode}: ${output}`);
     if (!saysWhereItIs.test(output)) throw new Error(`waybill is not ready: ${output}`);
   };
-  await eventually(ready, 20_000).catch(async (failure: unknown) => {
+  await eventually(ready, startMs).catch(async (failure: unknown) => {
     // Nobody else could end it.
     await end(child, "SIGKILL", exited);
     throw failure;

@@ -8,6 +8,7 @@ import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decis
 import { readNetworks } from "../../src/webhooks/addresses.ts";
 import { createSafePost } from "../../src/webhooks/http-safe-post.ts";
 import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
+import { readDeliveries } from "../../src/webhooks/read-deliveries.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
 import type { SafePost } from "../../src/webhooks/safe-post.ts";
 import { newSecret } from "../../src/webhooks/secret.ts";
@@ -75,7 +76,7 @@ export async function startWebhookSide(): Promise<WebhookSide> {
       await ownLog.append(job, caused(`${job.jobId}/ended`, jobCompleted()), sequence);
       return job;
     },
-    notices: (job) => ownLog.readNotices(job),
+    notices: (job) => readDeliveries(ownLog, job),
     cleanUp: async () => {
       for (const stop of stops) await stop();
       await nowhere.destroy();

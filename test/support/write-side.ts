@@ -15,12 +15,21 @@ import { createCrowd } from "../../src/scheduler/crowd.ts";
 import { listenToCrowd } from "../../src/scheduler/jetstream-crowd.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
+import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
+import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
+import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
+import { createSuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
+import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
-import { createMailWorker, queuePatienceMs, type WorkerConfig } from "../../src/workers/create-mail-worker.ts";
+import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
+import type { JobWork } from "../../src/workers/job-work.ts";
+import { createMailWork, type MailWorkDependencies } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
 import { startNats, type TestNats } from "./services.ts";
+
+type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace">;
 
 /** The log, the content and whoever acts on them, on a NATS server of this file's own. No database anywhere. */
 export type WriteSide = {
@@ -28,6 +37,8 @@ export type WriteSide = {
   readonly connection: JetStreamConnection;
   readonly log: EventLog;
   readonly contentStore: ContentStore;
+  /** Who is never mailed. */
+  readonly suppressions: SuppressionList;
   /** Stores content and JobCreated, as the API does. */
   createJob(
     recipients: readonly string[],
@@ -37,7 +48,10 @@ export type WriteSide = {
   ): Promise<JobRef>;
   readView(job: JobRef): Promise<JobView>;
   startScheduler(): void;
-  startWorker(smtpUrl: string, config?: Partial<WorkerConfig>): Worker;
+  /** A worker for one kind of job. */
+  startWork(work: JobWork, config?: Partial<JobWorkerConfig>): Worker;
+  /** One for mailings. */
+  startWorker(smtpUrl: string, config?: Partial<JobWorkerConfig & MailConfig>): Worker;
   /** What went wrong in a scheduler or a worker and was left to a later try. */
   readonly reported: unknown[];
   cleanUp(): Promise<void>;
@@ -62,16 +76,41 @@ export async function startWriteSide(): Promise<WriteSide> {
   await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
   const log = await createJetStreamEventLog(connection, prefix);
   const contentStore = await createJetStreamContentStore(connection, prefix);
+  const suppressionStore = createJetStreamSuppressionStore(connection, prefix);
   const stops: (() => Promise<void>)[] = [];
   const reported: unknown[] = [];
   let jobs = 0;
   let workers = 0;
+
+  const startWork: WriteSide["startWork"] = (work, config = {}) => {
+    workers += 1;
+    const queue = createJetStreamWorkQueue(
+      connection,
+      { prefix, type: work.type, ackWaitMs: queuePatienceMs },
+      (notice) => reported.push(notice),
+    );
+    const worker = createJobWorker(
+      { log, queue, probe: createJetStreamLeaseProbe(connection, prefix) },
+      work,
+      {
+        name: `worker-${workers}`,
+        concurrency: 5,
+        retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
+        ...config,
+      },
+      (failure) => reported.push(failure),
+    );
+    worker.start();
+    stops.push(() => worker.stop(2000));
+    return worker;
+  };
 
   return {
     nats,
     connection,
     log,
     contentStore,
+    suppressions: createSuppressionList(suppressionStore),
     reported,
     createJob: async (recipients, settings = {}, content = {}, tenant = "default") => {
       jobs += 1;
@@ -83,7 +122,7 @@ export async function startWriteSide(): Promise<WriteSide> {
       });
       await contentStore.put(job, bytes);
       const created = { ...exampleSettings, total: recipients.length, contentSha256: digestOf(bytes), ...settings };
-      const cause = { actor: "anonymous", correlationId: null, causationId: null };
+      const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
       await handleCommand(log, job, { type: "CreateJob", at: now, settings: created }, cause, { from: newJob });
       return job;
     },
@@ -101,37 +140,24 @@ export async function startWriteSide(): Promise<WriteSide> {
       scheduler.start();
       stops.push(scheduler.stop);
     },
-    startWorker: (smtpUrl, config = {}) => {
-      workers += 1;
+    startWork,
+    startWorker: (smtpUrl, given = {}) => {
+      const {
+        mailFrom = "Waybill <waybill@example.org>",
+        batchDelayMs = 0,
+        pace = createPace(null),
+        ...config
+      } = given;
       const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 }));
-      const queue = createJetStreamWorkQueue(connection, { prefix, ackWaitMs: queuePatienceMs }, (notice) =>
-        reported.push(notice),
+      stops.push(mailer.close);
+      const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, prefix));
+      stops.push(async () => digests.stop());
+      const suppressions = createSuppressionGuard(suppressionStore, digests, (failure) => reported.push(failure));
+      const publicUrl = "https://waybill.example.org";
+      return startWork(
+        createMailWork({ contentStore, mailer, pace, mailFrom, batchDelayMs, suppressions, publicUrl }),
+        config,
       );
-      const worker = createMailWorker(
-        {
-          log,
-          contentStore,
-          queue,
-          probe: createJetStreamLeaseProbe(connection, prefix),
-          mailer,
-          pace: createPace(null),
-        },
-        {
-          name: `worker-${workers}`,
-          concurrency: 5,
-          mailFrom: "Waybill <waybill@example.org>",
-          batchDelayMs: 0,
-          retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
-          ...config,
-        },
-        (failure) => reported.push(failure),
-      );
-      worker.start();
-      stops.push(async () => {
-        await worker.stop(2000);
-        await mailer.close();
-      });
-      return worker;
     },
     cleanUp: async () => {
       for (const stop of stops.splice(0).reverse()) await stop();

@@ -9,7 +9,7 @@ import { now } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
-const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const later = { code: 451, text: "4.7.1 try again later" };
 
 describe("a mailing that takes more than one attempt", () => {
@@ -40,8 +40,8 @@ describe("a mailing that takes more than one attempt", () => {
   const beginNextAttempt = async (job: JobRef): Promise<void> => {
     const last = (await writeSide.log.readDecisions(job)).at(-1) as StoredEvent;
     if (last.event.type !== "JobRetryScheduled") throw new Error(`The last decision is ${last.event.type}`);
-    const { run, attempt, priority } = last.event.data;
-    await writeSide.log.record(job, toQueued(last, { run, attempt, opening: 0, priority, isCrowded: false }));
+    const { run, attempt, type, priority } = last.event.data;
+    await writeSide.log.record(job, toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false }));
   };
 
   const received = (): string[] => server.mails.flatMap(({ to }) => to).sort();

@@ -7,7 +7,7 @@ import { now } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
-const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const people = Array.from({ length: 60 }, (_, index) => `person${index}@example.com`);
 
 describe("a mailing that somebody decides about while it is being sent", () => {

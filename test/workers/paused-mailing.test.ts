@@ -7,7 +7,7 @@ import { now } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
-const cause = { actor: "anonymous", correlationId: null, causationId: null };
+const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const people = Array.from({ length: 40 }, (_, index) => `person${index}@example.com`);
 
 describe("a mailing that asked not to be sent in doubt, paused while some recipients were claimed ahead", () => {

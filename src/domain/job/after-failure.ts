@@ -12,12 +12,13 @@ type JobDecision = Decision<JobEvent, JobRejection>;
 export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
   if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
   if (state.requeuedAs !== null) return rejected({ code: "job-requeued", currentStatus: state.status });
+  if (state.erased.isWhole) return rejected({ code: "content-erased", currentStatus: state.status });
   const { scope, reason } = command;
-  const { priority, groupSha256 } = state.settings;
+  const { type, priority, groupSha256 } = state.settings;
   return accepted({
     type: "JobRetried",
     at: command.at,
-    data: { run: state.run + 1, attempt: 1, priority, groupSha256, scope, reason },
+    data: { run: state.run + 1, attempt: 1, type, priority, groupSha256, scope, reason },
   });
 }
 
@@ -25,6 +26,7 @@ export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecis
 export function requeue({ at, run, asJobId, reason }: CommandOf<"RequeueDeadLetter">, state: Existing): JobDecision {
   if (!isDeadLetterOf(run, state)) return refuseDeadLetter(run, state);
   if (state.requeuedAs !== null) return accepted();
+  if (state.erased.isWhole) return rejected({ code: "content-erased", currentStatus: state.status });
   return accepted({ type: "JobRequeued", at, data: { run, asJobId, reason } });
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from "../message.ts";
 import type { RecipientCounts } from "../recipients/ledger.ts";
-import type { JobError, JobSettings, Opening, Priority, RetryScope, Turn } from "./events.ts";
+import type { Erasure, JobError, JobSettings, Opening, Priority, RetryScope, Turn } from "./events.ts";
 
 type Command<Type extends string, Data = unknown> = { readonly type: Type; readonly at: Instant } & Data;
 
@@ -28,4 +28,5 @@ export type JobCommand =
     >
   /** `run` names the dead letter: what a run that failed left behind. */
   | Command<"RequeueDeadLetter", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
-  | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>;
+  | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>
+  | Command<"EraseContent", Erasure & { readonly reason: string | null }>;

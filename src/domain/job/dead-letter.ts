@@ -40,7 +40,7 @@ export const createDeadLetter = ({ at, data }: OfType<"JobFailed">, total: numbe
   run: data.run,
   attempt: data.attempt,
   error: data.error,
-  progress: data.counts ?? { total, sent: 0, failed: 0, pending: total, deferred: 0, unknown: 0 },
+  progress: data.counts ?? { total, sent: 0, failed: 0, pending: total, deferred: 0, unknown: 0, suppressed: 0 },
   failedAt: at,
   status: "open",
   requeuedAs: null,

@@ -2,6 +2,7 @@ import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import { ignore, requeue, retry } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
+import { type Erased, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
 import { hasEnded, pause, reschedule, resume } from "./hold-back.ts";
 
@@ -9,7 +10,7 @@ type Waiting = "pending" | "scheduled" | "retrying";
 type Ended = "completed" | "cancelled";
 
 /** `attempt` is the one that is being made, or that comes next. */
-type Known = Turn & Opening & { readonly settings: JobSettings; readonly hasStarted: boolean };
+type Known = Turn & Opening & { readonly settings: JobSettings; readonly hasStarted: boolean; readonly erased: Erased };
 
 export type JobState =
   | { readonly status: "absent" }
@@ -27,7 +28,9 @@ export type JobRejection =
   | {
       readonly code:
         | "job-has-ended"
+        | "job-has-not-ended"
         | "job-has-started"
+        | "content-erased"
         | "job-not-failed"
         | "job-requeued"
         | "job-not-paused"
@@ -66,13 +69,15 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
         return requeue(command, state);
       case "IgnoreDeadLetter":
         return ignore(command, state);
+      case "EraseContent":
+        return erase(command, state);
     }
   },
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
     if (state.status === "absent") return state;
-    const { settings, hasStarted, run, attempt, opening } = state;
-    const known: Known = { settings, hasStarted, run, attempt, opening };
+    const { settings, hasStarted, erased, run, attempt, opening } = state;
+    const known: Known = { settings, hasStarted, erased, run, attempt, opening };
     switch (event.type) {
       case "JobStarted":
         return { ...known, ...turnOf(event.data), hasStarted: true, status: "processing", worker: event.data.worker };
@@ -99,6 +104,8 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
         return state.status === "failed" ? { ...state, requeuedAs: event.data.asJobId } : state;
       case "DeadLetterIgnored":
         return state.status === "failed" ? { ...state, isIgnored: true } : state;
+      case "JobContentErased":
+        return { ...state, erased: erasedAfter(erased, event.data), settings: settingsAfter(settings, event.data) };
     }
   },
 };
@@ -114,6 +121,7 @@ const created = (settings: JobSettings): JobState => ({
   status: statusUntil(settings.scheduledAt),
   settings,
   hasStarted: false,
+  erased: nothingErased,
   run: 1,
   attempt: 1,
   opening: 0,
@@ -171,11 +179,11 @@ function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): Jo
   if (attempt >= state.settings.maxAttempts) {
     return accepted({ type: "JobFailed", at, data: { run, attempt, error, counts } });
   }
-  const { priority } = state.settings;
+  const { type, priority } = state.settings;
   return accepted({
     type: "JobRetryScheduled",
     at,
-    data: { run, attempt: attempt + 1, priority, nextAttemptAt, error },
+    data: { run, attempt: attempt + 1, type, priority, nextAttemptAt, error },
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Instant, Message } from "../message.ts";
 import type { RecipientCounts } from "../recipients/ledger.ts";
 
-export type JobType = "email.send";
+/** A kind of job, `email.send` say. A newer release may have made one that this one does not know: it reads it all the same. */
+export type JobType = string;
 export type Priority = "high" | "normal" | "low";
 export type OnUnknown = "resend" | "skip";
 /** Which recipients a retry by hand takes up again. One that was sent is in none of them. */
@@ -43,9 +44,19 @@ export type Turn = { readonly run: number; readonly attempt: number };
  */
 export type Opening = { readonly opening: number };
 
-type Queueing = Pick<JobSettings, "priority" | "groupSha256">;
+/** What is not there any more, of a job that had ended. */
+export type Erasure = {
+  /** Whose address and variables; null for all that was sent and to whom. */
+  readonly recipients: readonly number[] | null;
+  /** SHA-256 (hex) of the content that is left; null where nothing is. */
+  readonly contentSha256: string | null;
+  /** The job was kept long enough: it is in no list any more, and in the log alone. */
+  readonly isRetired: boolean;
+};
 
-/** Events that make a job wait carry its priority and group, so that whoever queues it need not read the job. */
+type Queueing = Pick<JobSettings, "type" | "priority" | "groupSha256">;
+
+/** Events that make a job wait carry its kind, priority and group, so that whoever queues it need not read the job. */
 export type JobEvent =
   | Message<"JobCreated", JobSettings>
   /** The lease: from here on `worker`, and nobody else, does this attempt. */
@@ -53,7 +64,7 @@ export type JobEvent =
   /** `attempt` is the next one, to begin at `nextAttemptAt`. */
   | Message<
       "JobRetryScheduled",
-      Turn & { readonly priority: Priority; readonly nextAttemptAt: Instant; readonly error: JobError }
+      Turn & Pick<JobSettings, "type" | "priority"> & { readonly nextAttemptAt: Instant; readonly error: JobError }
     >
   | Message<"JobPaused", { readonly reason: string | null }>
   /** `attempt` is the one that was interrupted, or had not begun: a pause uses up none. */
@@ -81,14 +92,15 @@ export type JobEvent =
   /** Who was not sent in the runs up to `run`, which failed, is from here on the other job's to mail. */
   | Message<"JobRequeued", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
   /** That `run` failed was looked at and set aside. */
-  | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>;
+  | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>
+  | Message<"JobContentErased", Erasure & { readonly reason: string | null }>;
 
 /** The job may run now. It stands on the queue's subject, not the job's own: it is a hint that workers act on. */
 export type JobQueued = Message<
   "JobQueued",
   Turn &
-    Opening & {
-      readonly priority: Priority;
+    Opening &
+    Pick<JobSettings, "type" | "priority"> & {
       /** Others of its tenant wait in this lane already: those of tenants who have none waiting go before it. */
       readonly isCrowded: boolean;
     }

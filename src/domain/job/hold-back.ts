@@ -16,12 +16,12 @@ export function pause(command: CommandOf<"PauseJob">, state: Existing): JobDecis
 
 export function resume(command: CommandOf<"ResumeJob">, state: Existing): JobDecision {
   if (state.status !== "paused") return rejected({ code: "job-not-paused", currentStatus: state.status });
-  const { priority, scheduledAt, groupSha256 } = state.settings;
+  const { type, priority, scheduledAt, groupSha256 } = state.settings;
   const notBefore = state.hasStarted ? null : ifAhead(scheduledAt, command.at);
   return accepted({
     type: "JobResumed",
     at: command.at,
-    data: { ...nextOpening(state), priority, groupSha256, notBefore, reason: command.reason },
+    data: { ...nextOpening(state), type, priority, groupSha256, notBefore, reason: command.reason },
   });
 }
 
@@ -38,12 +38,12 @@ export function reschedule(command: CommandOf<"RescheduleJob">, state: Existing)
   if (scheduledAt !== null && settings.notAfter !== null && settings.notAfter < scheduledAt) {
     return rejected({ code: "scheduled-too-late", scheduledAt, notAfter: settings.notAfter });
   }
-  const { groupSha256 } = settings;
+  const { type, groupSha256 } = settings;
   const isPaused = status === "paused";
   return accepted({
     type: "JobRescheduled",
     at,
-    data: { ...nextOpening(state), priority, groupSha256, scheduledAt, isPaused, reason },
+    data: { ...nextOpening(state), type, priority, groupSha256, scheduledAt, isPaused, reason },
   });
 }
 

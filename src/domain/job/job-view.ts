@@ -1,4 +1,5 @@
 import type { Instant } from "../message.ts";
+import type { NotificationEvent } from "../notifications/events.ts";
 import type { RecipientEvent } from "../recipients/events.ts";
 import {
   beginRunInLedger,
@@ -8,7 +9,9 @@ import {
   type RecipientCounts,
   recordInLedger,
 } from "../recipients/ledger.ts";
+import type { ResultEvent } from "../result/events.ts";
 import type { WebhookEvent } from "../webhooks/events.ts";
+import { settingsAfter } from "./erase-content.ts";
 import type { JobError, JobEvent, JobQueued, JobSettings } from "./events.ts";
 
 export type JobStatus =
@@ -40,9 +43,11 @@ export type JobView = {
   /** Of the last attempt that went wrong, until one begins. */
   readonly error: JobError | null;
   readonly ledger: Ledger;
+  /** Rows of the file that this run makes, of a kind of job that makes one; else 0. */
+  readonly rows: number;
 };
 
-export type EventOfJob = JobEvent | JobQueued | RecipientEvent | WebhookEvent;
+export type EventOfJob = JobEvent | JobQueued | RecipientEvent | ResultEvent | WebhookEvent | NotificationEvent;
 
 /** The first event of a job. */
 export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>): JobView {
@@ -58,6 +63,7 @@ export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>):
     nextAttemptAt: null,
     error: null,
     ledger: emptyLedger(event.data.total),
+    rows: 0,
   };
 }
 
@@ -121,12 +127,18 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
         completedAt: null,
         nextAttemptAt: null,
         error: null,
+        rows: 0,
       };
+    case "ResultStored":
+      return event.data.run === view.run ? { ...view, rows: Math.max(view.rows, event.data.rows) } : view;
+    case "JobContentErased":
+      return { ...view, settings: settingsAfter(view.settings, event.data) };
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "WebhookDelivered":
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
+    case "NotificationRead":
       return view;
     case "RecipientsClaimed":
     case "RecipientsReleased":
@@ -134,6 +146,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "RecipientDeferred":
     case "RecipientFailed":
     case "RecipientUnknown":
+    case "RecipientSuppressed":
       recordInLedger(view.ledger, event);
       return view;
   }
@@ -153,7 +166,11 @@ export function foldJobView(history: Iterable<EventOfJob>): JobView | null {
   return view;
 }
 
-export const progressOf = (view: JobView): RecipientCounts => countRecipients(view.ledger);
+/** How many rows there will be is known when the last one is written: until then the total is those that are. */
+export function progressOf({ ledger, rows }: Pick<JobView, "ledger" | "rows">): RecipientCounts {
+  const counts = countRecipients(ledger);
+  return { ...counts, total: counts.total + rows, sent: counts.sent + rows };
+}
 
 const isWaiting = (view: JobView): boolean =>
   view.status === "pending" || view.status === "scheduled" || view.status === "retrying";

@@ -22,12 +22,17 @@ export type RecipientsClaimed = Message<
 /** Claims taken back: these were surely not handed to a mail server. */
 export type RecipientsReleased = Message<"RecipientsReleased", Turn & { readonly recipients: readonly number[] }>;
 
+/** Why an address is on the suppression list of its tenant. */
+export type SuppressionReason = "hard-bounce" | "unsubscribe" | "manual";
+
 export type RecipientOutcome =
   /** The next mail server took responsibility; `response` is its answer, masked. */
   | Message<"RecipientSent", OfRecipient & { readonly messageId: string; readonly response: string }>
   | Message<"RecipientDeferred", OfRecipient & { readonly error: DeliveryError }>
   | Message<"RecipientFailed", OfRecipient & { readonly error: DeliveryError }>
   /** It may have been sent or not, nobody can know, and the job asked not to try again. */
-  | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>;
+  | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>
+  /** Not mailed, because its address is on the suppression list of the tenant. */
+  | Message<"RecipientSuppressed", OfRecipient & { readonly reason: SuppressionReason }>;
 
 export type RecipientEvent = RecipientsClaimed | RecipientsReleased | RecipientOutcome;

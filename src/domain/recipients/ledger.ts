@@ -9,6 +9,8 @@ export type RecipientCounts = {
   readonly pending: number;
   readonly deferred: number;
   readonly unknown: number;
+  /** Not mailed, as they are on the suppression list: neither sent nor failed. */
+  readonly suppressed: number;
 };
 
 /** One byte a recipient, so that a ledger can be kept in a row of a table. The values are stored: never change one. */
@@ -22,9 +24,11 @@ export const cell = {
   unknown: 5,
   /** Not sent, and not asked for by the retry that began this run. */
   leftOut: 6,
-  /** Counted as failed or unknown in this run, but the mail left after all: no later run sends it again. */
+  /** Counted as failed, unknown or suppressed in this run, but the mail left after all: no later run sends it again. */
   failedYetSent: 7,
   unknownYetSent: 8,
+  suppressed: 9,
+  suppressedYetSent: 10,
 } as const;
 
 const open: readonly number[] = [cell.pending, cell.claimed, cell.deferred, cell.leftOut];
@@ -62,6 +66,9 @@ export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
       return;
     case "RecipientUnknown":
       settle(ledger, event.data.run, event.data.recipient, cell.unknown);
+      return;
+    case "RecipientSuppressed":
+      settle(ledger, event.data.run, event.data.recipient, cell.suppressed);
   }
 }
 
@@ -74,6 +81,7 @@ function settleSent(ledger: Ledger, recipient: number): void {
   const value = ledger.cells[recipient];
   if (value === cell.failed) ledger.cells[recipient] = cell.failedYetSent;
   else if (value === cell.unknown) ledger.cells[recipient] = cell.unknownYetSent;
+  else if (value === cell.suppressed) ledger.cells[recipient] = cell.suppressedYetSent;
   else settle(ledger, ledger.run, recipient, cell.sent);
 }
 
@@ -90,9 +98,14 @@ export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { ty
   });
 }
 
-/** A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. */
+const yetSent: readonly number[] = [cell.failedYetSent, cell.unknownYetSent, cell.suppressedYetSent];
+
+/**
+ * A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. Who was
+ * suppressed is looked up anew with all that were not sent, and mailed only if nothing speaks against it any more.
+ */
 function retriedCell(value: number, scope: RetryScope): number {
-  if (value === cell.failedYetSent || value === cell.unknownYetSent) return cell.sent;
+  if (yetSent.includes(value)) return cell.sent;
   if (value === cell.sent || value === cell.claimed) return value;
   switch (scope) {
     case "failed":
@@ -101,7 +114,7 @@ function retriedCell(value: number, scope: RetryScope): number {
       return value === cell.unknown || value === cell.failed ? value : cell.pending;
     case "unknown":
       if (value === cell.unknown) return cell.pending;
-      return value === cell.failed ? value : cell.leftOut;
+      return value === cell.failed || value === cell.suppressed ? value : cell.leftOut;
   }
 }
 
@@ -119,11 +132,11 @@ export const deferredRecipients = having(cell.deferred);
 
 /**
  * Recipients that another job may mail in the place of this one, once this one mails nobody any more: those who were
- * not sent, and those in doubt only where the job asked to send again.
+ * not sent, and those in doubt only where the job asked to send again. Who was suppressed is looked up anew there.
  */
 export const recipientsToTakeUp = (ledger: Ledger, onUnknown: OnUnknown): number[] => {
   const inDoubt = onUnknown === "resend" ? [cell.claimed, cell.unknown] : [];
-  return having(cell.pending, cell.deferred, cell.failed, cell.leftOut, ...inDoubt)(ledger);
+  return having(cell.pending, cell.deferred, cell.failed, cell.suppressed, cell.leftOut, ...inDoubt)(ledger);
 };
 
 export function countRecipients(ledger: Ledger): RecipientCounts {
@@ -137,8 +150,9 @@ export function countRecipients(ledger: Ledger): RecipientCounts {
     pending: of(cell.pending) + of(cell.claimed) + of(cell.leftOut),
     deferred: of(cell.deferred),
     unknown: of(cell.unknown) + of(cell.unknownYetSent),
+    suppressed: of(cell.suppressed) + of(cell.suppressedYetSent),
   };
 }
 
-/** The rule of half: a job whose recipients failed by more than half is a failed job. */
+/** The rule of half: a job whose recipients failed by more than half is a failed job. To be suppressed is no failure. */
 export const hasTooManyFailures = (counts: RecipientCounts): boolean => counts.failed * 2 > counts.total;

@@ -1,10 +1,17 @@
-import type { JobError } from "../job/events.ts";
+import type { JobError, JobEvent } from "../job/events.ts";
 import type { Instant, Message } from "../message.ts";
 
 export const webhookTypes = ["job.completed", "job.failed", "job.cancelled"] as const;
 
 /** What a webhook tells of. */
 export type WebhookType = (typeof webhookTypes)[number];
+
+/** How it calls the decision that ends a run; undefined for every other. */
+export const toldTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
+  JobCompleted: "job.completed",
+  JobFailed: "job.failed",
+  JobCancelled: "job.cancelled",
+};
 
 /**
  * One message to one receiver. A round is one life of it, from the first attempt to its end; asked for again by hand,

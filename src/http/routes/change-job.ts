@@ -2,9 +2,11 @@ import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
-import { readChangeRequest, readRetryRequest } from "../../schemas/job-action-request.ts";
-import { readRescheduleRequest } from "../../schemas/reschedule-request.ts";
+import { changeRequest, readChangeRequest, readRetryRequest, retryRequest } from "../../schemas/job-action-request.ts";
+import { readRescheduleRequest, rescheduleRequest } from "../../schemas/reschedule-request.ts";
 import { type Answer, json } from "../answer.ts";
+import { job as jobSchema } from "../answers/job.ts";
+import { needed, optional } from "../describes.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
 import { jobNotFound, refuseFaults } from "../problem.ts";
@@ -13,11 +15,21 @@ import { toCause } from "../request-context.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
+const changed = { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } } as const;
+
 /** What people decide about a job that is there. */
 export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   route({
     method: "POST",
     path: "/jobs/:jobId/retry",
+    describes: {
+      operation: "retryJob",
+      summary: "Run a failed job again; who was sent is not mailed again.",
+      body: optional(retryRequest),
+      answers: changed,
+      needs: ["log-writes"],
+      problems: ["job-not-found", "job-not-failed", "job-requeued", "content-erased"],
+    },
     takesBody: true,
     handle: (request) =>
       change(dependencies, request, readRetryRequest(request.body ?? {}), ({ scope, reason }) => ({
@@ -30,6 +42,14 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
   route({
     method: "DELETE",
     path: "/jobs/:jobId",
+    describes: {
+      operation: "cancelJob",
+      summary: "Cancel a job that has not ended.",
+      body: optional(changeRequest),
+      answers: changed,
+      needs: ["log-writes"],
+      problems: ["job-not-found", "job-has-ended"],
+    },
     takesBody: true,
     handle: (request) =>
       change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
@@ -41,6 +61,14 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
   route({
     method: "POST",
     path: "/jobs/:jobId/pause",
+    describes: {
+      operation: "pauseJob",
+      summary: "Hold a job back.",
+      body: optional(changeRequest),
+      answers: changed,
+      needs: ["log-writes"],
+      problems: ["job-not-found", "job-has-ended"],
+    },
     takesBody: true,
     handle: (request) =>
       change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
@@ -52,6 +80,14 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
   route({
     method: "POST",
     path: "/jobs/:jobId/resume",
+    describes: {
+      operation: "resumeJob",
+      summary: "Let a job that was held back go on.",
+      body: optional(changeRequest),
+      answers: changed,
+      needs: ["log-writes"],
+      problems: ["job-not-found", "job-not-paused"],
+    },
     takesBody: true,
     handle: (request) =>
       change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
@@ -63,6 +99,14 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
   route({
     method: "PATCH",
     path: "/jobs/:jobId",
+    describes: {
+      operation: "rescheduleJob",
+      summary: "Put a job that has not started to another time or priority.",
+      body: needed(rescheduleRequest),
+      answers: changed,
+      needs: ["log-writes"],
+      problems: ["job-not-found", "job-has-started", "job-has-ended", "scheduled-too-late"],
+    },
     takesBody: true,
     handle: (request) =>
       change(dependencies, request, readRescheduleRequest(request.body), ({ scheduledAt, priority, reason }) => ({

@@ -1,24 +1,22 @@
-import type { EventLog, JobRef } from "../../event-log/event-log.ts";
+import { v7 as newId } from "uuid";
+import { checkRequest, maxRequestBytes, refuseCrowd } from "../../acceptance/check-request.ts";
+import { createJob } from "../../acceptance/create-job.ts";
+import { jobIdOfKey } from "../../acceptance/derived-job-id.ts";
+import { draftJob } from "../../acceptance/draft-job.ts";
+import { refuseDraft } from "../../acceptance/refuse-draft.ts";
 import { faultsIn } from "../../schemas/fault.ts";
-import { maxRecipients } from "../../schemas/job-request.ts";
-import { readJobRequest } from "../../schemas/read-job-request.ts";
-import { acceptJob } from "../accept-job.ts";
+import { createdJob, dryRunResult } from "../answers/job.ts";
 import { toCreatedAnswer } from "../created-answer.ts";
-import { draftJob } from "../draft-job.ts";
+import { needed } from "../describes.ts";
 import { dryRun } from "../dry-run.ts";
 import { holdAnswer } from "../hold-answer.ts";
 import { readIdempotencyKey } from "../idempotency-key.ts";
-import { refuse, refuseFaults, refuseForNoRoom } from "../problem.ts";
-import { refuseDraft } from "../refuse-draft.ts";
-import { checkSender, refuseOverQuota } from "../refuse-mailing.ts";
-import { refuseRejection } from "../rejection.ts";
+import { jobCreation } from "../job-creation.ts";
+import { refuse, refuseFaults } from "../problem.ts";
+import { refuseCreation } from "../refuse-creation.ts";
 import { toCause } from "../request-context.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
-import { checkWebhookUrl } from "../webhook-url.ts";
-
-/** Room for 5 MB of attachments in base64, beside the megabyte that a content may have. */
-const withAttachments = 9 * 1024 * 1024;
 
 /** POST /jobs: checks everything, stores the content, then the event; sending begins after the answer. */
 export const createJobRoute = ({
@@ -37,45 +35,47 @@ export const createJobRoute = ({
   route({
     method: "POST",
     path: "/jobs",
+    describes: {
+      operation: "createJob",
+      summary: "Create a job; sending begins after the answer.",
+      body: needed(jobCreation),
+      headers: ["Idempotency-Key", "Prefer"],
+      answers: {
+        200: { is: "With `dryRun`: the first mail as it would be sent. Nothing was stored.", json: dryRunResult },
+        201: {
+          is: "The job is accepted: it is stored in the log.",
+          json: createdJob,
+          headers: ["Location", "Event-Sequence", "Idempotency-Replayed", "Preference-Applied"],
+        },
+      },
+      needs: ["log-writes"],
+      problems: ["too-many-recipients", "content-too-large", "quota-exceeded", "idempotency-key-reused"],
+    },
     takesBody: true,
-    maxBodyBytes: withAttachments,
+    maxBodyBytes: maxRequestBytes,
     handle: async (asked) => {
       const { context, base, body, header } = asked;
-      if (body === undefined) return refuse("invalid-json", "There is no body; expected a JSON object.");
-      const count = recipientCount(body);
-      if (count > maxRecipients) {
-        return refuse("too-many-recipients", `There are ${count} recipients; expected at most ${maxRecipients}.`);
-      }
-      const key = readIdempotencyKey(header("Idempotency-Key"));
-      const request = readJobRequest(body);
-      const sender = request.valid ? checkSender(request.value.from, context.limits) : request;
-      const url = request.valid ? checkWebhookUrl(request.value.webhookUrl, "webhookUrl", webhooks.allowed) : request;
-      if (!key.valid || !request.valid || !sender.valid || !url.valid) {
-        return refuseFaults(faultsIn(key, sender, url));
-      }
-
       const at = now();
-      const draft = draftJob({ tenant: context.tenant, key: key.value, body, request: request.value, maxAttempts, at });
+      if (body === undefined) return refuse("invalid-json", "There is no body; expected a JSON object.");
+      const crowd = refuseCrowd(body);
+      if (crowd !== null) return refuseCreation(crowd, at);
+      const { tenant, limits } = context;
+      const key = readIdempotencyKey(header("Idempotency-Key"));
+      const rules = { senders: limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl };
+      const request = checkRequest(body, rules);
+      if (!key.valid || !request.valid) return refuseFaults(faultsIn(key, request));
+
+      const job = { tenant, jobId: key.value === null ? newId() : jobIdOfKey(tenant, key.value) };
+      const isRepeatable = key.value !== null;
+      const draft = draftJob({ job, isRepeatable, body, request: request.value, maxAttempts, at });
       const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
-      if (refusal !== null) return refusal;
+      if (refusal !== null) return refuseCreation(refusal, at);
       if (request.value.dryRun) return await dryRun(draft, mail, at);
-      // A repetition needs no room: it is answered as it was the first time.
-      const isRepeat = async () => key.value !== null && (await isThere(log, draft.job));
-      if (!(await room.isLeftForJobs(draft.settings.total)) && !(await isRepeat())) return refuseForNoRoom();
-      const wanted = { job: draft.job, recipients: draft.settings.total, at };
-      const overQuota = await refuseOverQuota(quota, context.limits, wanted, isRepeat);
-      if (overQuota !== null) return overQuota;
-      const acceptance = await acceptJob(log, contentStore, draft, toCause(context), at);
-      if (acceptance.outcome === "rejected") return refuseRejection(acceptance.rejection);
-      ownWrites.remember(draft.job, acceptance.sequence);
-      const created = toCreatedAnswer(draft.job.jobId, base, acceptance);
-      return await holdAnswer({ live, logger }, asked, draft.job, created);
+      const order = { limits, cause: toCause(context), at };
+      const creation = await createJob({ log, room, quota, contentStore }, draft, order);
+      if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
+      ownWrites.remember(job, creation.sequence);
+      const created = toCreatedAnswer(job.jobId, base, creation);
+      return await holdAnswer({ live, logger }, asked, job, created);
     },
   });
-
-const isThere = async (log: EventLog, job: JobRef): Promise<boolean> => (await log.lastDecision(job)) > 0;
-
-const recipientCount = (body: unknown): number => {
-  const recipients = (body as { readonly recipients?: unknown }).recipients;
-  return Array.isArray(recipients) ? recipients.length : 0;
-};

@@ -1,30 +1,56 @@
+import { jobIdOfRequeue } from "../../acceptance/derived-job-id.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobRejection } from "../../domain/job/decider.ts";
 import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
-import { readChangeRequest, readIgnoreRequest } from "../../schemas/job-action-request.ts";
+import {
+  changeRequest,
+  ignoreRequest,
+  readChangeRequest,
+  readIgnoreRequest,
+} from "../../schemas/job-action-request.ts";
 import { type Answer, json } from "../answer.ts";
+import { deadLetter } from "../answers/dead-letter.ts";
+import { createdJob } from "../answers/job.ts";
 import { toCreatedAnswer } from "../created-answer.ts";
 import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
-import { toDeadLetterRef } from "../dead-letter-ref.ts";
-import { jobIdOfRequeue } from "../derived-job-id.ts";
+import { needed, optional } from "../describes.ts";
 import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../problem.ts";
 import { refuseRejection } from "../rejection.ts";
 import { toCause } from "../request-context.ts";
 import { requeueJob } from "../requeue-job.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
+import { toRunRef } from "../run-ref.ts";
 
 /** What people decide about a run that failed. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   route({
     method: "POST",
     path: "/dead-letters/:id/requeue",
+    describes: {
+      operation: "requeueDeadLetter",
+      summary: "Run a failed job again as a new job with those who were not sent.",
+      body: optional(changeRequest),
+      answers: {
+        201: { is: "The new job.", json: createdJob, headers: ["Location", "Event-Sequence", "Idempotency-Replayed"] },
+      },
+      needs: ["log-writes"],
+      problems: ["dead-letter-not-found", "dead-letter-closed", "nobody-left", "content-erased"],
+    },
     takesBody: true,
     handle: (request) => requeue(dependencies, request),
   }),
   route({
     method: "POST",
     path: "/dead-letters/:id/ignore",
+    describes: {
+      operation: "ignoreDeadLetter",
+      summary: "Set a dead letter aside, with a reason.",
+      body: needed(ignoreRequest),
+      answers: { 200: { is: "The dead letter as it is now.", json: deadLetter, headers: ["Event-Sequence"] } },
+      needs: ["log-writes"],
+      problems: ["dead-letter-not-found", "dead-letter-closed"],
+    },
     takesBody: true,
     handle: (request) => ignore(dependencies, request),
   }),
@@ -35,7 +61,7 @@ async function requeue(dependencies: RouteDependencies, { context, base, part, b
   const { log, room, contentStore, ownWrites, now } = dependencies;
   const wish = readChangeRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
-  const letter = toDeadLetterRef(context, part("id"));
+  const letter = toRunRef(context, part("id"));
   if (letter === null) return deadLetterNotFound();
   const asJob = { tenant: letter.job.tenant, jobId: jobIdOfRequeue(letter.job, letter.run) };
   if (!(await room.isLeftForJobs()) && (await log.lastDecision(asJob)) === 0) return refuseForNoRoom();
@@ -62,7 +88,7 @@ async function ignore(
 ): Promise<Answer> {
   const wish = readIgnoreRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
-  const ref = toDeadLetterRef(context, part("id"));
+  const ref = toRunRef(context, part("id"));
   if (ref === null) return deadLetterNotFound();
   const { job, run } = ref;
   const command = { type: "IgnoreDeadLetter", at: now(), run, reason: wish.value.reason } as const;

@@ -1,15 +1,18 @@
-import type { EventLog } from "../../event-log/event-log.ts";
+import type { Scope } from "../../access/scopes.ts";
+import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
+import { toEventAnswer } from "../../history/event-answer.ts";
 import { type EventType, eventSchemas } from "../../schemas/events.ts";
 import type { Checked, Fault } from "../../schemas/fault.ts";
 import { failed, passed } from "../../schemas/fault.ts";
 import { type Answer, json } from "../answer.ts";
-import { toEventAnswer } from "../event-answer.ts";
+import { eventPage } from "../answers/event.ts";
+import type { Describes } from "../describes.ts";
 import { eventStreamType, ndjsonType, streaming } from "../event-stream.ts";
 import { readFeedPage } from "../feed-page.ts";
 import { lastEventIdFault, readLastEventId } from "../last-event-id.ts";
 import { refuseFaults } from "../problem.ts";
 import { type Parameters, someOf, whole } from "../query.ts";
-import { type ApiRequest, route } from "../route.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 import { takePlace } from "../take-place.ts";
 import { asLines, asServerSentEvents, lookMs, tellFeed } from "../tell-feed.ts";
@@ -36,20 +39,43 @@ const parameters: Parameters<FeedQuery> = {
 
 /**
  * GET /events: everything that happened in a tenant, in the order of the log and from the log alone. A page by cursor
- * in JSON, or a feed that goes on: lines of JSON, or Server-Sent Events.
+ * in JSON, or a feed that goes on: lines of JSON, or Server-Sent Events. GET /admin/events: the same of what is about
+ * the service as a whole, and so of all tenants.
  */
-export const eventFeedRoute = ({ live, log }: RouteDependencies) =>
+export const eventFeedRoutes = (dependencies: Dependencies): readonly Route[] => [
+  feedRoute(dependencies, "/events", tenantsFeed, "events:read", ({ context }) => context.tenant),
+  feedRoute(dependencies, "/admin/events", servicesFeed, "admin", () => serviceTenant),
+];
+
+type Dependencies = Pick<RouteDependencies, "live" | "log">;
+
+const tenantsFeed = { operation: "readEvents", summary: "Everything that happened in the tenant, in order." };
+const servicesFeed = { operation: "readServiceEvents", summary: "What happened to the service as a whole, in order." };
+
+const feedRoute = (
+  { live, log }: Dependencies,
+  path: string,
+  names: Pick<Describes, "operation" | "summary">,
+  scope: Scope,
+  tenantOf: (request: ApiRequest<FeedQuery>) => string,
+): Route =>
   route<FeedQuery>({
     method: "GET",
-    path: "/events",
+    path,
+    describes: {
+      ...names,
+      headers: ["Last-Event-ID"],
+      answers: { 200: { is: "A page in JSON, or a feed of events that goes on.", json: eventPage } },
+      needs: ["log", "streams"],
+    },
     query: parameters,
-    scope: "events:read",
+    scope,
     offers: ["application/json", ndjsonType, eventStreamType],
     handle: async (request) => {
       const begin = await readBegin(log, request);
       if (!begin.valid) return refuseFaults(begin.faults);
       const place = takePlace(live, request);
-      return place.taken ? await answerFeed(live, request, begin.value, place.signal) : place.answer;
+      return place.taken ? await answerFeed(live, request, tenantOf(request), begin.value, place.signal) : place.answer;
     },
   });
 
@@ -67,7 +93,8 @@ async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>
 
 async function answerFeed(
   live: RouteDependencies["live"],
-  { context: { tenant }, accepted, query: { types, limit, wait } }: ApiRequest<FeedQuery>,
+  { accepted, query: { types, limit, wait } }: ApiRequest<FeedQuery>,
+  tenant: string,
   afterSequence: number,
   signal: AbortSignal,
 ): Promise<Answer> {

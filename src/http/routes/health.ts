@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { json } from "../answer.ts";
+import { alive, readiness } from "../answers/service.ts";
 import { toLoggable } from "../failure.ts";
 import { refuse } from "../problem.ts";
 import { type Route, route } from "../route.ts";
@@ -27,10 +28,26 @@ type Dependencies = { readonly probes: readonly Probe[]; readonly logger: Logger
 const probeTimeoutMs = 2000;
 
 export const healthRoutes = ({ probes, logger }: Dependencies): readonly Route[] => [
-  route({ method: "GET", path: "/livez", scope: "open", handle: async () => json({ alive: true }) }),
+  route({
+    method: "GET",
+    path: "/livez",
+    describes: {
+      operation: "isAlive",
+      summary: "Whether the process turns.",
+      answers: { 200: { is: "It does.", json: alive } },
+    },
+    scope: "open",
+    handle: async () => json({ alive: true }),
+  }),
   route({
     method: "GET",
     path: "/readyz",
+    describes: {
+      operation: "isReady",
+      summary: "Whether what the process needs can be reached, each by name.",
+      answers: { 200: { is: "All that it needs.", json: readiness } },
+      problems: ["not-ready"],
+    },
     scope: "open",
     handle: async () => {
       const findings = await Promise.all(probes.map((probe) => examine(probe, logger)));

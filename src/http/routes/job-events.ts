@@ -1,5 +1,6 @@
+import { toEventAnswer } from "../../history/event-answer.ts";
 import { json } from "../answer.ts";
-import { toEventAnswer } from "../event-answer.ts";
+import { history } from "../answers/event.ts";
 import { toJobRef } from "../job-ref.ts";
 import { jobNotFound } from "../problem.ts";
 import { route } from "../route.ts";
@@ -10,6 +11,13 @@ export const jobEventsRoute = ({ log }: RouteDependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/events",
+    describes: {
+      operation: "readJobEvents",
+      summary: "The job's own history, as it was appended to the log.",
+      answers: { 200: { is: "Its events, oldest first.", json: history } },
+      needs: ["log"],
+      problems: ["job-not-found"],
+    },
     scope: "events:read",
     handle: async ({ context, part }) => {
       const job = toJobRef(context, part("jobId"));

@@ -1,9 +1,10 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
-import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
 import { json } from "../answer.ts";
+import { logEntries } from "../answers/recipients.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { jobPath } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
+import { readLastDecision } from "../last-decision.ts";
 import { jobNotFound, refuseFaults } from "../problem.ts";
 import { oneOf, optionalText, type Parameters, whole } from "../query.ts";
 import { route } from "../route.ts";
@@ -12,7 +13,13 @@ import type { RouteDependencies } from "../route-dependencies.ts";
 /** As many as a job of 1000 recipients has after a few attempts: hardly anybody ever needs a second page. */
 const maxEntries = 5000;
 
-const statuses: readonly NonNullable<LogListOptions["status"]>[] = ["success", "failed", "deferred", "unknown"];
+const statuses: readonly NonNullable<LogListOptions["status"]>[] = [
+  "success",
+  "failed",
+  "deferred",
+  "unknown",
+  "suppressed",
+];
 
 const parameters: Parameters<LogListOptions> = {
   status: oneOf(statuses, null),
@@ -26,6 +33,14 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
   route<LogListOptions>({
     method: "GET",
     path: "/jobs/:jobId/logs",
+    describes: {
+      operation: "readJobLogs",
+      summary: "What happened to each recipient, attempt by attempt.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "Oldest first.", json: logEntries, headers: ["Read-Sequence", "Link"] } },
+      needs: ["log", "read-model"],
+      problems: ["job-not-found", "read-model-behind"],
+    },
     query: parameters,
     handle: async ({ context, base, part, query, header }) => {
       const minSequence = readMinSequence(header("Min-Sequence"));
@@ -35,31 +50,16 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       const behind = await awaitMinSequence(readPosition, "logs", minSequence.value);
       if (behind !== null) return behind;
 
-      const known = await readLastDecision(log, jobs, job);
-      if (known === null) return jobNotFound();
+      const isProjected = async () => (await askReadModel(() => jobs.find(job))).job !== null;
+      const lastDecision = await readLastDecision(log, job, isProjected);
+      if (lastDecision === null) return jobNotFound();
       // Who has seen the job end reads its whole log: the end stands behind every outcome.
-      await caughtUp(readPosition, "logs", known.lastDecision);
+      await caughtUp(readPosition, "logs", lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
       return json(page.entries, { ...readSequenceHeader(page.readSequence), ...next });
     },
   });
-
-/** Null where there is no such job. With the log away what was projected is answered, of jobs that were projected. */
-async function readLastDecision(
-  log: RouteDependencies["log"],
-  jobs: RouteDependencies["jobs"],
-  job: JobRef,
-): Promise<{ readonly lastDecision: number } | null> {
-  try {
-    const lastDecision = await log.lastDecision(job);
-    return lastDecision === 0 ? null : { lastDecision };
-  } catch (failure) {
-    const isProjected = failure instanceof LogUnavailable && (await askReadModel(() => jobs.find(job))).job !== null;
-    if (isProjected) return { lastDecision: 0 };
-    throw failure;
-  }
-}
 
 function nextPage(base: string, jobId: string, { status, email, limit }: LogListOptions, after: number): string {
   const query = new URLSearchParams({ after: String(after), limit: String(limit) });

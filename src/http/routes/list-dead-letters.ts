@@ -1,6 +1,7 @@
 import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
 import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
 import { json } from "../answer.ts";
+import { deadLetterPage } from "../answers/dead-letter.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
 import { refuseFaults } from "../problem.ts";
@@ -21,6 +22,14 @@ export const listDeadLettersRoute = ({ deadLetters, readPosition, ownWrites }: R
   route<DeadLetterListOptions>({
     method: "GET",
     path: "/dead-letters",
+    describes: {
+      operation: "listDeadLetters",
+      summary: "Jobs that gave up, the newest first.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "A page of them.", json: deadLetterPage, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
     query: parameters,
     handle: async ({ context, query, header }) => {
       const minSequence = readMinSequence(header("Min-Sequence"));

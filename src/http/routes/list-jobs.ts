@@ -2,8 +2,9 @@ import { InvalidCursor } from "../../../projections/jobs/cursor.ts";
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
-import { jobTypes } from "../../schemas/job-request.ts";
+import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { type Answer, json } from "../answer.ts";
+import { jobPage } from "../answers/job.ts";
 import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { refuseFaults } from "../problem.ts";
@@ -46,6 +47,14 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
   route<ListQuery>({
     method: "GET",
     path: "/jobs",
+    describes: {
+      operation: "listJobs",
+      summary: "The tenant's jobs, with whatever was decided through this process a moment ago.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "A page of them.", json: jobPage, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
     query: parameters,
     handle: async ({ context, base, query, header }) => {
       const minSequence = readMinSequence(header("Min-Sequence"));

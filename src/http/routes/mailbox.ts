@@ -1,4 +1,5 @@
 import { json } from "../answer.ts";
+import { caughtMails } from "../answers/service.ts";
 import { refuse } from "../problem.ts";
 import { type Route, route } from "../route.ts";
 
@@ -25,6 +26,11 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
         route({
           method: "GET",
           path: "/mailbox",
+          describes: {
+            operation: "listCaughtMails",
+            summary: "The mails that the service has caught instead of sending them.",
+            answers: { 200: { is: "All that are kept.", json: caughtMails } },
+          },
           scope: "admin",
           handle: async () =>
             json(
@@ -34,6 +40,12 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
         route({
           method: "GET",
           path: "/mailbox/:id",
+          describes: {
+            operation: "readCaughtMail",
+            summary: "One of them as it was received.",
+            answers: { 200: { is: "The mail." } },
+            problems: ["mail-not-found"],
+          },
           scope: "admin",
           offers: ["message/rfc822"],
           handle: async ({ part }) => {

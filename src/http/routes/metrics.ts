@@ -12,6 +12,11 @@ export const metricsRoute = (page: MetricsPage, scope: Route["scope"]): Route =>
   route({
     method: "GET",
     path: "/metrics",
+    describes: {
+      operation: "readMetrics",
+      summary: "What the process measures, for Prometheus.",
+      answers: { 200: { is: "The text format of Prometheus." } },
+    },
     scope,
     offers: ["text/plain"],
     handle: async () => ({

@@ -1,25 +1,47 @@
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
-import { jobFromLog } from "../../history/job-from-log.ts";
+import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
 import { json } from "../answer.ts";
+import { job as jobSchema } from "../answers/job.ts";
 import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { toLoggable } from "../failure.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
 import { jobNotFound, refuseFaults } from "../problem.ts";
+import { optionalMoment, type Parameters } from "../query.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
-/** GET /jobs/:jobId: from the read model, or from the log itself where that knows more or is all there is. */
+type JobQuery = { readonly asOf: Moment | null };
+
+const parameters: Parameters<JobQuery> = { asOf: optionalMoment };
+
+/**
+ * GET /jobs/:jobId: from the read model, or from the log itself where that knows more or is all there is. As it was at
+ * an earlier time or event, always from the log.
+ */
 export const readJobRoute = (dependencies: RouteDependencies) =>
-  route({
+  route<JobQuery>({
     method: "GET",
     path: "/jobs/:jobId",
-    handle: async ({ context, base, part, header }) => {
+    describes: {
+      operation: "readJob",
+      summary: "One job with its progress, as it is or as it was at an earlier event or time.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "The job.", json: jobSchema, headers: ["Read-Sequence"] } },
+      needs: ["log", "read-model"],
+      problems: ["job-not-found", "read-model-behind"],
+    },
+    query: parameters,
+    handle: async ({ context, base, part, header, query: { asOf } }) => {
       const minSequence = readMinSequence(header("Min-Sequence"));
       if (!minSequence.valid) return refuseFaults(minSequence.faults);
       const ref = toJobRef(context, part("jobId"));
       if (ref === null) return jobNotFound();
+      if (asOf !== null) {
+        const then = await jobFromLog(dependencies.log, dependencies.contentStore, ref, asOf);
+        return then === null ? jobNotFound() : json(toJobAnswer(then.job, base), readSequenceHeader(then.sequence));
+      }
       const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence.value);
       if (behind !== null) return behind;
       const found = await findJob(dependencies, ref);

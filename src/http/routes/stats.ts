@@ -4,6 +4,7 @@ import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
 import { json } from "../answer.ts";
+import { stats as statsSchema } from "../answers/service.ts";
 import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { refuseFaults } from "../problem.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
@@ -16,11 +17,27 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
   route({
     method: "GET",
     path: "/stats",
+    describes: {
+      operation: "readStats",
+      summary: "Counts, rates and waiting jobs of the caller's tenant.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "As they are now.", json: statsSchema, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
     handle: (request) => answer(request, request.context.tenant, dependencies),
   }),
   route({
     method: "GET",
     path: "/admin/jobs/stats",
+    describes: {
+      operation: "readAllStats",
+      summary: "The same of all tenants together.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "As they are now.", json: statsSchema, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
     scope: "admin",
     handle: (request) => answer(request, null, dependencies),
   }),
@@ -91,6 +108,7 @@ function perMinute({ from, counts }: Period, at: Instant) {
     mailsSent: rate(counts.mails_sent),
     mailsFailed: rate(counts.mails_failed),
     mailsUnknown: rate(counts.mails_unknown),
+    mailsSuppressed: rate(counts.mails_suppressed),
   };
 }
 

@@ -26,6 +26,17 @@ export const streamJobRoute = ({ live }: RouteDependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/stream",
+    describes: {
+      operation: "streamJob",
+      summary: "How the job goes on, as Server-Sent Events, until it has ended.",
+      headers: ["Last-Event-ID"],
+      answers: {
+        200: { is: "`event: progress` and `event: status`, each with the job as data and its place in the log as id." },
+        204: { is: "The client has seen the end.", isEmpty: true },
+      },
+      needs: ["log", "streams"],
+      problems: ["job-not-found"],
+    },
     offers: [eventStreamType],
     handle: async (request) => {
       const { context, base, part, header } = request;

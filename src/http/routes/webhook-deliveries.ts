@@ -1,8 +1,10 @@
 import type { DeliveryListOptions, DeliveryRecord } from "../../../projections/webhook-deliveries/queries.ts";
 import { deliveryAfter, foldDeliveries } from "../../domain/webhooks/delivery.ts";
 import type { WebhookEvent } from "../../domain/webhooks/events.ts";
+import { readDeliveries } from "../../webhooks/read-deliveries.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { type Answer, json } from "../answer.ts";
+import { deliveryPage, delivery as deliverySchema } from "../answers/notices.ts";
 import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
 import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../problem.ts";
 import { type Parameters, whole } from "../query.ts";
@@ -23,6 +25,14 @@ export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Rout
   route<DeliveryListOptions>({
     method: "GET",
     path: "/webhook-endpoints/:id/deliveries",
+    describes: {
+      operation: "listWebhookDeliveries",
+      summary: "What was sent to an endpoint, the newest first.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "A page of them.", json: deliveryPage, headers: ["Read-Sequence"] } },
+      needs: ["log", "read-model"],
+      problems: ["webhook-endpoint-not-found", "read-model-behind"],
+    },
     query: parameters,
     handle: async (request) => {
       const endpoint = await endpointOf(dependencies, request);
@@ -32,6 +42,13 @@ export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Rout
   route({
     method: "POST",
     path: "/webhook-endpoints/:id/deliveries/:deliveryId/redeliver",
+    describes: {
+      operation: "redeliverWebhook",
+      summary: "Send a message again, with the same id.",
+      answers: { 202: { is: "It is about to be sent.", json: deliverySchema, headers: ["Event-Sequence"] } },
+      needs: ["log-writes", "read-model"],
+      problems: ["webhook-endpoint-not-found", "webhook-delivery-not-found"],
+    },
     handle: async (request) => {
       const endpoint = await endpointOf(dependencies, request);
       return endpoint === null ? webhookEndpointNotFound() : await redeliver(dependencies, endpoint, request);
@@ -70,7 +87,7 @@ async function redeliver(
   const projected = await askReadModel(() => webhooks.deliveries.find(context.tenant, id, part("deliveryId")));
   if (projected === null) return webhookDeliveryNotFound();
   const job = { tenant: context.tenant, jobId: projected.jobId };
-  const notices = await log.readNotices(job);
+  const notices = await readDeliveries(log, job);
   const state = foldDeliveries(notices.map(({ event }) => event)).get(projected.deliveryId);
   if (state === undefined) return webhookDeliveryNotFound();
   const toAnswer = (delivery: Omit<DeliveryRecord, "jobId">) => toDeliveryAnswer({ ...delivery, jobId: job.jobId });

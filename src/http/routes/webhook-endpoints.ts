@@ -1,7 +1,8 @@
 import { v7 as newId } from "uuid";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
 import { faultsIn } from "../../schemas/fault.ts";
-import { readWebhookEndpointRequest } from "../../schemas/webhook-request.ts";
+import { readWebhookEndpointRequest, webhookEndpointRequest } from "../../schemas/webhook-request.ts";
+import { checkWebhookUrl } from "../../webhooks/check-webhook-url.ts";
 import { newSecret } from "../../webhooks/secret.ts";
 import {
   findEndpoint,
@@ -12,11 +13,12 @@ import {
   withRotatedEndpoint,
 } from "../../webhooks/tenant-webhooks.ts";
 import { type Answer, json } from "../answer.ts";
+import { endpointPage, endpoint as endpointSchema, endpointWithSecret } from "../answers/notices.ts";
+import { needed } from "../describes.ts";
 import { refuse, refuseFaults, webhookEndpointNotFound } from "../problem.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 import { toEndpointAnswer, toSecretAnswer } from "../webhook-answer.ts";
-import { checkWebhookUrl } from "../webhook-url.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;
 
@@ -25,6 +27,12 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
   route({
     method: "GET",
     path: "/webhook-endpoints",
+    describes: {
+      operation: "listWebhookEndpoints",
+      summary: "Where the tenant is told of its jobs.",
+      answers: { 200: { is: "All of them.", json: endpointPage } },
+      needs: ["log"],
+    },
     handle: async ({ context }) => {
       const { endpoints } = await dependencies.webhooks.store.read(context.tenant);
       return json({ data: endpoints.map(toEndpointAnswer), nextCursor: null });
@@ -33,12 +41,27 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
   route({
     method: "POST",
     path: "/webhook-endpoints",
+    describes: {
+      operation: "createWebhookEndpoint",
+      summary: "Make an endpoint; its secret is shown once.",
+      body: needed(webhookEndpointRequest),
+      answers: { 201: { is: "The endpoint with its secret.", json: endpointWithSecret } },
+      needs: ["log-writes"],
+      problems: ["too-many-webhook-endpoints"],
+    },
     takesBody: true,
     handle: (request) => create(dependencies, request),
   }),
   route({
     method: "DELETE",
     path: "/webhook-endpoints/:id",
+    describes: {
+      operation: "deleteWebhookEndpoint",
+      summary: "Tell an endpoint nothing more.",
+      answers: { 200: { is: "The endpoint as it was.", json: endpointSchema } },
+      needs: ["log-writes"],
+      problems: ["webhook-endpoint-not-found"],
+    },
     handle: async ({ context, part }) => {
       const { store } = dependencies.webhooks;
       const found = findEndpoint(await store.read(context.tenant), part("id"));
@@ -50,6 +73,13 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
   route({
     method: "POST",
     path: "/webhook-endpoints/:id/rotate",
+    describes: {
+      operation: "rotateWebhookSecret",
+      summary: "Replace the secret; the one before signs as well for a while.",
+      answers: { 200: { is: "The endpoint with its new secret.", json: endpointWithSecret } },
+      needs: ["log-writes"],
+      problems: ["webhook-endpoint-not-found"],
+    },
     handle: async ({ context, part }) => {
       const { webhooks } = await dependencies.webhooks.store.change(context.tenant, (before) =>
         withRotatedEndpoint(before, part("id"), dependencies.now()),

@@ -3,6 +3,7 @@ import { signedPost } from "../../webhooks/signed-post.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { judge, type Verdict } from "../../webhooks/verdict.ts";
 import { json } from "../answer.ts";
+import { webhookTestResult } from "../answers/notices.ts";
 import { webhookEndpointNotFound } from "../problem.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
@@ -12,13 +13,20 @@ export const webhookTestRoute = ({ webhooks, now }: Pick<RouteDependencies, "web
   route({
     method: "POST",
     path: "/webhook-endpoints/:id/test",
+    describes: {
+      operation: "testWebhookEndpoint",
+      summary: "Send a signed message now, once, and say what came of it.",
+      answers: { 200: { is: "What came of it.", json: webhookTestResult } },
+      needs: ["log"],
+      problems: ["webhook-endpoint-not-found"],
+    },
     handle: async ({ context, part }) => {
       const endpoint = findEndpoint(await webhooks.store.read(context.tenant), part("id"));
       if (endpoint === null) return webhookEndpointNotFound();
       const id = randomUUID();
       const message = { type: "webhook.test", timestamp: now(), data: { endpointId: endpoint.id } };
       const body = new TextEncoder().encode(JSON.stringify(message));
-      const verdict = judge(await signedPost(webhooks.post, endpoint, { id, body }));
+      const verdict = judge(await signedPost(webhooks.post, endpoint, { id, body, traceparent: context.traceparent }));
       return json({ webhookId: id, ...toResult(verdict) });
     },
   });

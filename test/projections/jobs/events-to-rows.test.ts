@@ -64,7 +64,7 @@ describe("a job in the read model", () => {
       name: "November",
       subject: "Your invoice",
       metadata: { campaign: "11" },
-      progress: { total: 3, sent: 0, failed: 0, pending: 3, deferred: 0, unknown: 0 },
+      progress: { total: 3, sent: 0, failed: 0, pending: 3, deferred: 0, unknown: 0, suppressed: 0 },
       attempt: 0,
       maxAttempts: 4,
       createdAt: earlier,
@@ -130,7 +130,15 @@ describe("a job in the read model", () => {
       recipientFailed({ recipient: 1 }),
       recipientDeferred({ recipient: 2 }),
     );
-    expect(progress).to.deep.equal({ total: 3, sent: 1, failed: 1, pending: 0, deferred: 1, unknown: 0 });
+    expect(progress).to.deep.equal({
+      total: 3,
+      sent: 1,
+      failed: 1,
+      pending: 0,
+      deferred: 1,
+      unknown: 0,
+      suppressed: 0,
+    });
     expect(await progressAfter(...claimed, recipientUnknown({ recipient: 1 }))).to.include({ pending: 2, unknown: 1 });
   });
 

@@ -8,54 +8,10 @@ import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { type ProjectionPlace, projectBatch } from "../../../projections/project-batch.ts";
 import { createTables, dropTables } from "../../../projections/table-set.ts";
 import { toJobRecord } from "../../../src/domain/job/job-record.ts";
-import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
-import type { JobRef, LogEntry, StoredEvent } from "../../../src/event-log/event-log.ts";
-import { channelOf } from "../../../src/event-log/subjects.ts";
-import { anyHistory } from "../../support/any-history.ts";
-import { caused } from "../../support/examples.ts";
-import { newJob } from "../../support/happen.ts";
+import type { JobRef, LogEntry } from "../../../src/event-log/event-log.ts";
 import { viewOf } from "../../support/job-views.ts";
+import { type JobWithHistory, mixedHistories } from "../../support/mixed-histories.ts";
 import { exampleJobContent, openReadSide, type ReadSide } from "../../support/read-side.ts";
-
-type History = readonly EventOfJob[];
-
-/** Some jobs at a time, their events mixed as workers mix them, and cut into batches anywhere. */
-const mixedHistories = fc
-  .record({
-    histories: fc.array(anyHistory, { minLength: 1, maxLength: 3 }),
-    turns: fc.infiniteStream(fc.nat({ max: 2 })),
-    sizes: fc.infiniteStream(fc.integer({ min: 1, max: 12 })),
-    gaps: fc.infiniteStream(fc.constantFrom(1, 1, 1, 2, 7)),
-  })
-  .map(({ histories, turns, sizes, gaps }) => {
-    const jobs = histories.map((history) => ({ job: newJob(), history }));
-    return { jobs, batches: intoBatches(inOneLog(jobs, turns, gaps), sizes) };
-  });
-
-type Job = { readonly job: JobRef; readonly history: History };
-
-function inOneLog(jobs: readonly Job[], turns: Iterator<number>, gaps: Iterator<number>): readonly LogEntry[] {
-  const left = jobs.map(({ job, history }) => ({ job, events: [...history] }));
-  const entries: StoredEvent[] = [];
-  for (let sequence = 0; left.some(({ events }) => events.length > 0); ) {
-    const { job, events } = left[turns.next().value % left.length] as (typeof left)[number];
-    const event = events.shift();
-    if (event === undefined) continue;
-    sequence += gaps.next().value;
-    entries.push({ ...job, ...caused(`event-${sequence}`, event), sequence, channel: channelOf(event) });
-  }
-  return entries;
-}
-
-function intoBatches(entries: readonly LogEntry[], sizes: Iterator<number>): readonly (readonly LogEntry[])[] {
-  const batches: (readonly LogEntry[])[] = [];
-  for (let from = 0; from < entries.length; ) {
-    const size: number = sizes.next().value;
-    batches.push(entries.slice(from, from + size));
-    from += size;
-  }
-  return batches;
-}
 
 describe("any histories of some jobs, cut into batches anywhere", () => {
   let side: ReadSide;
@@ -113,7 +69,7 @@ async function countsOf(db: Knex): Promise<Counts> {
   return Object.fromEntries(rows.map(({ status, jobs }) => [status, jobs]));
 }
 
-function countedIn(jobs: readonly Job[]): Counts {
+function countedIn(jobs: readonly JobWithHistory[]): Counts {
   const counts: Record<string, number> = {};
   for (const { history } of jobs) {
     const { status } = viewOf(...history);

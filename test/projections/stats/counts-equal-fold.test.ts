@@ -74,7 +74,7 @@ describe("the counts of any histories of some jobs", () => {
 });
 
 /** A recipient that was sent stays so whatever is retried. */
-const everSent: readonly number[] = [cell.sent, cell.failedYetSent, cell.unknownYetSent];
+const everSent: readonly number[] = [cell.sent, cell.failedYetSent, cell.unknownYetSent, cell.suppressedYetSent];
 
 /** What a worker that lost the job still says after its end is in the job's own row; nobody counts it any more. */
 const untilCompleted = <Event extends { readonly type: string }>(history: readonly Event[]): readonly Event[] => {

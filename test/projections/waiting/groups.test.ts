@@ -173,7 +173,7 @@ describe("a job that was rescheduled while it waited", () => {
       jobRescheduled({ scheduledAt: longAgo }),
       jobQueued(),
     );
-    expect(await due()).to.deep.equal([{ run: 1, attempt: 1, opening: 1, priority: "normal" }]);
+    expect(await due()).to.deep.equal([{ run: 1, attempt: 1, opening: 1, type: "email.send", priority: "normal" }]);
   });
 
   it("waits no longer for its former time", async () => {
@@ -181,6 +181,6 @@ describe("a job that was rescheduled while it waited", () => {
     await side.happens(job, jobCreated({ scheduledAt: longAgo }), jobRescheduled({ scheduledAt: inAnHour() }));
     expect(await due()).to.deep.equal([]);
     await side.happens(job, jobRescheduled({ scheduledAt: longAgo, opening: 2 }));
-    expect(await due()).to.deep.equal([{ run: 1, attempt: 1, opening: 2, priority: "normal" }]);
+    expect(await due()).to.deep.equal([{ run: 1, attempt: 1, opening: 2, type: "email.send", priority: "normal" }]);
   });
 });

@@ -1,0 +1,31 @@
+/**
+ * Follows a tenant's events, from the first one on, and prints each as a line of JSON. Started again, it goes on where it
+ * was. Settings: NATS_URL, NATS_USER, NATS_PASSWORD, CONSUMER.
+ */
+import { connect } from "nats";
+
+/** As asyncapi.json describes it. */
+type WaybillEvent = { readonly id: string; readonly type: string; readonly subject: string; readonly data: object };
+
+const { NATS_URL = "127.0.0.1:4222", NATS_USER = "acme", NATS_PASSWORD = "", CONSUMER = "acme" } = process.env;
+
+const nats = await connect({
+  servers: NATS_URL,
+  user: NATS_USER,
+  pass: NATS_PASSWORD,
+  // All that the user may listen to.
+  inboxPrefix: `_INBOX_${CONSUMER}`,
+  maxReconnectAttempts: -1,
+});
+const consumer = await nats.jetstream({ apiPrefix: "waybill.api" }).consumers.get("JOBS", CONSUMER);
+const messages = await consumer.consume({ max_messages: 100 });
+process.once("SIGTERM", () => void messages.close());
+
+for await (const message of messages) {
+  const event: WaybillEvent = message.json();
+  // Here goes what is to happen. It may happen twice, so know the event by its id; a type that is new is left aside.
+  process.stdout.write(`${JSON.stringify({ sequence: message.seq, ...event })}\n`);
+  // After it, never before: what is not acknowledged comes again.
+  message.ack();
+}
+await nats.drain();

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Connection } from "mysql2";
+import { catchUp } from "./catch-up.ts";
+import { type Checkpoint, isOfLog, readCheckpoint } from "./checkpoint.ts";
+import { compareTables, type Difference } from "./compare-tables.ts";
+import { ask, openConnection } from "./database.ts";
+import { exclusively } from "./projection-lock.ts";
+import type { Projector } from "./projector.ts";
+import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
+import { type RebuildSetup, throwFailures } from "./replace-live.ts";
+import { shareFollowing } from "./share-following.ts";
+import { createTables, dropTables, liveCheckpoint } from "./table-set.ts";
+
+export type CheckSetup = Pick<RebuildSetup, "db" | "log" | "sources" | "onProgress" | "signal"> & {
+  readonly onChecked: (checked: Checked) => void;
+};
+
+export type Checked = {
+  readonly projection: string;
+  /** Both were compared as of this event. */
+  readonly sequence: number;
+  readonly differences: readonly Difference[];
+};
+
+/** The rows cannot be compared with anything: they are of another version or of another log. */
+export class NotComparable extends Error {
+  override readonly name = "NotComparable";
+}
+
+/** Of each kind in each table. */
+const differencesShown = 5;
+const patienceMs = 30_000;
+
+/** What somebody works on at the moment differs for a moment; what is wrong stays so. */
+const rounds = 3;
+const betweenRoundsMs = 1_000;
+
+/**
+ * Projects the log into tables beside the live ones, up to exactly where these are, and compares the two. The live
+ * projection stands still only for the last few events before that. Nothing is changed, whatever is found, and the tables
+ * are dropped at the end.
+ */
+export async function checkRows(projectors: readonly Projector[], setup: CheckSetup): Promise<void> {
+  const { db } = setup;
+  await holdingRebuildLocks(db, projectors, async (held) => {
+    const together = { ...setup, log: shareFollowing(setup.log, patienceMs) };
+    throwFailures(await Promise.allSettled(held.map((one) => check(one, together))));
+  });
+}
+
+async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void> {
+  const { db, signal, onChecked } = setup;
+  const over = AbortSignal.any([lock.over, ...(signal === undefined ? [] : [signal])]);
+  await dropTables(db, projector, "__check");
+  try {
+    await createTables(db, projector, "__check");
+    // Never further than the live ones are: nobody could go back.
+    await fillUpTo((await comparable(projector, setup)).sequence, projector, setup, over);
+    let checked = await compareOnce(projector, setup, over);
+    for (let round = 1; round < rounds && checked.differences.length > 0; round += 1) {
+      await pause(betweenRoundsMs, undefined, { signal: over });
+      checked = await compareOnce(projector, setup, over);
+    }
+    onChecked(checked);
+  } finally {
+    await dropTables(db, projector, "__check").catch(() => {});
+  }
+}
+
+async function comparable(projector: Projector, { db, log }: CheckSetup): Promise<Checkpoint> {
+  const { name, version } = projector;
+  const live = await liveCheckpoint(db, projector);
+  if (live === null) throw new NotComparable(`There are no tables of ${name}: run "waybill rebuild ${name}".`);
+  if (live.version !== version) {
+    throw new NotComparable(`The tables of ${name} are of version ${live.version}, this release makes ${version}.`);
+  }
+  if (live.sequence > 0 && !isOfLog(live, await log.state())) {
+    throw new NotComparable(`The tables of ${name} were projected from another log, or from more of it than there is.`);
+  }
+  return live;
+}
+
+async function fillUpTo(upTo: number, projector: Projector, setup: CheckSetup, signal: AbortSignal): Promise<void> {
+  const { db, log, sources, onProgress } = setup;
+  const from = await readCheckpoint(db, projector.name, "__check");
+  if (from === null) throw new Error(`The tables of the check of ${projector.name} are gone.`);
+  const place = { db, projector, suffix: "__check", sources } as const;
+  await catchUp({ place, log, from, atLeast: upTo, upTo, onProgress }, signal);
+}
+
+/** The lock only until there is a snapshot of both: to compare them takes a while, and nobody has to wait for it. */
+async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortSignal): Promise<Checked> {
+  const { db } = setup;
+  const connection = await openConnection(db);
+  try {
+    const { sequence } = await exclusively(db, projector.name, async (live) => {
+      const reached = await comparable(projector, setup);
+      await fillUpTo(reached.sequence, projector, setup, AbortSignal.any([over, live.over]));
+      await takeSnapshot(connection);
+      return reached;
+    });
+    const differences = await compareTables(connection, projector, differencesShown);
+    // Before the tables are dropped: that waits for whoever reads them.
+    await ask(connection, "COMMIT");
+    return { projection: projector.name, sequence, differences };
+  } finally {
+    connection.end();
+  }
+}
+
+async function takeSnapshot(connection: Connection): Promise<void> {
+  await ask(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+  await ask(connection, "SET SESSION time_zone = '+00:00'");
+  await ask(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+}

@@ -1,0 +1,38 @@
+import type { Knex } from "knex";
+import type { EndedJobs } from "../../src/erasure/ended-jobs.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { toDate } from "../instants.ts";
+import type { ReadPositions } from "../read-position.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { jobsProjector } from "./projector.ts";
+import { jobTables } from "./tables.ts";
+
+const { jobs, counts } = jobTables("");
+
+/** Those that show a job: the next round finds others once these have let go of the ones before. */
+const followers = ["jobs", "logs", "recipients", "dead-letters"];
+const followMs = 30_000;
+
+/** Asked tenant by tenant, as the index is: all that ended at some time would be looked for in every row. */
+export const createEndedJobs = (db: Knex, positions: ReadPositions): EndedJobs =>
+  onReadableRows(db, jobsProjector, {
+    before: async (time, limit) => {
+      const tenants: { tenant: string }[] = await db(counts).distinct("tenant").orderBy("tenant");
+      const found: JobRef[] = [];
+      for (const { tenant } of tenants) {
+        if (found.length === limit) break;
+        const rows: { id: string }[] = await db(jobs)
+          .where({ tenant })
+          .andWhere("completed_at", "<", toDate(time))
+          .orderBy("completed_at")
+          .limit(limit - found.length)
+          .select("id");
+        found.push(...rows.map(({ id }) => ({ tenant, jobId: id })));
+      }
+      return found;
+    },
+    include: async (sequence) => {
+      const all = await Promise.all(followers.map((name) => positions.waitFor(name, sequence, followMs)));
+      return all.every((isThere) => isThere);
+    },
+  });

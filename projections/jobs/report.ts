@@ -1,0 +1,43 @@
+import type { JobRecord } from "../../src/domain/job/job-record.ts";
+import type { ReportSpan } from "../../src/reports/report-source.ts";
+import { toDate } from "../instants.ts";
+import type { Statement } from "../prepared.ts";
+import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
+import { recordOf } from "./list-statements.ts";
+import { jobsProjector } from "./projector.ts";
+import { type JobRecordRow, toJobRecord } from "./rows.ts";
+import { jobTables } from "./tables.ts";
+
+/**
+ * Jobs in the order of their creation, each as it stands when it is read. A job of the tenant that was created after the
+ * report began is none of its rows, also where `to` is later.
+ */
+export const jobReport: ReadModelRows<JobRecordRow, JobRecord> = {
+  projector: jobsProjector,
+  statement: (span, after, limit) => {
+    const parts = [...within(span), ...(after === null ? [] : [beyond(after)])];
+    return {
+      // The index is named for the reason that list-statements.ts tells.
+      sql: `
+        SELECT ${recordOf("job")} FROM \`${jobTables("").jobs}\` AS job FORCE INDEX (by_creation)
+        WHERE ${parts.map(({ sql }) => sql).join(" AND ")} ORDER BY job.created_at, job.id LIMIT ?`,
+      bindings: [...parts.flatMap(({ bindings }) => bindings), limit],
+    };
+  },
+  toRow: (found) => {
+    const row = toJobRecord(found);
+    return { cursor: toCursor(row.createdAt, row.id), row };
+  },
+};
+
+const within = ({ tenant, from, to, began }: ReportSpan): readonly Statement[] => [
+  { sql: "job.tenant = ? AND job.created_at <= ?", bindings: [tenant, toDate(began.at)] },
+  ...(from === null ? [] : [{ sql: "job.created_at >= ?", bindings: [toDate(from)] }]),
+  ...(to === null ? [] : [{ sql: "job.created_at < ?", bindings: [toDate(to)] }]),
+];
+
+function beyond(after: string): Statement {
+  const [createdAt, id] = fromCursor(after);
+  const at = toDate(createdAt);
+  return { sql: "(job.created_at > ? OR (job.created_at = ? AND job.id > ?))", bindings: [at, at, id] };
+}

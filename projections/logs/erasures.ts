@@ -1,0 +1,57 @@
+import type { Knex } from "knex";
+import type { JobEvent } from "../../src/domain/job/events.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { Suffix } from "../projector.ts";
+import { logErasuresTable, logsTable } from "./tables.ts";
+
+type ErasureEvent = StoredEvent<Extract<JobEvent, { type: "JobContentErased" }>>;
+
+/** Stand for recipients, who count from 0. */
+const everybody = -1;
+const retired = -2;
+
+/** What is known of erased jobs: whether a recipient's address is erased, and whether the job has no rows any more. */
+export type KnownErasures = {
+  readonly isErased: (jobId: string, recipient: number) => boolean;
+  readonly isRetired: (jobId: string) => boolean;
+};
+
+/** Longer lists make MariaDB turn them into a join. */
+const askedAtOnce = 500;
+
+export const isErasure = (stored: StoredEvent): stored is ErasureEvent => stored.event.type === "JobContentErased";
+
+/** Keeps it for outcomes that come later: mails that were on their way when a job was cancelled, say. */
+export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: ErasureEvent): Promise<void> {
+  const { recipients, isRetired } = erasure.event.data;
+  const places = [...(recipients ?? [everybody]), ...(isRetired ? [retired] : [])];
+  const rows = places.map((recipient) => ({ job_id: erasure.jobId, recipient }));
+  await transaction(logErasuresTable(suffix)).insert(rows).onConflict().ignore();
+}
+
+export async function readErasures(
+  transaction: Knex.Transaction,
+  suffix: Suffix,
+  jobIds: readonly string[],
+): Promise<KnownErasures> {
+  const known = new Set<string>();
+  for (let first = 0; first < jobIds.length; first += askedAtOnce) {
+    const rows: { job_id: string; recipient: number }[] = await transaction(logErasuresTable(suffix)).whereIn(
+      "job_id",
+      jobIds.slice(first, first + askedAtOnce),
+    );
+    for (const { job_id, recipient } of rows) known.add(`${job_id} ${recipient}`);
+  }
+  return {
+    isErased: (jobId, recipient) => known.has(`${jobId} ${everybody}`) || known.has(`${jobId} ${recipient}`),
+    isRetired: (jobId) => known.has(`${jobId} ${retired}`),
+  };
+}
+
+export async function eraseRows(transaction: Knex.Transaction, suffix: Suffix, erasure: ErasureEvent): Promise<void> {
+  const { recipients, isRetired } = erasure.event.data;
+  const rows = transaction(logsTable(suffix)).where({ job_id: erasure.jobId });
+  if (isRetired) await rows.delete();
+  else if (recipients === null) await rows.update({ email: null });
+  else await rows.whereIn("recipient", [...recipients]).update({ email: null });
+}

@@ -1,0 +1,33 @@
+import type { Knex } from "knex";
+import type { NotificationRecord } from "../../src/domain/notifications/notification.ts";
+import { type PageOptions, readNewestFirst } from "../newest-first.ts";
+import { onReadableRows } from "../readable-rows.ts";
+import { notificationsProjector } from "./projector.ts";
+import { type NotificationRow, toNotification } from "./rows.ts";
+import { notificationTables } from "./tables.ts";
+
+export type NotificationListOptions = PageOptions & { readonly unreadOnly: boolean };
+
+export type NotificationList = {
+  readonly readSequence: number;
+  /** The newest first. */
+  readonly notifications: readonly NotificationRecord[];
+  /** Null after the last. */
+  readonly nextCursor: string | null;
+};
+
+export type NotificationQueries = {
+  /** `asker` is the actor who asked for the jobs: nobody else's are in the list. */
+  list(tenant: string, asker: string, options: NotificationListOptions): Promise<NotificationList>;
+};
+
+export const createNotificationQueries = (db: Knex): NotificationQueries =>
+  onReadableRows(db, notificationsProjector, {
+    list: async (tenant, asker, { unreadOnly, ...options }) => {
+      const matching = { tenant, asker, ...(unreadOnly ? { read_at: null } : {}) };
+      const { notifications: table } = notificationTables("");
+      const place = { projection: "notifications", table, matching };
+      const { rows, ...page } = await readNewestFirst<NotificationRow>(db, place, options);
+      return { ...page, notifications: rows.map(toNotification) };
+    },
+  });

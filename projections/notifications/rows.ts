@@ -1,0 +1,46 @@
+import type { Notification, NotificationRecord } from "../../src/domain/notifications/notification.ts";
+import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
+
+/** As it stands in the table `notifications`. */
+export type NotificationRow = {
+  readonly job_id: string;
+  readonly run: number;
+  readonly tenant: string;
+  readonly asker: string;
+  readonly sequence: number;
+  readonly type: Notification["type"];
+  readonly progress: string | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly created_at: Date;
+  readonly read_at: Date | null;
+};
+
+/** A job that may yet end. */
+export type AskedJobRow = { readonly job_id: string; readonly asker: string; readonly run: number };
+
+export type NotificationFrame = Pick<NotificationRow, "job_id" | "tenant" | "asker" | "sequence">;
+
+export const toNotificationRow = (frame: NotificationFrame, notification: Notification): NotificationRow => ({
+  job_id: frame.job_id,
+  run: notification.run,
+  tenant: frame.tenant,
+  asker: frame.asker,
+  sequence: frame.sequence,
+  type: notification.type,
+  progress: notification.progress === null ? null : JSON.stringify(notification.progress),
+  error_code: notification.error?.code ?? null,
+  error_message: notification.error?.message ?? null,
+  created_at: toDate(notification.createdAt),
+  read_at: toDateOrNull(notification.readAt),
+});
+
+export const toNotification = (row: NotificationRow): NotificationRecord => ({
+  jobId: row.job_id,
+  run: row.run,
+  type: row.type,
+  progress: row.progress === null ? null : JSON.parse(row.progress),
+  error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
+  createdAt: toInstant(row.created_at),
+  readAt: toInstantOrNull(row.read_at),
+});

@@ -1,0 +1,104 @@
+import type { Knex } from "knex";
+import { readCheckpoint } from "./checkpoint.ts";
+import { asBinding } from "./database.ts";
+import { RowsOfOtherRelease } from "./database-failure.ts";
+import type { Projector } from "./projector.ts";
+
+/** Rows that were found readable are looked at again after so long: another release may have put older ones back. */
+const freshMs = 1_000;
+
+/** What a server says to queries that speak of columns and keys which the tables do not have (1054, 1176). */
+const notThere: ReadonlySet<unknown> = new Set([1054, 1176]);
+
+type Ask = (...args: never[]) => Promise<unknown>;
+
+type Readable = Pick<Projector, "name" | "version" | "readsBack" | "tables">;
+
+/**
+ * The same queries, which throw RowsOfOtherRelease instead of answering from rows that this release does not understand.
+ * Costs a small query a second, beside the others.
+ */
+export function onReadableRows<Queries extends Readonly<Record<keyof Queries, Ask>>>(
+  db: Knex,
+  projector: Readable,
+  queries: Queries,
+): Queries {
+  const guard = createRowsGuard(db, projector);
+  const guarded = Object.entries<Ask>(queries).map(([name, query]) => [
+    name,
+    async (...args: never[]): Promise<unknown> => {
+      await guard.check();
+      return query(...args).catch(guard.explain);
+    },
+  ]);
+  // The entries have the names and the signatures that they had, which no type of fromEntries can say.
+  return Object.fromEntries(guarded) as Queries;
+}
+
+export type RowsGuard = {
+  /** Throws RowsOfOtherRelease where the rows cannot be read. */
+  readonly check: () => Promise<void>;
+  /** Throws what a query threw, or RowsOfOtherRelease where that is the reason. */
+  readonly explain: (failure: unknown) => Promise<never>;
+};
+
+export function createRowsGuard(db: Knex, projector: Readable): RowsGuard {
+  let foundAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | null = null;
+
+  const look = async (): Promise<void> => {
+    const obstacle = await whyNotToRead(db, projector);
+    foundAt = obstacle === null ? performance.now() : Number.NEGATIVE_INFINITY;
+    if (obstacle !== null) throw new RowsOfOtherRelease(obstacle);
+  };
+  const lookOnce = (): Promise<void> => {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  return {
+    check: async () => {
+      const age = performance.now() - foundAt;
+      if (age === Number.POSITIVE_INFINITY) return lookOnce();
+      // Nobody waits for it, and whoever asks a database that is away is told by his own query.
+      if (age >= freshMs) lookOnce().catch(() => {});
+    },
+    explain: async (failure) => {
+      const { errno } = failure as { readonly errno?: unknown };
+      const checkpoint = notThere.has(errno) ? await readCheckpoint(db, projector.name) : null;
+      if (checkpoint === null || checkpoint.version === projector.version) throw failure;
+      throw new RowsOfOtherRelease(ofOtherVersion(projector, checkpoint.version), { cause: failure });
+    },
+  };
+}
+
+/** Rows of a newer release are asked: what an older one would misread has another name. */
+async function whyNotToRead(db: Knex, projector: Readable): Promise<string | null> {
+  const { name, version, readsBack } = projector;
+  const checkpoint = await readCheckpoint(db, name);
+  if (checkpoint === null || checkpoint.version >= version) return null;
+  const isUnderstood = checkpoint.version >= readsBack && (await hasEveryColumn(db, projector));
+  return isUnderstood ? null : ofOtherVersion(projector, checkpoint.version);
+}
+
+const ofOtherVersion = ({ name, version }: Readable, found: number): string =>
+  `The rows of ${name} are of version ${found}, this release reads ${version}. They are rebuilt in the background.`;
+
+async function hasEveryColumn(db: Knex, { tables }: Readable): Promise<boolean> {
+  const sql = `
+    SELECT table_name AS \`table\`, column_name AS \`column\` FROM information_schema.columns
+    WHERE table_schema = DATABASE() AND table_name IN (?)`;
+  const [rows] = (await db.raw(sql, [asBinding(Object.keys(tables))])) as [{ table: string; column: string }[]];
+  const found = new Set(rows.map(({ table, column }) => `${table}.${column}`));
+  return Object.entries(tables).every(([table, definition]) =>
+    columnsOf(definition).every((column) => found.has(`${table}.${column}`)),
+  );
+}
+
+/** Names of the columns in a definition, which has one of them, or a key, to a line. */
+export const columnsOf = (definition: string): readonly string[] =>
+  definition
+    .split("\n")
+    .map((line) => /^\s*`?([a-z][a-z0-9_]*)`? /.exec(line)?.[1])
+    .filter((column) => column !== undefined);

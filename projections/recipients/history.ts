@@ -1,0 +1,78 @@
+import type { Instant } from "../../src/domain/message.ts";
+import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
+import type { RecipientStatus } from "../../src/domain/recipients/recipient-status.ts";
+import { type ToldOutcome, tellOutcome } from "../told-outcome.ts";
+
+type OutcomeStatus = Exclude<RecipientStatus, "pending">;
+
+/** One outcome of a recipient. */
+export type PastOutcome = ToldOutcome & {
+  /** Of the event. */
+  readonly sequence: number;
+  readonly run: number;
+  readonly attempt: number;
+  readonly status: OutcomeStatus;
+  readonly at: Instant;
+  /** False where another one had come first, so that this one changed nothing: see the ledger. */
+  readonly counts: boolean;
+};
+
+const statusOf: Readonly<Record<RecipientOutcome["type"], OutcomeStatus>> = {
+  RecipientSent: "sent",
+  RecipientFailed: "failed",
+  RecipientDeferred: "deferred",
+  RecipientUnknown: "unknown",
+  RecipientSuppressed: "suppressed",
+};
+
+/** ASCII has characters for this, which SQL need not escape. JSON, full of quotes, took a fifth longer to write. */
+const unitSeparator = "\x1f";
+const recordSeparator = "\x1e";
+
+const yes = "1";
+const no = "0";
+
+/** A record of its own, so that later ones can be written behind it without reading it. */
+export function toHistoryRecord(sequence: number, event: RecipientOutcome, counts: boolean): string {
+  const { run, attempt } = event.data;
+  const { messageId, response, error } = tellOutcome(event);
+  const frame = [sequence, run, attempt, statusOf[event.type], counts ? yes : no, event.at];
+  // A mail that was not sent has no id, and what was answered then is what is told of the error.
+  const told =
+    error === null
+      ? [clean(messageId ?? ""), clean(response ?? "")]
+      : [error.code, clean(error.message), response === null ? no : yes];
+  return [...frame, ...told].join(unitSeparator) + recordSeparator;
+}
+
+const clean = (text: string): string => text.replaceAll(unitSeparator, " ").replaceAll(recordSeparator, " ");
+
+/** Oldest first. */
+export const fromHistory = (history: string): readonly PastOutcome[] =>
+  history.split(recordSeparator).slice(0, -1).map(fromRecord);
+
+function fromRecord(record: string): PastOutcome {
+  const [sequence, run, attempt, status, counts, at = "", ...told] = record.split(unitSeparator);
+  return {
+    sequence: Number(sequence),
+    run: Number(run),
+    attempt: Number(attempt),
+    // As toHistoryRecord wrote it.
+    status: status as OutcomeStatus,
+    at,
+    counts: counts === yes,
+    ...(status === "sent" ? fromSent(told) : fromUnsent(told)),
+  };
+}
+
+const fromSent = ([messageId = "", response = ""]: readonly string[]): ToldOutcome => ({
+  messageId,
+  response,
+  error: null,
+});
+
+const fromUnsent = ([code = "", message = "", isAnswered]: readonly string[]): ToldOutcome => ({
+  messageId: null,
+  response: isAnswered === yes ? message : null,
+  error: { code, message },
+});

@@ -1,0 +1,172 @@
+import type { Knex } from "knex";
+import { emptyLedger } from "../../src/domain/recipients/ledger.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import { insertRows, mergeRows } from "../write-rows.ts";
+import { eraseRows } from "./erase-rows.ts";
+import { type EventOfRecipients, foldEvent } from "./fold-job.ts";
+import { type FoldingJob, type JobRow, type RecipientRow, toFoldingJob, toJobRow, toRecipientRow } from "./rows.ts";
+import { recipientTableDefinitions, recipientTables } from "./tables.ts";
+
+/** Each recipient of each job as it stands, and what happened to it. */
+export const recipientsProjector: Projector = {
+  name: "recipients",
+  version: 2,
+  readsBack: 2,
+  tables: recipientTableDefinitions,
+  views: {},
+  isOfConcern,
+  project,
+};
+
+/** Longer lists make MariaDB turn them into a join. */
+const loadedAtOnce = 500;
+/** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
+const createdAtOnce = 20;
+
+/**
+ * Of each recipient one row is written for each batch that tells something of it, and none is read: the ledger of its
+ * job says where it stands. A job that begins and ends within a batch, as most do in a rebuild, is written once.
+ */
+async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
+  const ofConcern = events.filter(isOfConcern);
+  const ids = [...new Set(ofConcern.map(({ jobId }) => jobId))];
+  const known = await loadJobs(target.transaction, target.suffix, ids);
+  const created = fold(known, ofConcern);
+  await writeCreated(target, inOrder(created.values()));
+  await writeChanged(target, inOrder(known.values()));
+  for (const { event, jobId } of ofConcern) {
+    const job = known.get(jobId) ?? created.get(jobId);
+    if (event.type === "JobContentErased" && job !== undefined) await eraseRows(target, job, event.data);
+  }
+}
+
+/** Folds events into the jobs that were there; answers those that begin with them. */
+function fold(
+  known: ReadonlyMap<string, FoldingJob>,
+  events: readonly StoredEvent<EventOfRecipients>[],
+): ReadonlyMap<string, FoldingJob> {
+  const created = new Map<string, FoldingJob>();
+  for (const stored of events) {
+    const { event, jobId, tenant, sequence } = stored;
+    const job = known.get(jobId) ?? created.get(jobId);
+    if (job !== undefined) {
+      if (job.tenant !== tenant) throw new Error(`Event ${sequence} gives job ${jobId} to another tenant.`);
+      foldEvent(job, stored);
+    } else if (event.type === "JobCreated") {
+      const { type, total } = event.data;
+      const ledger = emptyLedger(total);
+      created.set(jobId, { jobId, tenant, sequence, type, createdAt: event.at, ledger, news: new Map() });
+    }
+    // An event of a job that was never created is history without effect, as in every fold.
+  }
+  return created;
+}
+
+/** Always the same, so that no two transactions wait for each other. */
+const inOrder = (jobs: Iterable<FoldingJob>): readonly FoldingJob[] =>
+  [...jobs].sort((one, other) => one.sequence - other.sequence);
+
+async function loadJobs(
+  transaction: Knex.Transaction,
+  suffix: Suffix,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, FoldingJob>> {
+  const jobs = new Map<string, FoldingJob>();
+  for (let first = 0; first < ids.length; first += loadedAtOnce) {
+    const some = ids.slice(first, first + loadedAtOnce);
+    const rows: JobRow[] = await transaction(recipientTables(suffix).jobs).whereIn("job_id", some);
+    for (const row of rows) jobs.set(row.job_id, toFoldingJob(row));
+  }
+  return jobs;
+}
+
+const jobColumns = ["job_id", "tenant", "sequence", "type", "name", "subject", "created_at", "run", "cells"] as const;
+const recipientColumns = [
+  "sequence",
+  "recipient",
+  "tenant",
+  "email",
+  "address",
+  "status",
+  "history",
+  "updated_at",
+] as const;
+
+async function writeCreated(
+  { transaction, suffix, sources }: ProjectionTarget,
+  jobs: readonly FoldingJob[],
+): Promise<void> {
+  const tables = recipientTables(suffix);
+  for (let first = 0; first < jobs.length; first += createdAtOnce) {
+    const some = jobs.slice(first, first + createdAtOnce);
+    const contents = await Promise.all(some.map(async (job) => ({ job, content: await sources.readContent(job) })));
+    await insertRows<JobRow>(transaction, {
+      table: tables.jobs,
+      columns: jobColumns,
+      rows: contents.map(({ job, content }) => toJobRow(job, content)),
+    });
+    await insertRows<RecipientRow>(transaction, {
+      table: tables.recipients,
+      columns: recipientColumns,
+      rows: contents.flatMap(({ job, content }) =>
+        Array.from(job.ledger.cells.keys(), (recipient) => toRecipientRow(job, recipient, content)),
+      ),
+    });
+  }
+}
+
+/** What they were created with is left alone: who was erased meanwhile stays erased. */
+async function writeChanged({ transaction, suffix }: ProjectionTarget, jobs: readonly FoldingJob[]): Promise<void> {
+  const tables = recipientTables(suffix);
+  await mergeRows<JobRow>(transaction, {
+    table: tables.jobs,
+    columns: jobColumns,
+    rows: jobs.map((job) => toJobRow(job, null)),
+    put: ["run", "cells"],
+    appended: [],
+  });
+  await mergeRows<RecipientRow>(transaction, {
+    table: tables.recipients,
+    columns: recipientColumns,
+    rows: jobs.flatMap((job) => toChangedRows(job)),
+    put: ["status", "updated_at"],
+    appended: ["history"],
+  });
+}
+
+const toChangedRows = (job: FoldingJob): readonly RecipientRow[] =>
+  [...job.news.keys()].sort((one, other) => one - other).map((recipient) => toRecipientRow(job, recipient, null));
+
+function isOfConcern(stored: StoredEvent): stored is StoredEvent<EventOfRecipients> {
+  switch (stored.event.type) {
+    case "JobCreated":
+    case "JobRetried":
+    case "JobContentErased":
+    case "RecipientsClaimed":
+    case "RecipientsReleased":
+    case "RecipientSent":
+    case "RecipientDeferred":
+    case "RecipientFailed":
+    case "RecipientUnknown":
+    case "RecipientSuppressed":
+      return true;
+    case "JobQueued":
+    case "JobStarted":
+    case "JobRetryScheduled":
+    case "JobPaused":
+    case "JobResumed":
+    case "JobRescheduled":
+    case "JobCompleted":
+    case "JobFailed":
+    case "JobCancelled":
+    case "JobRequeued":
+    case "DeadLetterIgnored":
+    case "ResultStored":
+    case "WebhookDelivered":
+    case "WebhookFailed":
+    case "WebhookRedeliveryRequested":
+    case "NotificationRead":
+      return false;
+  }
+}

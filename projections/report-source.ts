@@ -1,0 +1,65 @@
+import type { Knex } from "knex";
+import { type ReportRow, type ReportSource, type ReportSpan, SourceUnavailable } from "../src/reports/report-source.ts";
+import { describeFailure, isDatabaseTrouble } from "./database-failure.ts";
+import { askPrepared, type Statement } from "./prepared.ts";
+import type { Projector } from "./projector.ts";
+import type { ReadPositions } from "./read-position.ts";
+import { createRowsGuard } from "./readable-rows.ts";
+
+/** A page is held in memory, and a row can be some kilobytes long. */
+const rowsPerPage = 1000;
+/** Longer than a projection that works is ever behind. */
+const patienceMs = 10_000;
+
+/** A read model as reports are made of it: its rows in the order of a key, which is also how an index has them. */
+export type ReadModelRows<DatabaseRow, Row> = {
+  readonly projector: Projector;
+  /** The next rows of a span after a cursor, not more than the limit. */
+  readonly statement: (span: ReportSpan, after: string | null, limit: number) => Statement;
+  readonly toRow: (row: DatabaseRow) => ReportRow<Row>;
+};
+
+/** The name of the index in a statement is unknown: the tables are of an older version, and are being rebuilt. */
+const missingKey = 1176;
+
+export function createReportSource<DatabaseRow, Row>(
+  db: Knex,
+  positions: Pick<ReadPositions, "waitFor">,
+  { projector, statement, toRow }: ReadModelRows<DatabaseRow, Row>,
+): ReportSource<Row> {
+  const guard = createRowsGuard(db, projector);
+  return {
+    reaches: (sequence) => asking(() => positions.waitFor(projector.name, sequence, patienceMs)),
+    read: async function* (span, after) {
+      let cursor = after;
+      for (let isLast = false; !isLast; ) {
+        const rows = await asking(async () => {
+          await guard.check();
+          return askPrepared<DatabaseRow>(db, statement(span, cursor, rowsPerPage)).catch(guard.explain);
+        });
+        const page = rows.map(toRow);
+        cursor = page.at(-1)?.cursor ?? cursor;
+        isLast = rows.length < rowsPerPage;
+        yield page;
+      }
+    },
+  };
+}
+
+async function asking<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (failure) {
+    const { errno } = failure as { readonly errno?: unknown };
+    if (!isDatabaseTrouble(failure) && errno !== missingKey) throw failure;
+    throw new SourceUnavailable(describeFailure(failure), { cause: failure });
+  }
+}
+
+/** The two parts of a key in one text, and back: what is in the first has no space. */
+export const toCursor = (first: string, second: string | number): string => `${first} ${second}`;
+
+export function fromCursor(cursor: string): readonly [string, string] {
+  const [first = "", second = ""] = cursor.split(" ");
+  return [first, second];
+}

@@ -1,0 +1,42 @@
+import type { Projector } from "./projector.ts";
+import { holdingRebuildLocks } from "./rebuild-lock.ts";
+import { begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
+import { wholeCheckpoint } from "./table-set.ts";
+
+/** Nothing is kept, or nothing that this release could go on with: nothing was changed. */
+export class NothingToPutBack extends Error {
+  override readonly name = "NothingToPutBack";
+}
+
+/**
+ * Puts the kept tables in the place of the live ones, which are then those that are kept. They are brought up to the
+ * end of the log first, so that no reader sees less than before. Throws NothingToPutBack before it has touched any.
+ */
+export async function rollBackRebuilds(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
+  const { db } = setup;
+  await holdingRebuildLocks(db, projectors, async (held) => {
+    for (const projector of projectors) await checkKept(projector, setup);
+    const done = await Promise.allSettled(
+      held.map(async (one) => {
+        const begun = await begin(one, db);
+        await orElseAsBefore(begun, db, () => replaceLive(begun, "__previous", setup));
+      }),
+    );
+    throwFailures(done);
+  });
+}
+
+async function checkKept(projector: Projector, { db, log }: RebuildSetup): Promise<void> {
+  const { name, version } = projector;
+  const kept = await wholeCheckpoint(db, projector, "__previous");
+  if (kept === null) throw new NothingToPutBack(`No tables of ${name} are kept that could be put back.`);
+  if (kept.version !== version) {
+    throw new NothingToPutBack(
+      `The kept tables of ${name} are of version ${kept.version}, this release needs ${version}: only the release that made them can go on with them.`,
+    );
+  }
+  const { createdAt } = await log.state();
+  if (kept.sequence > 0 && kept.logCreatedAt !== createdAt) {
+    throw new NothingToPutBack(`The kept tables of ${name} were projected from another log.`);
+  }
+}

@@ -1,0 +1,57 @@
+import type { CallerLimits } from "../access/caller-limits.ts";
+import type { Quota } from "../access/quota.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import type { Instant } from "../domain/message.ts";
+import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import type { LogRoom } from "../event-log/log-room.ts";
+import { type Accepted, acceptJob } from "./accept-job.ts";
+import type { JobDraft } from "./draft-job.ts";
+import type { Refusal } from "./refusal.ts";
+
+export type CreationDependencies = {
+  readonly log: EventLog;
+  readonly room: LogRoom;
+  readonly quota: Quota;
+  readonly contentStore: ContentStore;
+};
+
+/** Who asks for the job, and when. */
+export type Order = {
+  readonly limits: Pick<CallerLimits, "dailyRecipients">;
+  readonly cause: Cause;
+  readonly at: Instant;
+};
+
+export type Creation = Accepted | { readonly outcome: "refused"; readonly refusal: Refusal };
+
+/**
+ * Makes the job of a checked draft, once however often it is asked for by a draft that can be repeated. Throws
+ * LogUnavailable and LogFull: the job may then have been made all the same.
+ */
+export async function createJob(
+  { log, room, quota, contentStore }: CreationDependencies,
+  draft: JobDraft,
+  { limits, cause, at }: Order,
+): Promise<Creation> {
+  const { job, settings } = draft;
+  // A repetition needs no room: it is answered as it was the first time, and was counted then, be it on another day.
+  const isRepeat = async () => settings.requestSha256 !== null && (await isThere(log, job));
+  if (!(await room.isLeftForJobs(settings.total)) && !(await isRepeat())) return refused({ code: "event-log-full" });
+  const { dailyRecipients: limit } = limits;
+  if (limit !== null && !(await isRepeat())) {
+    const recipients = settings.total;
+    const answer = await quota.take({ job, recipients, perDay: limit, at });
+    if (!answer.granted) {
+      const { left, resetsAt } = answer;
+      return refused({ code: "quota-exceeded", recipients, limit, left, resetsAt });
+    }
+  }
+  const acceptance = await acceptJob(log, contentStore, draft, cause, at);
+  return acceptance.outcome === "accepted"
+    ? acceptance
+    : refused({ code: "rejected", rejection: acceptance.rejection });
+}
+
+const refused = (refusal: Refusal): Creation => ({ outcome: "refused", refusal });
+
+const isThere = async (log: EventLog, job: JobRef): Promise<boolean> => (await log.lastDecision(job)) > 0;

@@ -1,0 +1,105 @@
+import type { ContentRecipient, JobContent } from "../content/content-store.ts";
+import { digestOf, encodeContent } from "../content/encode-content.ts";
+import type { JobSettings } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { kindOf } from "../job-kinds/all-job-kinds.ts";
+import { type AttachmentFile, toContentAttachments } from "../job-kinds/attachments-of-request.ts";
+import type { JobKind } from "../job-kinds/job-kind.ts";
+import { toInstant } from "../schemas/instant.ts";
+import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
+import { canonicalJson } from "./canonical-json.ts";
+
+/** A job that nobody has accepted yet. */
+export type JobDraft = {
+  readonly job: JobRef;
+  /** The bytes to store. */
+  readonly content: Uint8Array;
+  readonly attachments: readonly AttachmentFile[];
+  readonly settings: JobSettings;
+  /** What the content says. */
+  readonly mailing: JobContent;
+};
+
+export type Wish = {
+  readonly job: JobRef;
+  /** Whether the same wish may come again, as its job's id derives from something that is the same then. */
+  readonly isRepeatable: boolean;
+  /** The body as it was sent: what a repetition is compared with. */
+  readonly body: unknown;
+  readonly request: JobRequest;
+  readonly maxAttempts: number;
+  readonly at: Instant;
+};
+
+/** Makes a job of a checked request, content and settings apart. */
+export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: Wish): JobDraft {
+  const kind = kindOf(request.type);
+  const requested = (request.recipients ?? []).map((recipient) => toRecipient(recipient, kind));
+  const recipients = distinct(requested, kind);
+  const attachments = kind.attachments?.(request) ?? [];
+  const mailing = toContent(request, kind, recipients, attachments);
+  const content = encodeContent(mailing);
+  const scheduledAt = instantOf(request.scheduledAt);
+  const settings: JobSettings = {
+    type: kind.type,
+    priority: request.priority ?? "normal",
+    total: recipients.length,
+    duplicates: requested.length - recipients.length,
+    contentSha256: digestOf(content),
+    requestSha256: isRepeatable ? digestOf(canonicalJson(body)) : null,
+    scheduledAt: scheduledAt !== null && scheduledAt > at ? scheduledAt : null,
+    notAfter: instantOf(request.notAfter),
+    maxAttempts: request.maxAttempts ?? maxAttempts,
+    retryDelayMs: request.retryDelay ?? null,
+    onUnknown: request.onUnknown ?? "resend",
+    requeueOf: null,
+    groupSha256: request.groupKey === undefined ? null : groupOf(job.tenant, request.groupKey),
+  };
+  return { job, content, attachments, settings, mailing };
+}
+
+/** The key may name a person: the log holds its digest only. */
+const groupOf = (tenant: string, key: string): string => digestOf(`${tenant}\n${key}`);
+
+const instantOf = (text: string | undefined): Instant | null => (text === undefined ? null : toInstant(text));
+
+/** Every kind of job says in a field of its own who is meant; in the content it is one and the same. */
+function toRecipient(recipient: RequestedRecipient, { recipients }: JobKind): ContentRecipient {
+  if (typeof recipient === "string") return { email: recipient };
+  const { [recipients?.key ?? ""]: text, ...rest } = recipient;
+  return { email: String(text), ...rest };
+}
+
+/** One mail to one address, however often and in whatever case it was given; the first spelling stands. */
+function distinct(recipients: readonly ContentRecipient[], kind: JobKind): readonly ContentRecipient[] {
+  const byKey = new Map<string, ContentRecipient>();
+  for (const recipient of recipients) {
+    const key = kind.recipientKey?.(recipient.email) ?? recipient.email;
+    if (!byKey.has(key)) byKey.set(key, recipient);
+  }
+  return [...byKey.values()];
+}
+
+const toContent = (
+  request: JobRequest,
+  kind: JobKind,
+  recipients: readonly ContentRecipient[],
+  attachments: readonly AttachmentFile[],
+): JobContent => {
+  const { template, payload, ...own } = kind.toContent(request);
+  return {
+    name: request.name || null,
+    metadata: request.metadata ?? {},
+    ...noMail,
+    ...own,
+    recipients,
+    ...(request.groupKey === undefined ? {} : { groupKey: request.groupKey }),
+    ...(request.webhookUrl === undefined ? {} : { webhookUrl: request.webhookUrl }),
+    ...(template === undefined ? {} : { template }),
+    ...(attachments.length === 0 ? {} : { attachments: toContentAttachments(attachments) }),
+    ...(payload === undefined ? {} : { payload }),
+  };
+};
+
+const noMail = { subject: null, html: null, text: null, from: null, replyTo: null, headers: {} };

@@ -1,0 +1,62 @@
+export type ParsedJson =
+  | { readonly parsed: true; readonly value: unknown }
+  | { readonly parsed: false; readonly reason: string };
+
+/** Deeper than any request, and shallow enough to be walked recursively. */
+const maxDepth = 32;
+/** As every unknown field is a fault of its own, this bounds the work that a hostile body makes. */
+const maxKeys = 1000;
+
+const refused = (reason: string): ParsedJson => ({ parsed: false, reason });
+
+/**
+ * An object or array from UTF-8; `what` names it in the reason why not. Refuses what `JSON.parse` would let through to do harm later: nesting that
+ * overflows the stack of whoever walks it, crowds of keys, and keys named `__proto__`.
+ */
+export function parseJson(bytes: Uint8Array, what = "body"): ParsedJson {
+  if (isDeeperThan(bytes, maxDepth)) return refused(`The ${what} is nested more than ${maxDepth} levels deep.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (failure) {
+    return refused(failure instanceof SyntaxError ? `The ${what} is not JSON.` : `The ${what} is not UTF-8.`);
+  }
+  if (typeof value !== "object" || value === null)
+    return refused(`The ${what} is a bare value; expected a JSON object.`);
+  const fault = harmfulKey(value, what);
+  return fault === null ? { parsed: true, value } : refused(fault);
+}
+
+const code = { quote: 0x22, backslash: 0x5c, openArray: 0x5b, closeArray: 0x5d, openObject: 0x7b, closeObject: 0x7d };
+
+/** Looked at before it is parsed: a body of nothing but brackets takes half a second to parse. */
+function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === code.quote) at = endOfString(bytes, at);
+    else if (byte === code.openArray || byte === code.openObject) depth += 1;
+    else if (byte === code.closeArray || byte === code.closeObject) depth -= 1;
+    if (depth > limit) return true;
+  }
+  return false;
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== code.quote) at += bytes[at] === code.backslash ? 2 : 1;
+  return at;
+}
+
+function harmfulKey(value: object, what: string): string | null {
+  const open: object[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!Array.isArray(next)) {
+      const keys = Object.keys(next);
+      if (keys.length > maxKeys) return `An object of the ${what} has more than ${maxKeys} keys.`;
+      if (keys.includes("__proto__")) return `The ${what} has a key named __proto__.`;
+    }
+    for (const inner of Object.values(next)) if (typeof inner === "object" && inner !== null) open.push(inner);
+  }
+  return null;
+}

@@ -1,0 +1,96 @@
+import type { Logger } from "pino";
+import { defaultTenant } from "./access/tenant.ts";
+import type { AlertReceiver, Telling } from "./alerts/alert-receiver.ts";
+import { createAlertTeller, type Told } from "./alerts/alert-teller.ts";
+import { createAlertWatch } from "./alerts/alert-watch.ts";
+import { createJetStreamAlertFeed } from "./alerts/jetstream-alert-feed.ts";
+import { createMailReceiver } from "./alerts/mail-receiver.ts";
+import { createFigures } from "./alerts/read-figures.ts";
+import { createWebhookReceiver } from "./alerts/webhook-receiver.ts";
+import type { AlertEvent } from "./domain/alerts/events.ts";
+import { alertInWords } from "./domain/alerts/words.ts";
+import { withBreaker } from "./mail/breaker.ts";
+import { createSmtpMailer } from "./mail/smtp-mailer.ts";
+import { createOutageReport } from "./outage-report.ts";
+import type { Parts } from "./parts.ts";
+import type { Watch } from "./watch.ts";
+import { createSafePost } from "./webhooks/http-safe-post.ts";
+import { createTenantSecrets } from "./webhooks/tenant-secrets.ts";
+import { openWebhookStore } from "./webhooks-role.ts";
+
+/** Half of the time that a process may take to stop: a mail that is on its way then is sent again, with the same id. */
+const shareOfShutdown = 0.5;
+
+/** Looks at the service, records alerts, and tells the operator of them. */
+export async function startAlerts(parts: Parts, { stats, projectionLags }: Watch): Promise<void> {
+  const { config, logger, connection, log, witness, lifecycle } = parts;
+  const { limits, lookEveryMs } = config.alerts;
+  const metrics = witness.metrics.alerts();
+  const report = createOutageReport(logger, "alerts");
+  const watch = createAlertWatch(
+    {
+      log,
+      figures: createFigures({ stats, projectionLags }, limits, createOutageReport(logger, "figures for alerts")),
+      limits,
+      lookEveryMs,
+      decided: (event) => logDecision(logger, event),
+      seen: metrics.seen,
+    },
+    report,
+  );
+  const told: Told = (receiver, telling, entry, isLast) => {
+    metrics.told(receiver.kind, outcomeOf(telling, isLast));
+    if (telling.kind !== "told") logTrouble(logger, receiver, telling, entry.event, isLast);
+  };
+  const feed = createJetStreamAlertFeed(connection, config.natsPrefix, (notice) => logger.error(notice));
+  // It reads the log also where nobody is to be told: who is named later hears of what happens from then on.
+  const teller = createAlertTeller(feed, await receiversOf(parts), told, report);
+  teller.start();
+  watch.start();
+  lifecycle.started("the alerts", async () => {
+    await Promise.all([watch.stop(), teller.stop(config.shutdownTimeoutMs * shareOfShutdown)]);
+  });
+}
+
+async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {
+  const { config, lifecycle } = parts;
+  const { webhookUrl, mailTo } = config.alerts;
+  const receivers: AlertReceiver[] = [];
+  if (webhookUrl !== null) {
+    const secrets = createTenantSecrets(await openWebhookStore(parts), config.webhooks.secret);
+    const post = createSafePost({ allowed: config.webhooks.allowed });
+    receivers.push(createWebhookReceiver(webhookUrl, () => secrets.of(defaultTenant), post));
+  }
+  if (mailTo.length > 0) {
+    const mailer = withBreaker(
+      createSmtpMailer({ url: config.smtpUrl, maxConnections: 1, timeoutMs: config.smtpTimeoutMs, dkim: config.dkim }),
+    );
+    lifecycle.started("the mailer of alerts", mailer.close);
+    receivers.push(...mailTo.map((address) => createMailReceiver(mailer, config.mailFrom, address)));
+  }
+  return receivers;
+}
+
+const outcomeOf = (telling: Telling, isLast: boolean): string => {
+  if (telling.kind === "told") return "told";
+  return isLast ? "given_up" : "later";
+};
+
+function logDecision(logger: Logger, event: AlertEvent): void {
+  const { alert, value, threshold, about } = event.data;
+  const line = { alert, value, threshold, about };
+  if (event.type === "AlertRaised") logger.warn(line, `alert raised: ${alertInWords(event)}`);
+  else logger.info(line, `alert cleared: ${alertInWords(event)}`);
+}
+
+function logTrouble(
+  logger: Logger,
+  { kind }: AlertReceiver,
+  telling: Exclude<Telling, { kind: "told" }>,
+  { type, data }: AlertEvent,
+  isLast: boolean,
+): void {
+  const line = { receiver: kind, event: type, alert: data.alert, code: telling.code };
+  if (isLast) logger.error(line, "nobody could be told of an alert this way; it is given up");
+  else logger.warn(line, "an alert could not be told; it is tried again");
+}

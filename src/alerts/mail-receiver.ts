@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import type { AlertEvent } from "../domain/alerts/events.ts";
+import { alertInWords, alertTitles } from "../domain/alerts/words.ts";
+import { addressOf } from "../mail/address-of.ts";
+import type { Letter, Mailer } from "../mail/mailer.ts";
+import type { AlertReceiver } from "./alert-receiver.ts";
+
+/** Mails the operator. Where the mail server is away it is tried again, like any receiver that does not answer. */
+export const createMailReceiver = (mailer: Mailer, from: string, to: string): AlertReceiver => ({
+  kind: "mail",
+  tell: async ({ id, event }) => {
+    const outcome = await mailer.send({ letter: toLetter(event, from), to, messageId: messageIdOf(id, to, from) });
+    switch (outcome.kind) {
+      case "sent":
+        return { kind: "told" };
+      case "failed":
+        return { kind: "never", code: outcome.error.code };
+      // Told twice is better than not told: the Message-ID is the same.
+      case "unknown":
+      case "deferred":
+      case "unavailable":
+        return { kind: "later", code: outcome.error.code, retryAfterMs: null };
+    }
+  },
+});
+
+function toLetter(event: AlertEvent, from: string): Letter {
+  const { type, at, data } = event;
+  const word = type === "AlertRaised" ? "raised" : "cleared";
+  const lines = [
+    alertInWords(event),
+    "",
+    `Alert: ${data.alert}, ${word} at ${at}.`,
+    "GET /api/admin/jobs/stats shows more.",
+  ];
+  return {
+    from,
+    replyTo: null,
+    subject: `[Waybill] ${word}: ${alertTitles[data.alert]}`,
+    html: null,
+    text: `${lines.join("\n")}\n`,
+    // RFC 3834: nobody's out-of-office is to answer it.
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}
+
+function messageIdOf(eventId: string, to: string, from: string): string {
+  const digest = createHash("sha256").update(`alert\n${eventId}\n${to}`).digest("hex").slice(0, 32);
+  const domain = addressOf(from).split("@").at(-1) || "localhost";
+  return `<${digest}@${domain}>`;
+}

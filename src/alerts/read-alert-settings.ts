@@ -1,0 +1,62 @@
+import type { AlertLimits } from "../domain/alerts/limits.ts";
+import { isEmailAddress } from "../schemas/email-address.ts";
+import type { AllowedNetworks } from "../webhooks/addresses.ts";
+import { whyNotToCall } from "../webhooks/target-url.ts";
+
+/** Reads settings; what is wrong with one is noted with what was expected, and its default is read. */
+type Reader = {
+  readonly raw: (name: string) => string | null;
+  readonly fault: (name: string, value: string, expected: string) => void;
+  readonly whole: (name: string, fallback: number, min: number, max: number) => number;
+  readonly decimal: (name: string, fallback: number, min: number, max: number) => number;
+};
+
+export type AlertSettings = {
+  readonly limits: AlertLimits;
+  readonly lookEveryMs: number;
+  /** Null for none. It may have a secret in it. */
+  readonly webhookUrl: string | null;
+  readonly mailTo: readonly string[];
+};
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+export function readAlertSettings(read: Reader, allowed: AllowedNetworks): AlertSettings {
+  const orOff = <Value>(name: string, value: () => Value): Value | null =>
+    read.raw(name)?.toLowerCase() === "off" ? null : value();
+  const seconds = (name: string, fallbackMs: number): number | null =>
+    orOff(name, () => read.whole(name, fallbackMs, 1000, dayMs) / 1000);
+  return {
+    limits: {
+      thresholds: {
+        "failure-rate": orOff("ALERT_FAILURE_RATE", () => read.decimal("ALERT_FAILURE_RATE", 0.05, 0, 1)),
+        "oldest-waiting": seconds("ALERT_OLDEST_WAITING", 5 * minuteMs),
+        "dead-letters": orOff("ALERT_DEAD_LETTERS", () => read.whole("ALERT_DEAD_LETTERS", 10, 0, 1_000_000)),
+        "projection-lag": seconds("ALERT_PROJECTION_LAG", minuteMs),
+      },
+      // The read model counts by the minute.
+      windowSeconds: Math.ceil(read.whole("ALERT_WINDOW", 15 * minuteMs, minuteMs, dayMs) / minuteMs) * 60,
+      leastMails: read.whole("ALERT_LEAST_MAILS", 100, 1, 1_000_000),
+      quietSeconds: read.whole("ALERT_QUIET", 5 * minuteMs, 0, dayMs) / 1000,
+    },
+    lookEveryMs: read.whole("ALERT_INTERVAL", 15_000, 100, 3_600_000),
+    webhookUrl: readWebhookUrl(read, allowed),
+    mailTo: readMailTo(read),
+  };
+}
+
+function readWebhookUrl({ raw, fault }: Reader, allowed: AllowedNetworks): string | null {
+  const url = raw("ALERT_WEBHOOK");
+  const expected = url === null ? null : whyNotToCall(url, allowed);
+  if (expected !== null) fault("ALERT_WEBHOOK", "***", `${expected}, or one that WEBHOOK_ALLOW names`);
+  return url;
+}
+
+function readMailTo({ raw, fault }: Reader): readonly string[] {
+  const text = raw("ALERT_MAIL_TO");
+  if (text === null) return [];
+  const addresses = [...new Set(text.split(",").map((address) => address.trim()))];
+  if (!addresses.every(isEmailAddress)) fault("ALERT_MAIL_TO", text, "e-mail addresses with commas between");
+  return addresses;
+}

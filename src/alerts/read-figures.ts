@@ -1,0 +1,77 @@
+import type { ProjectionLag } from "../../projections/projection-lag.ts";
+import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { AlertLimits } from "../domain/alerts/limits.ts";
+import type { Extreme, Figures } from "../domain/alerts/measure.ts";
+
+export type ReadModels = {
+  readonly stats: StatsQueries;
+  readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+};
+
+type Report = (failure: unknown) => void;
+
+/** Where there is no limit for the lag of read models, those that are further behind than this tell of the past. */
+const usualLagSeconds = 60;
+
+/**
+ * How the service does, as the read models have it. While they are away, or too far behind, what they say is the past:
+ * then only how far they are behind can be told, and for how long nobody could tell even that.
+ */
+export function createFigures({ stats, projectionLags }: ReadModels, limits: AlertLimits, report: Report) {
+  const minutes = limits.windowSeconds / 60;
+  const longestLag = limits.thresholds["projection-lag"] ?? usualLagSeconds;
+  let lagKnownAt = performance.now();
+
+  const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer | null> => {
+    try {
+      return await question();
+    } catch (failure) {
+      report(failure);
+      return null;
+    }
+  };
+
+  const read = async (): Promise<Figures> => {
+    const lags = await ask(projectionLags);
+    const lag = furthestBehind(lags ?? []);
+    if (lag !== null) lagKnownAt = performance.now();
+    const lagUnknownSeconds = lag === null ? (performance.now() - lagKnownAt) / 1000 : 0;
+    const unknown = { ended: null, oldestWaiting: null, lag, lagUnknownSeconds };
+    const lagOfStats = lags?.find(({ projection }) => projection === "stats")?.lagSeconds ?? null;
+    if (lagOfStats === null || lagOfStats > longestLag) return unknown;
+    const now = Date.now();
+    const found = await ask(() => stats.read(null, new Date(now).toISOString(), [minutes]));
+    const counts = found?.periods[0]?.counts;
+    if (found === null || counts === undefined) return unknown;
+    return {
+      ...unknown,
+      ended: {
+        sent: counts.mails_sent,
+        failed: counts.mails_failed,
+        unknown: counts.mails_unknown,
+        deadLetters: counts.jobs_failed,
+      },
+      oldestWaiting: waitingLongest(
+        [...found.waiting].flatMap(([of, { oldestSince }]) =>
+          oldestSince === null ? [] : [{ of, seconds: Math.max(0, (now - Date.parse(oldestSince)) / 1000) }],
+        ),
+      ),
+    };
+  };
+  return { read };
+}
+
+/** Null where that of any is not known. */
+function furthestBehind(lags: readonly ProjectionLag[]): Extreme | null {
+  const known = lags.flatMap(({ projection, lagSeconds }) =>
+    lagSeconds === null ? [] : [{ of: projection, seconds: lagSeconds }],
+  );
+  if (known.length === 0 || known.length < lags.length) return null;
+  const furthest = greatest(known);
+  return furthest.seconds === 0 ? { seconds: 0, of: null } : furthest;
+}
+
+const waitingLongest = (waits: readonly Extreme[]): Extreme => greatest([{ seconds: 0, of: null }, ...waits]);
+
+const greatest = (some: readonly Extreme[]): Extreme =>
+  some.reduce((one, other) => (other.seconds > one.seconds ? other : one), { seconds: 0, of: null });

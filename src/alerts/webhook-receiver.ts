@@ -1,0 +1,33 @@
+import { alertInWords } from "../domain/alerts/words.ts";
+import { deliveryIdOf } from "../webhooks/delivery-id.ts";
+import type { SafePost } from "../webhooks/safe-post.ts";
+import type { WebhookSecret } from "../webhooks/secret.ts";
+import { signedPost } from "../webhooks/signed-post.ts";
+import { judge } from "../webhooks/verdict.ts";
+import type { AlertReceiver } from "./alert-receiver.ts";
+
+const types = { AlertRaised: "alert.raised", AlertCleared: "alert.cleared" } as const;
+
+/** Calls the operator's URL as every other webhook is called: signed, and at no address that may not be reached. */
+export const createWebhookReceiver = (
+  url: string,
+  secrets: () => Promise<readonly WebhookSecret[]>,
+  post: SafePost,
+): AlertReceiver => ({
+  kind: "webhook",
+  tell: async ({ id, event, tenant, jobId }, signal) => {
+    const data = { ...event.data, message: alertInWords(event) };
+    const body = JSON.stringify({ type: types[event.type], timestamp: event.at, data });
+    const message = {
+      id: deliveryIdOf({ tenant, jobId }, id, "operator"),
+      body: new TextEncoder().encode(body),
+      traceparent: null,
+    };
+    const verdict = judge(await signedPost(post, { url, secrets: await secrets() }, message, signal));
+    if (verdict.kind === "delivered") return { kind: "told" };
+    const code = verdict.statusCode === null ? verdict.error.code : `http-${verdict.statusCode}`;
+    return verdict.kind === "again"
+      ? { kind: "later", code, retryAfterMs: verdict.retryAfterMs }
+      : { kind: "never", code };
+  },
+});

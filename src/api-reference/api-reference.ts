@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { access, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+type StaticFile = {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+};
+
+/** A page that shows the OpenAPI document, and what it is made of. */
+export type ApiReference = {
+  /** Null where there is no file of this name. The page itself is `page.html`. */
+  findFile(name: string): Promise<StaticFile | null>;
+};
+
+const script = "text/javascript; charset=utf-8";
+const style = "text/css; charset=utf-8";
+const types = {
+  "swagger-ui-bundle.js": script,
+  "start.js": script,
+  "swagger-ui.css": style,
+  "page.css": style,
+} as const;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Waybill: the API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
+<script defer src="docs/swagger-ui-bundle.js"></script>
+<script defer src="docs/start.js"></script>
+</head>
+<body><div id="reference"></div><noscript>This page needs JavaScript. What it shows is in <a href="openapi.json">openapi.json</a>.</noscript></body>
+</html>
+`;
+
+/** Where the build puts the files: beside this one once that is compiled; a checkout that runs from source has a build too. */
+const folders = ["app/", "../../dist/src/api-reference/app/"].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+/** Null where it was never built: nothing else of the service needs it. Few ask for it: a file is read when it is asked for. */
+export async function openApiReference(): Promise<ApiReference | null> {
+  const folder = await findFolder();
+  if (folder === null) return null;
+  const files = new Map<string, Promise<StaticFile>>();
+  const load = async (name: keyof typeof types | "page.html"): Promise<StaticFile> =>
+    name === "page.html"
+      ? await toFile("text/html; charset=utf-8", Buffer.from(page))
+      : await toFile(types[name], await readFile(folder + name));
+  return {
+    findFile: async (name) => {
+      if (name !== "page.html" && !isFileName(name)) return null;
+      const file = files.get(name) ?? load(name);
+      files.set(name, file);
+      // What could not be read now may be readable later.
+      file.catch(() => files.delete(name));
+      return await file;
+    },
+  };
+}
+
+const isFileName = (name: string): name is keyof typeof types => Object.hasOwn(types, name);
+
+async function findFolder(): Promise<string | null> {
+  for (const folder of folders) {
+    const isThere = await Promise.all(Object.keys(types).map((name) => access(folder + name))).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return folder;
+  }
+  return null;
+}
+
+const packed = promisify(gzip);
+
+const toFile = async (type: string, bytes: Buffer): Promise<StaticFile> => ({
+  type,
+  bytes,
+  gzipped: await packed(bytes, { level: 9 }),
+  digest: createHash("sha256").update(bytes).digest("hex"),
+});

@@ -1,0 +1,53 @@
+import { type Checked, type CheckSetup, checkRows, NotComparable } from "../../projections/check-rows.ts";
+import type { Difference } from "../../projections/compare-tables.ts";
+import type { Projector } from "../../projections/projector.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { printable } from "./table.ts";
+
+/** Compares read models with the log and prints the first differences. Throws CommandFailed where there are any. */
+export async function checkReadModels(
+  context: CommandContext,
+  projectors: readonly Projector[],
+  setup: Omit<CheckSetup, "onChecked" | "signal">,
+  options: { readonly values?: boolean },
+): Promise<void> {
+  const different: string[] = [];
+  const onChecked = ({ projection, sequence, differences }: Checked): void => {
+    if (differences.length > 0) different.push(projection);
+    const finding = differences.length > 0 ? "differs from the log" : "is as the log says";
+    context.print(`${projection}: ${finding}, as of event ${sequence}.`);
+    for (const difference of differences) context.print(`  ${describe(difference, options.values === true)}`);
+  };
+  await checkRows(projectors, { ...setup, onChecked, signal: context.interrupted }).catch((failure: unknown) => {
+    throw failure instanceof NotComparable ? new CommandFailed(failure.message) : failure;
+  });
+  if (different.length > 0) {
+    throw new CommandFailed(`"waybill rebuild ${different.join(" ")}" makes the rows anew.`);
+  }
+}
+
+/** Keys are ids and numbers. Columns can hold addresses and subjects: what stands in them is shown to whoever asks. */
+function describe({ table, key, kind, columns }: Difference, withValues: boolean): string {
+  const names = Object.entries(key).map(([name, value]) => `${name}=${shown(value)}`);
+  const row = `${table} ${names.join(" ")}`;
+  if (kind === "missing") return `${row}: the row is missing.`;
+  if (kind === "surplus") return `${row}: the log knows nothing of this row.`;
+  const differing = Object.entries(columns).map(([name, { live, log }]) =>
+    withValues ? `${name} is ${shown(live)}, by the log ${shown(log)}` : name,
+  );
+  return `${row}: ${withValues ? "" : "differs in "}${differing.join(withValues ? "; " : ", ")}`;
+}
+
+const longestShown = 200;
+
+function shown(value: unknown): string {
+  const text =
+    value instanceof Uint8Array
+      ? `0x${Buffer.from(value).toString("hex")}`
+      : value instanceof Date
+        ? value.toISOString()
+        : String(value);
+  const whole = printable(text);
+  return whole.length > longestShown ? `${whole.slice(0, longestShown)}…` : whole;
+}

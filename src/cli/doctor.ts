@@ -1,0 +1,78 @@
+import type { Command } from "commander";
+import { examineDatabase } from "../doctor/examine-database.ts";
+import { examineDisk } from "../doctor/examine-disk.ts";
+import { examineMail } from "../doctor/examine-mail.ts";
+import { type Finding, serious } from "../doctor/finding.ts";
+import { examineNats } from "../doctor/jetstream-checkup.ts";
+import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { CannotStart } from "../standalone/cannot-start.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { findServers } from "./find-servers.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type DoctorOptions = { readonly natsMonitor?: string; readonly json?: boolean };
+
+const signs = { fine: "ok      ", warning: "warning ", serious: "SERIOUS " } as const;
+
+/** `doctor`. */
+export function addDoctorCommand(program: Command, context: CommandContext): void {
+  program
+    .command("doctor")
+    .description(
+      "examine NATS, the database, the mail server, clocks and disk; say what to do; exit 1 where it is serious",
+    )
+    .option("--nats-monitor <url>", "the monitoring port of NATS, which tells how it flushes to the disk")
+    .option("--json", "as JSON")
+    .action((options: DoctorOptions) => examine(context, options));
+}
+
+async function examine(context: CommandContext, { natsMonitor, json }: DoctorOptions): Promise<void> {
+  if (natsMonitor !== undefined && !URL.canParse(natsMonitor)) {
+    throw new WrongUsage(`--nats-monitor is ${JSON.stringify(natsMonitor)}; expected http://host:8222`);
+  }
+  const findings = await examineAll(context, natsMonitor ?? null);
+  const { print } = context;
+  if (json) print(JSON.stringify(findings));
+  else {
+    for (const { level, part, what, advice } of findings) {
+      print(`${signs[level]} ${part.padEnd(5)}  ${what}`);
+      if (advice !== null) print(`${" ".repeat(16)}-> ${advice}`);
+    }
+  }
+  const count = findings.filter(({ level }) => level === "serious").length;
+  if (count > 0) throw new CommandFailed(`${count} ${count === 1 ? "finding is" : "findings are"} serious.`);
+}
+
+async function examineAll(context: CommandContext, monitorUrl: string | null): Promise<readonly Finding[]> {
+  const config = context.readConfig();
+  const isOwn = config.nats === null || config.mysqlUrl === null;
+  const disk = isOwn ? [await examineDisk(config.dataDir)] : [];
+  const servers = await findServers(config, context).catch((failure: unknown) => {
+    if (failure instanceof CannotStart) return failure;
+    throw failure;
+  });
+  if (servers instanceof CannotStart) {
+    return [...disk, serious("nats", "A server of one's own does not start", servers.message)];
+  }
+  try {
+    const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, smtpTimeoutMs } = servers.config;
+    const findings = await Promise.all([
+      examineNats({ settings: nats, prefix, monitorUrl, isOwn: config.nats === null }),
+      examineDatabase(mysqlUrl),
+      smtpUrl === "" ? [] : examineMailServer(smtpUrl, smtpTimeoutMs),
+    ]);
+    return [...findings.flat(), ...disk];
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function examineMailServer(url: string, timeoutMs: number): Promise<readonly Finding[]> {
+  const mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs });
+  try {
+    return [await examineMail(mailer.probe)];
+  } finally {
+    await mailer.close();
+  }
+}

@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./command-context.ts";
+import { onService } from "./on-service.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type EventsOptions = {
+  readonly job?: string;
+  readonly after?: string;
+  readonly follow?: boolean;
+  readonly types?: string;
+};
+
+/** `events`. */
+export function addEventsCommand(program: Command, context: CommandContext): void {
+  program
+    .command("events")
+    .description("the log of the tenant as lines of JSON, oldest first")
+    .option("--job <id>", "the history of one job")
+    .option("--after <sequence>", "begin after this event")
+    .option("--types <types>", "only these, with commas between")
+    .option("--follow", "stay, and print what is appended")
+    .action((options: EventsOptions) => printEvents(context, options));
+}
+
+async function printEvents(context: CommandContext, { job, after, follow, types }: EventsOptions): Promise<void> {
+  if (job !== undefined) {
+    if (follow) throw new WrongUsage("--follow is for the whole log; see jobs watch for one job");
+    return await printHistory(context, job, Number(after ?? 0), types?.split(",") ?? null);
+  }
+  const query = new URLSearchParams({
+    after: after ?? "0",
+    ...(types === undefined ? {} : { types }),
+    ...(follow ? {} : { wait: "0" }),
+  });
+  await onService(context, async (service) => {
+    for await (const line of service.lines(`/api/events?${query}`, "application/x-ndjson")) {
+      if (line !== "") context.print(line);
+    }
+  }).catch((failure: unknown) => {
+    // To stop following is how one ends it.
+    if (!(follow && context.interrupted.aborted)) throw failure;
+  });
+}
+
+async function printHistory(
+  context: CommandContext,
+  job: string,
+  after: number,
+  types: readonly string[] | null,
+): Promise<void> {
+  const path = `/api/jobs/${encodeURIComponent(job)}/events`;
+  const { body } = await onService(context, (service) => service.ask(path));
+  for (const event of body) {
+    if (event.sequence > after && (types === null || types.includes(event.type))) context.print(JSON.stringify(event));
+  }
+}

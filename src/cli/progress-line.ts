@@ -1,0 +1,50 @@
+import type { CommandContext } from "./command-context.ts";
+
+export type ProgressLine = {
+  /** How far it is, of how much in all. */
+  show(done: number, total: number, words: string): void;
+  /** Leaves the last state standing, so that other lines can follow. */
+  end(): void;
+};
+
+const barWidth = 24;
+const betweenLinesMs = 2000;
+const betweenFramesMs = 100;
+
+/** A bar that stays in its place on a terminal, a plain line now and then elsewhere. */
+export function createProgressLine({ isTerminal, tell, overwrite }: CommandContext): ProgressLine {
+  const beganAt = performance.now();
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let isOpen = false;
+  return {
+    show: (done, total, words) => {
+      const now = performance.now();
+      const isLast = done >= total;
+      if (!isLast && now - shownAt < (isTerminal ? betweenFramesMs : betweenLinesMs)) return;
+      shownAt = now;
+      const rate = done / Math.max(0.001, (now - beganAt) / 1000);
+      const left = rate > 0 && !isLast ? `, ${toDuration((total - done) / rate)} left` : "";
+      const counts = `${toNumber(done)} of ${toNumber(total)} ${words}, ${toNumber(Math.round(rate))}/s${left}`;
+      if (!isTerminal) return tell(counts);
+      isOpen = true;
+      overwrite(`${toBar(done, total)} ${counts}`);
+    },
+    end: () => {
+      if (isOpen) overwrite(null);
+      isOpen = false;
+    },
+  };
+}
+
+function toBar(done: number, total: number): string {
+  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * barWidth);
+  return `[${"#".repeat(filled)}${".".repeat(barWidth - filled)}]`;
+}
+
+export const toNumber = (value: number): string => value.toLocaleString("en");
+
+export function toDuration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  return whole < 3600 ? `${Math.ceil(whole / 60)} min` : `${(whole / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import type { Json } from "../client/service.ts";
+import { createJobView, type EventOfJob, evolveJobView, type JobView, progressOf } from "../domain/job/job-view.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { onService } from "./on-service.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type ReplayOptions = { readonly job: string; readonly asOf?: string; readonly json?: boolean };
+
+/** `replay`. */
+export function addReplayCommand(program: Command, context: CommandContext): void {
+  program
+    .command("replay")
+    .description("fold the history of a job again, on this machine, and print the job after each event")
+    .requiredOption("--job <id>", "whose history")
+    .option("--as-of <moment>", "stop after the event of this sequence, or at this time")
+    .option("--json", "a line of JSON for each step")
+    .action((options: ReplayOptions) => replay(context, options));
+}
+
+async function replay(context: CommandContext, { job, asOf, json }: ReplayOptions): Promise<void> {
+  const isIncluded = readMoment(asOf);
+  const path = `/api/jobs/${encodeURIComponent(job)}/events`;
+  const { body: history } = await onService(context, (service) => service.ask(path));
+  let view: JobView | null = null;
+  for (const event of history) {
+    if (!isIncluded(event)) continue;
+    view = evolve(view, event);
+    const { sequence, time, type, actor } = event;
+    const step = {
+      sequence,
+      time,
+      type,
+      actor,
+      status: view.status,
+      attempt: view.attempt,
+      progress: progressOf(view),
+    };
+    context.print(json ? JSON.stringify(step) : toLine(step));
+  }
+  if (view === null) throw new CommandFailed("There was nothing of the job yet at that moment.");
+}
+
+function evolve(view: JobView | null, { type, time, data }: Json): JobView {
+  // The service answers what it decoded: an event of this release's own types.
+  const event = { type, at: time, data } as EventOfJob;
+  if (view !== null) return evolveJobView(view, event);
+  if (event.type !== "JobCreated") throw new CommandFailed(`The history begins with ${type}; expected JobCreated.`);
+  return createJobView(event);
+}
+
+function readMoment(asOf: string | undefined): (event: Json) => boolean {
+  if (asOf === undefined) return () => true;
+  if (/^\d+$/.test(asOf)) return ({ sequence }) => sequence <= Number(asOf);
+  const time = Date.parse(asOf);
+  if (Number.isNaN(time)) throw new WrongUsage(`--as-of is ${asOf}; expected the sequence of an event, or a time`);
+  return (event) => Date.parse(event.time) <= time;
+}
+
+type Step = {
+  readonly sequence: number;
+  readonly time: string;
+  readonly type: string;
+  readonly actor: string;
+  readonly status: string;
+  readonly progress: Readonly<Record<string, number>>;
+};
+
+function toLine({ sequence, time, type, actor, status, progress }: Step): string {
+  const counts = Object.entries(progress)
+    .filter(([name, count]) => name === "total" || count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
+  return `${String(sequence).padStart(8)}  ${time}  ${type.padEnd(20)} ${status.padEnd(10)} ${counts}  (${actor})`;
+}

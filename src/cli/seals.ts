@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+import type { Command } from "commander";
+import { createSealMemory, forgetSeals } from "../../projections/seal-memory.ts";
+import { streamName } from "../event-log/subjects.ts";
+import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
+import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
+import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
+import { publicPemOf } from "../seals/seal-key.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { onNats } from "./on-nats.ts";
+import { onReadModels } from "./on-read-models.ts";
+
+type JsonOption = { readonly json?: boolean };
+
+/** `seals key|rotate|accept` and `log export`. */
+export function addSealCommands(program: Command, context: CommandContext): void {
+  const seals = program.command("seals").description("what the log is sealed with");
+  seals
+    .command("key")
+    .description("the public key that seals are signed with, as PEM: what whoever verifies should have from you")
+    .option("--json", "as JSON")
+    .action((options: JsonOption) => showKey(context, options));
+  seals
+    .command("rotate")
+    .description("sign with another key from the next start on; what was sealed before stays sealed")
+    .option("--json", "as JSON")
+    .action((options: JsonOption) => rotateKey(context, options));
+  seals
+    .command("accept")
+    .description("go on with the log as it is, after it was put back or replaced on purpose")
+    .action(() => acceptLog(context));
+  program
+    .command("log")
+    .description("the log as it is stored")
+    .command("export")
+    .description("every message as a line of JSON, byte for byte, for waybill verify on a machine without any server")
+    .argument("<file>")
+    .action((file: string) => exportLog(context, file));
+}
+
+async function showKey(context: CommandContext, { json }: JsonOption): Promise<void> {
+  const key = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+    const store = await createJetStreamSealStore(connection, { prefix, replicas });
+    return seals.key ?? (await store.key());
+  });
+  print(context, key.keyId, key.publicKey, json);
+}
+
+async function rotateKey(context: CommandContext, { json }: JsonOption): Promise<void> {
+  const key = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+    if (seals.key !== null) throw new CommandFailed("The key is laid down by SEAL_KEY: put another file in its place");
+    return await (await createJetStreamSealStore(connection, { prefix, replicas })).rotate();
+  });
+  print(context, key.keyId, key.publicKey, json);
+  context.tell("Start the roles api and scheduler again: they go on with the key they knew until then.");
+}
+
+function print(context: CommandContext, keyId: string, publicKey: string, json: boolean | undefined): void {
+  const pem = publicPemOf(publicKey);
+  context.print(json ? JSON.stringify({ keyId, algorithm: "Ed25519", publicKey, pem }) : pem.trimEnd());
+  if (!json) context.tell(`Key ${keyId}.`);
+}
+
+async function acceptLog(context: CommandContext): Promise<void> {
+  await onReadModels(context, async ({ db, connection, config }) => {
+    const name = streamName(config.natsPrefix, "JOBS");
+    const before = await createSealMemory(db, name).last();
+    await forgetSeals(db, name);
+    const last = await (await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal();
+    const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
+    const now = last === null ? "The log has none." : `The last one of the log, at ${last.sequence}, is taken for it.`;
+    context.print(`${forgotten} ${now}`);
+    if (config.seals.file !== null)
+      context.tell(`Move ${config.seals.file} away: it remembers the seals that are gone.`);
+  });
+}
+
+async function exportLog(context: CommandContext, path: string): Promise<void> {
+  const count = await onNats(context, async (connection, { natsPrefix }) => {
+    const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
+    const file = createWriteStream(path);
+    const written = finished(file);
+    // It may fail while nobody waits for it yet.
+    written.catch(() => {});
+    const head: LogFileHead = { format: logFileFormat, lastSequence: (await sealedLog.state()).lastSequence };
+    file.write(`${JSON.stringify(head)}\n`);
+    let messages = 0;
+    for await (const batch of sealedLog.messages(0, "all")) {
+      const wanted = batch.filter(({ sequence }) => sequence <= head.lastSequence);
+      messages += wanted.length;
+      if (!file.write(wanted.map((message) => `${toLine(message)}\n`).join(""))) {
+        await Promise.race([once(file, "drain"), written]);
+      }
+      if (context.interrupted.aborted) throw new CommandFailed(`Interrupted: ${path} is not whole`);
+      if (wanted.length < batch.length) break;
+    }
+    file.end();
+    await written;
+    return messages;
+  });
+  context.tell(`${count} messages are in ${path}.`);
+}

@@ -1,0 +1,168 @@
+import { open, readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { defaultTenant } from "../access/tenant.ts";
+import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
+import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
+import { allPassed, type Trust } from "../seals/check.ts";
+import { makeEvidence } from "../seals/evidence.ts";
+import { linesOfEvidence } from "../seals/evidence-report.ts";
+import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
+import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
+import { claimsToBeLogFile, headOfLogFile, NotALogFile, openLogFile } from "../seals/log-file.ts";
+import { linesOfLog, whyNotWhole } from "../seals/log-report.ts";
+import { NotASealFile, readPublishedSeals } from "../seals/seal-file.ts";
+import { newSealKey, readPublicKey } from "../seals/seal-key.ts";
+import { verifyEvidence } from "../seals/verify-evidence.ts";
+import { type LogReport, type LogSource, verifyLog } from "../seals/verify-log.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { onNats } from "./on-nats.ts";
+import { createProgressLine } from "./progress-line.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type VerifyOptions = {
+  readonly job?: string;
+  readonly tenant: string;
+  readonly key: readonly string[];
+  readonly seals?: string;
+  readonly json?: boolean;
+};
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `verify`: 0 where all is as it was sealed, 1 where something is not, 2 where it was asked wrongly. */
+export function addVerifyCommand(program: Command, context: CommandContext): void {
+  program
+    .command("verify")
+    .description("check the log against its seals; or an exported log or a bundle of evidence, without any server")
+    .argument("[file]", "a bundle of evidence, or what waybill log export has written")
+    .option("--job <id>", "the evidence of one job, from the log")
+    .option("--tenant <tenant>", "whose job it is", defaultTenant)
+    .option("--key <file>", "a public key that you trust, as PEM or JSON; may be given again", collect, [])
+    .option("--seals <file>", "seals as they were published (SEAL_FILE), which you trust")
+    .option("--json", "as JSON")
+    .action((file: string | undefined, options: VerifyOptions) => verify(context, file, options));
+}
+
+async function verify(context: CommandContext, file: string | undefined, options: VerifyOptions): Promise<void> {
+  if (file !== undefined && options.job !== undefined) throw new WrongUsage("Expected a file or --job, not both");
+  const trust = await readTrust(options);
+  if (file === undefined && options.job === undefined) return await verifyOwnLog(context, trust, options);
+  if (file === undefined) return await verifyOwnJob(context, trust, options);
+  if (claimsToBeLogFile(await startOf(file))) return await verifyLogFile(context, file, trust, options);
+  tellEvidence(context, await readFile(file), trust, options);
+}
+
+async function readTrust({ key: files, seals }: VerifyOptions): Promise<Trust> {
+  const keys = await Promise.all(
+    files.map(async (file) => {
+      const key = readPublicKey(await readFile(file, "utf8").catch(() => ""));
+      if (key === null)
+        throw new WrongUsage(`--key is ${JSON.stringify(file)}; expected a file with a public Ed25519 key`);
+      return key;
+    }),
+  );
+  try {
+    return { keys, seals: seals === undefined ? new Map() : await readPublishedSeals(seals) };
+  } catch (failure) {
+    if (failure instanceof NotASealFile) throw new CommandFailed(`--seals: ${failure.message}`);
+    throw new WrongUsage(`--seals is ${JSON.stringify(seals)}; expected a file with seals as they are published`);
+  }
+}
+
+async function startOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => {
+    throw new WrongUsage(`There is no file ${JSON.stringify(path)} that could be read`);
+  });
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(200), 0, 200, 0);
+    return buffer.subarray(0, bytesRead).toString("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+async function verifyLogFile(
+  context: CommandContext,
+  file: string,
+  trust: Trust,
+  options: VerifyOptions,
+): Promise<void> {
+  try {
+    const { lastSequence } = await headOfLogFile(file);
+    const report = await verifyWithProgress(context, openLogFile(file), trust, lastSequence);
+    tellLog(context, report, lastSequence, trust, options);
+  } catch (failure) {
+    throw failure instanceof NotALogFile ? new CommandFailed(failure.message) : failure;
+  }
+}
+
+/** The key that the service has now is trusted: a log that another one has sealed is not its own. */
+async function verifyOwnLog(context: CommandContext, trust: Trust, options: VerifyOptions): Promise<void> {
+  await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+    const sealedLog = await createJetStreamSealedLog(connection, prefix);
+    const own = seals.key ?? (await (await createJetStreamSealStore(connection, { prefix, replicas })).readKey());
+    const known = trust.keys.length > 0 || own === null ? trust : { ...trust, keys: [own.publicKey] };
+    const { lastSequence } = await sealedLog.state();
+    const report = await verifyWithProgress(context, sealedLog, known, lastSequence);
+    tellLog(context, report, null, known, options);
+  });
+}
+
+async function verifyOwnJob(context: CommandContext, trust: Trust, options: VerifyOptions): Promise<void> {
+  const jobId = options.job ?? "";
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(jobId))
+    throw new WrongUsage(`--job is ${JSON.stringify(jobId)}; expected a job's id`);
+  const bundle = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+    const store = await createJetStreamSealStore(connection, { prefix, replicas });
+    const sources = {
+      log: await createJetStreamEventLog(connection, prefix),
+      sealedLog: await createJetStreamSealedLog(connection, prefix),
+      contentStore: await createJetStreamContentStore(connection, prefix),
+      // Where there is none there is no seal either, and nobody sees this bundle but this command.
+      key: seals.key ?? (await store.readKey()) ?? newSealKey(),
+      now: () => new Date().toISOString(),
+    };
+    return await makeEvidence(sources, { tenant: options.tenant, jobId });
+  });
+  if (bundle === null) throw new CommandFailed(`There is no job ${jobId} of tenant ${options.tenant}`);
+  tellEvidence(context, Buffer.from(bundle), trust, options);
+}
+
+async function verifyWithProgress(
+  context: CommandContext,
+  source: LogSource,
+  trust: Trust,
+  lastSequence: number,
+): Promise<LogReport> {
+  const progress = createProgressLine(context);
+  try {
+    return await verifyLog(source, trust, (sequence) => progress.show(sequence, lastSequence, "messages"));
+  } finally {
+    progress.end();
+  }
+}
+
+function tellLog(
+  context: CommandContext,
+  report: LogReport,
+  exportedTo: number | null,
+  trust: Trust,
+  { json }: VerifyOptions,
+): void {
+  const why = whyNotWhole(report, exportedTo);
+  if (json) context.print(JSON.stringify({ valid: why === null, reason: why, ...report }));
+  else for (const line of linesOfLog(report, trust)) context.print(line);
+  if (why !== null) throw new CommandFailed(why);
+}
+
+function tellEvidence(context: CommandContext, bytes: Uint8Array, trust: Trust, { json }: VerifyOptions): void {
+  const report = verifyEvidence(bytes, trust);
+  const valid = allPassed(report.checks);
+  const { tenant = null, jobId = null } = report.statement ?? {};
+  if (json) {
+    const { keyId, checks, events } = report;
+    context.print(JSON.stringify({ valid, tenant, jobId, keyId, checks, events: events.length }));
+  } else for (const line of linesOfEvidence(report)) context.print(line);
+  if (!valid) throw new CommandFailed("The bundle is not whole.");
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { toChunks } from "./chunks.ts";
+import { distinctRecipients, type RecipientFile } from "./read-recipients.ts";
+import { type Answered, type Service, ServiceRefused } from "./service.ts";
+
+/** What is sent to everybody in the file, as the API takes it. */
+export type Letter = {
+  readonly subject: string;
+  readonly body: string;
+  readonly text?: string;
+  readonly from?: string;
+  readonly replyTo?: string;
+  readonly name?: string;
+  readonly priority?: string;
+  readonly scheduledAt?: string;
+};
+
+export type Mailing = {
+  /** Names the mailing: each of its jobs is made once, however often it is sent. */
+  readonly id: string;
+  readonly letter: Letter;
+  readonly file: RecipientFile;
+};
+
+/** The same letter to the same file is the same mailing. */
+export async function mailingId(letter: Letter, file: RecipientFile): Promise<string> {
+  const hash = createHash("sha256").update(JSON.stringify([letter, file.emailColumn, file.delimiter]));
+  for await (const bytes of createReadStream(file.path)) hash.update(bytes as Buffer);
+  return hash.digest("hex").slice(0, 24);
+}
+
+export type Accepted = {
+  readonly jobId: string;
+  readonly recipients: number;
+  /** It had been accepted before, by the same command. */
+  readonly isRepeat: boolean;
+};
+
+/** The mailing was begun with another content. */
+export class MailingChanged extends Error {
+  override readonly name = "MailingChanged";
+}
+
+/**
+ * Posts the mailing job by job, each under an idempotency key made of the mailing's id and its number. Stopped at any
+ * place and begun again, it makes those jobs that are missing and no other.
+ */
+export async function* sendMailing(
+  service: Service,
+  { id, letter, file }: Mailing,
+  onWaiting: (reason: string) => void,
+): AsyncGenerator<Accepted> {
+  const bytesAround = Buffer.byteLength(JSON.stringify(letter));
+  let number = 0;
+  for await (const recipients of toChunks(distinctRecipients(file), bytesAround)) {
+    number += 1;
+    const body = { ...letter, metadata: { mailing: id, part: String(number) }, recipients };
+    const { headers, body: answer } = await postOnce(service, body, `mailing-${id}-${number}`, onWaiting);
+    const isRepeat = headers.get("Idempotency-Replayed") === "true";
+    yield { jobId: answer.jobId, recipients: recipients.length, isRepeat };
+  }
+}
+
+async function postOnce(
+  service: Service,
+  body: unknown,
+  key: string,
+  onWaiting: (reason: string) => void,
+): Promise<Answered> {
+  const asked = { method: "POST", body, headers: { "Idempotency-Key": key } } as const;
+  try {
+    return await service.askPatiently("/api/jobs", asked, onWaiting);
+  } catch (failure) {
+    if (!(failure instanceof ServiceRefused) || failure.code !== "idempotency-key-reused") throw failure;
+    throw new MailingChanged("A mailing of this id was begun with another letter or file. Give it another --id.");
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** What a service answered, of which nothing is known but that it is JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: another process answers; what is read of it is named where it is read.
+export type Json = any;
+
+export type Answered = { readonly status: number; readonly headers: Headers; readonly body: Json };
+
+export type Asked = {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** A running service, asked over its API as anybody asks it. */
+export type Service = {
+  /** The JSON of a 2xx answer; throws ServiceRefused for any other, ServiceAway where there is none. */
+  ask(path: string, asked?: Asked): Promise<Answered>;
+  /**
+   * The same, again and again while the service is away or asks for patience, until it answers or the patience is at
+   * its end. Only for what may be asked twice.
+   */
+  askPatiently(path: string, asked: Asked, onWaiting: (reason: string) => void): Promise<Answered>;
+  /** The lines of an answer that goes on, until the service or the signal ends it. */
+  lines(path: string, accept: string): AsyncIterable<string>;
+};
+
+/** The service answered, and did not do it. The message has every fault that it named. */
+export class ServiceRefused extends Error {
+  override readonly name = "ServiceRefused";
+  readonly status: number;
+  readonly code: string | null;
+  /** Seconds after which it may be asked again; null where it did not say so. */
+  readonly retryAfter: number | null;
+
+  constructor({ status, headers, body }: Answered) {
+    const { title, detail, code, errors } = (body ?? {}) as Json;
+    const faults = ((errors ?? []) as Json[]).map(({ message }) => `  ${message}`);
+    const first = detail ?? title ?? `The service answered ${status}.`;
+    super(faults.length > 1 ? [first, ...faults].join("\n") : first);
+    this.status = status;
+    this.code = code ?? null;
+    const seconds = Number(headers.get("Retry-After") ?? Number.NaN);
+    this.retryAfter = Number.isFinite(seconds) ? seconds : null;
+  }
+}
+
+/** Nobody answered, or the answer broke off. */
+export class ServiceAway extends Error {
+  override readonly name = "ServiceAway";
+}
+
+export type ServiceAddress = { readonly url: string; readonly key: string | null };
+
+/** How long a command goes on asking a service that is away. */
+const patienceMs = 5 * 60_000;
+const firstWaitMs = 1000;
+const longestWaitMs = 15_000;
+
+export function createService({ url, key }: ServiceAddress, interrupted: AbortSignal): Service {
+  const authorization: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` };
+
+  const request = async (path: string, { method, body, headers }: Asked, accept: string): Promise<Response> => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+    const all = { ...authorization, Accept: accept, ...contentType, ...headers };
+    try {
+      return await fetch(url + path, { method, headers: all, signal: interrupted, ...sent });
+    } catch (failure) {
+      if (interrupted.aborted) throw failure;
+      const away = `Nothing answers at ${url}. Is the service running (waybill start)? WAYBILL_URL says where it is.`;
+      throw new ServiceAway(away, { cause: failure });
+    }
+  };
+
+  const ask = async (path: string, asked: Asked = { method: "GET" }): Promise<Answered> => {
+    const response = await request(path, asked, "application/json, application/problem+json");
+    const answered = { status: response.status, headers: response.headers, body: await readJson(response, url) };
+    if (response.ok) return answered;
+    throw new ServiceRefused(answered);
+  };
+
+  return {
+    ask,
+    askPatiently: async (path, asked, onWaiting) => {
+      const giveUpAt = performance.now() + patienceMs;
+      for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+        try {
+          return await ask(path, asked);
+        } catch (failure) {
+          if (!isWorthWaiting(failure) || performance.now() > giveUpAt) throw failure;
+          onWaiting(failure.message);
+          const told = failure instanceof ServiceRefused ? (failure.retryAfter ?? 0) * 1000 : 0;
+          await pause(Math.max(waitMs, told), undefined, { signal: interrupted });
+        }
+      }
+    },
+    lines: async function* (path, accept) {
+      const response = await request(path, { method: "GET" }, `${accept}, application/problem+json`);
+      if (!response.ok) {
+        const { status, headers } = response;
+        throw new ServiceRefused({ status, headers, body: await readJson(response, url) });
+      }
+      // Without a body there is nothing more to be said: a job that has ended, say.
+      if (response.body !== null) yield* linesOf(response.body, url, interrupted);
+    },
+  };
+}
+
+const isWorthWaiting = (failure: unknown): failure is ServiceAway | ServiceRefused =>
+  failure instanceof ServiceAway ||
+  (failure instanceof ServiceRefused && (failure.status === 429 || failure.status >= 502));
+
+async function readJson(response: Response, url: string): Promise<Json> {
+  const text = await response.text().catch((failure: unknown) => {
+    throw new ServiceAway(`The answer of ${url} broke off.`, { cause: failure });
+  });
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceAway(`What answers at ${url} is no Waybill: its answer is not JSON.`);
+  }
+}
+
+async function* linesOf(
+  body: AsyncIterable<Uint8Array>,
+  url: string,
+  interrupted: AbortSignal,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for await (const chunk of body) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } catch (failure) {
+    if (!interrupted.aborted) throw new ServiceAway(`The answer of ${url} broke off.`, { cause: failure });
+  }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Json, type Service, ServiceAway, ServiceRefused } from "./service.ts";
+
+const askEveryMs = 1000;
+const askedAtOnce = 10;
+
+export type Totals = {
+  /** How many jobs are of each status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** The counters of all of them, added up. */
+  readonly progress: Readonly<Record<string, number>>;
+  /** Recipients that are not waiting for anything any more. */
+  readonly done: number;
+};
+
+/** Adds up what several jobs have come to. */
+export function toTotals(jobs: readonly Json[]): Totals {
+  const statuses: Record<string, number> = {};
+  const progress: Record<string, number> = {};
+  for (const job of jobs) {
+    statuses[job.status] = (statuses[job.status] ?? 0) + 1;
+    for (const [name, count] of Object.entries<number>(job.progress)) progress[name] = (progress[name] ?? 0) + count;
+  }
+  const { total = 0, pending = 0, deferred = 0 } = progress;
+  return { statuses, progress, done: total - pending - deferred };
+}
+
+/** Asks for the jobs until every one of them has ended, through outages of the service, and answers them. */
+export async function untilAllEnded(
+  service: Service,
+  jobIds: readonly string[],
+  interrupted: AbortSignal,
+  onProgress: (totals: Totals) => void,
+): Promise<readonly Json[]> {
+  const latest = new Map<string, Json>();
+  const goesOn = (jobId: string): boolean => (latest.get(jobId)?.completedAt ?? null) === null;
+  for (;;) {
+    const open = jobIds.filter(goesOn);
+    for (let first = 0; first < open.length; first += askedAtOnce) {
+      const asked = open.slice(first, first + askedAtOnce).map(async (jobId) => {
+        const job = await askForJob(service, jobId);
+        if (job !== null) latest.set(jobId, job);
+      });
+      await Promise.all(asked);
+    }
+    onProgress(toTotals([...latest.values()]));
+    if (!jobIds.some(goesOn)) return [...latest.values()];
+    await pause(askEveryMs, undefined, { signal: interrupted });
+  }
+}
+
+/** Null where it cannot be asked just now: whoever waits for an end can wait for that, too. */
+async function askForJob(service: Service, jobId: string): Promise<Json | null> {
+  try {
+    return (await service.ask(`/api/jobs/${jobId}`)).body;
+  } catch (failure) {
+    const isPassing = failure instanceof ServiceAway || (failure instanceof ServiceRefused && failure.status >= 429);
+    if (isPassing) return null;
+    throw failure;
+  }
+}

@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { type StaticFile, toStaticFile } from "./static-file.ts";
+
+/** What a browser loads of the dashboard, held in memory: it is small, and asked for by few. */
+export type Dashboard = {
+  readonly page: StaticFile;
+  /** An empty page for mails to be shown in. */
+  readonly mailFrame: StaticFile;
+  /**
+   * `main-<digest>.js`, `main-<digest>.css`. While releases are mixed, a page of the other one asks for its own digest and
+   * gets ours, which must not be kept under that name; null for any other name.
+   */
+  findAsset(name: string): { readonly file: StaticFile; readonly isNamedByDigest: boolean } | null;
+};
+
+export type DashboardSettings = {
+  /** Whether the service catches its mail itself, and shows it. */
+  readonly hasMailbox: boolean;
+  readonly folder?: string;
+};
+
+/** Where the build puts the files: beside this one once that is compiled; a checkout that runs from source has a build too. */
+const folders = ["app/", "../../dist/src/dashboard/app/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+/** Null where it was never built: nothing else of the service needs it. */
+export async function readDashboard({ hasMailbox, folder }: DashboardSettings): Promise<Dashboard | null> {
+  const built = await readBuilt(folder === undefined ? folders : [folder]);
+  if (built === null) return null;
+  const script = toStaticFile("text/javascript; charset=utf-8", built.script);
+  const style = toStaticFile("text/css; charset=utf-8", built.style);
+  const assets = new Map([
+    ["js", script],
+    ["css", style],
+  ]);
+  const html = (text: string): StaticFile => toStaticFile("text/html; charset=utf-8", Buffer.from(text));
+  return {
+    page: html(pageOf(nameOf(script, "js"), nameOf(style, "css"), hasMailbox)),
+    mailFrame: html(mailFrame),
+    findAsset: (name) => {
+      const extension = /^main-[0-9a-f]{16}\.(js|css)$/.exec(name)?.[1] ?? "";
+      const file = assets.get(extension);
+      return file === undefined ? null : { file, isNamedByDigest: name === nameOf(file, extension) };
+    },
+  };
+}
+
+async function readBuilt(
+  candidates: readonly string[],
+): Promise<{ readonly script: Buffer; readonly style: Buffer } | null> {
+  for (const folder of candidates) {
+    const files = await Promise.all(["main.js", "main.css"].map((name) => readFile(folder + name).catch(() => null)));
+    const [script, style] = files;
+    if (script && style) return { script, style };
+  }
+  return null;
+}
+
+const nameOf = ({ digest }: StaticFile, extension: string): string => `main-${digest.slice(0, 16)}.${extension}`;
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231f5fbf' d='M1 3h14v10H1z'/%3E%3Cpath stroke='%23fff' stroke-width='1.5' fill='none' d='M1.5 4 8 9l6.5-5'/%3E%3C/svg%3E";
+
+/** Its addresses are relative, so that it works behind whatever path a proxy puts before it. */
+const pageOf = (script: string, style: string, hasMailbox: boolean): string => `<!doctype html>
+<html lang="en" data-mailbox="${hasMailbox}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Waybill</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="assets/${style}">
+<script type="module" src="assets/${script}"></script>
+</head>
+<body><div id="app"></div><noscript>The dashboard needs JavaScript. Everything it does can be done over HTTP as well.</noscript></body>
+</html>
+`;
+
+const mailFrame = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>A mail</title></head><body></body></html>
+`;

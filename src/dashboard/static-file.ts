@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+
+/** Bytes ready to be sent. */
+export type StaticFile = {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+};
+
+export const toStaticFile = (type: string, bytes: Buffer): StaticFile => ({
+  type,
+  bytes,
+  gzipped: gzipSync(bytes, { level: 9 }),
+  digest: createHash("sha256").update(bytes).digest("hex"),
+});

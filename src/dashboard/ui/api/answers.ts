@@ -1,0 +1,161 @@
+import type { DeadLetterRecord } from "../../../domain/job/dead-letter.ts";
+import type { EventOfJob } from "../../../domain/job/job-view.ts";
+import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
+import type { toJobAnswer } from "../../../http/job-answer.ts";
+
+// What the API answers, as far as the dashboard reads it. What the server makes in a file without dependencies is taken
+// from there; the rest is written down again, and the browser tests read it from a real server.
+
+export type JobAnswer = ReturnType<typeof toJobAnswer>;
+export type DeadLetterAnswer = DeadLetterRecord & { readonly id: string };
+
+export type EventAnswer = {
+  readonly sequence: number;
+  readonly type: EventOfJob["type"];
+  readonly time: string;
+  readonly jobId: string;
+  readonly tenant: string;
+  readonly actor: string;
+  readonly data: unknown;
+};
+
+export type Me = { readonly tenant: string; readonly actor: string; readonly scopes: readonly Scope[] };
+
+export type Scope = "jobs:read" | "jobs:write" | "events:read" | "admin";
+
+export type Paged<Row> = {
+  readonly data: readonly Row[];
+  readonly pagination: {
+    readonly page: number | null;
+    readonly pageSize: number;
+    readonly total: number;
+    readonly totalPages: number;
+    readonly nextCursor?: string | null;
+  };
+};
+
+export type Listed<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
+
+export type FeedPage<Event> = {
+  readonly data: readonly Event[];
+  readonly nextCursor: string;
+  /** There is more in the log already. */
+  readonly hasMore: boolean;
+};
+
+export type Rates = {
+  readonly jobsCreated: number;
+  readonly jobsCompleted: number;
+  readonly jobsFailed: number;
+  readonly jobsCancelled: number;
+  readonly mailsSent: number;
+  readonly mailsFailed: number;
+  readonly mailsUnknown: number;
+};
+
+export type StatsAnswer = {
+  readonly at: string;
+  readonly jobs: Readonly<Record<JobAnswer["status"], number>>;
+  readonly waiting: Readonly<
+    Record<JobAnswer["priority"], { readonly jobs: number; readonly oldestAgeSeconds: number | null }>
+  >;
+  readonly perMinute: { readonly last5Minutes: Rates; readonly last60Minutes: Rates };
+  readonly failureRate: { readonly jobs: number | null; readonly mails: number | null } | null;
+  readonly projections: Readonly<
+    Record<string, { readonly sequence: number; readonly lagEvents: number | null; readonly lagSeconds: number | null }>
+  >;
+};
+
+/** A recipient as it stands; what is told besides is of the last attempt that counts. */
+export type RecipientAnswer = {
+  /** Its index in the job. */
+  readonly recipient: number;
+  readonly email: string | null;
+  readonly status: RecipientStatus;
+  readonly attempts: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly updatedAt: string;
+};
+
+/** One attempt of one recipient, from the logs of a job. */
+export type LogEntry = {
+  readonly id: string;
+  readonly recipient: number;
+  readonly email: string | null;
+  readonly status: "success" | "failed" | "deferred" | "unknown" | "suppressed";
+  readonly attempt: number;
+  readonly run: number;
+  readonly createdAt: string;
+  readonly messageId: string | null;
+  readonly response: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+};
+
+/** One attempt as a ledger tells it. */
+export type Attempt = Pick<LogEntry, "run" | "attempt" | "messageId" | "response" | "error"> & {
+  readonly status: string;
+  readonly at: string;
+};
+
+/** What one mailing, or another job, was to one address. */
+export type LedgerEntry = Pick<JobAnswer, "type" | "name" | "subject" | "createdAt"> & {
+  readonly jobId: string;
+  readonly recipient: number;
+  readonly status: RecipientStatus;
+  readonly history: readonly Attempt[];
+};
+
+export const suppressionReasons = ["manual", "unsubscribe", "hard-bounce"] as const;
+
+export type SuppressionAnswer = {
+  /** Null where it was forgotten: that it is not to be mailed is known all the same. */
+  readonly email: string | null;
+  readonly reason: (typeof suppressionReasons)[number];
+  readonly createdAt: string;
+};
+
+/** By name; what else stands there depends on which one it is. */
+export type Dependencies = Readonly<
+  Record<string, { readonly status: string; readonly needed: boolean } & Readonly<Record<string, unknown>>>
+>;
+
+export type SealAnswer = {
+  readonly sequence: number;
+  readonly sealedAt: string;
+  readonly from: number;
+  readonly to: number;
+  readonly digest: string;
+  readonly keyId: string;
+};
+
+export type EndpointAnswer = {
+  readonly id: string;
+  readonly url: string;
+  readonly types: readonly string[];
+  readonly createdAt: string;
+};
+
+export type CreatedAnswer = { readonly jobId: string; readonly duplicates: number };
+
+export type DryRunAnswer = {
+  readonly recipients: number;
+  readonly duplicates: number;
+  readonly mail: {
+    readonly from: string;
+    readonly to: string;
+    readonly subject: string;
+    readonly html: string | null;
+    readonly text: string | null;
+    readonly size: number;
+    readonly raw: string;
+  };
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+};
+
+export type CaughtMail = {
+  readonly id: string;
+  readonly receivedAt: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+};

@@ -1,0 +1,59 @@
+import { key, keyRefused } from "../session.ts";
+import { Problem, problemOf, unreachable } from "./problem.ts";
+
+export type Asked = {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Relative to the page, so that it works behind whatever path a proxy puts before it. */
+const addressOf = (path: string): string => new URL(path.replace(/^\//, ""), document.baseURI).href;
+
+/** An answer that is 2xx; else throws Problem, or what an abort throws. */
+export async function fetchAnswer(
+  method: string,
+  path: string,
+  { body, headers, signal }: Asked = {},
+): Promise<Response> {
+  const response = await fetch(addressOf(path), {
+    method,
+    headers: {
+      ...(key.value === null ? {} : { Authorization: `Bearer ${key.value}` }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    credentials: "omit",
+    cache: "no-store",
+  }).catch((failure: unknown) => {
+    throw signal?.aborted ? failure : unreachable();
+  });
+  if (response.status === 401) keyRefused();
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+export const get = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
+  (await fetchAnswer("GET", path, { signal })).json();
+
+export const send = async <Answer>(
+  method: "POST" | "PATCH" | "DELETE",
+  path: string,
+  asked: Asked = {},
+): Promise<Answer> => (await fetchAnswer(method, path, asked)).json();
+
+/** A path with the parameters that are neither null nor empty. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | null>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== "") parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** Whether it may go well when it is tried again. */
+export const isPassing = (failure: unknown): failure is Problem =>
+  failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500);

@@ -1,0 +1,53 @@
+import type { Dependencies } from "./answers.ts";
+
+type Document = {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly code?: string;
+  readonly requestId?: string;
+  /** Of a service that is not ready. */
+  readonly dependencies?: Dependencies;
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
+};
+
+/** What the service refused (RFC 9457), or that it could not be reached: then `status` is 0. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly requestId: string | null;
+  readonly faults: readonly { readonly pointer: string; readonly message: string }[];
+  readonly retryAfterMs: number | null;
+  readonly dependencies: Dependencies | null;
+
+  constructor(
+    status: number,
+    { title, detail, code, requestId, errors, dependencies }: Document,
+    retryAfterMs: number | null = null,
+  ) {
+    super(detail ?? title ?? `The service answered ${status}.`);
+    this.status = status;
+    this.code = code ?? "unknown";
+    this.title = title ?? `Answer ${status}`;
+    this.requestId = requestId ?? null;
+    this.faults = errors ?? [];
+    this.dependencies = dependencies ?? null;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export const unreachable = (): Problem =>
+  new Problem(0, { code: "unreachable", title: "The service cannot be reached", detail: "It is tried again." });
+
+/** From an answer that is not 2xx. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const document: Document = await response.json().catch(() => ({}));
+  const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  return new Problem(response.status, document, Number.isFinite(seconds) ? seconds * 1000 : null);
+}
+
+export const toProblem = (failure: unknown): Problem =>
+  failure instanceof Problem
+    ? failure
+    : new Problem(0, { code: "defect", title: "The dashboard failed", detail: String(failure) });

@@ -1,0 +1,90 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Me } from "./api/answers.ts";
+import { get } from "./api/client.ts";
+import type { Page } from "./page.ts";
+import { pages } from "./pages.ts";
+import { Empty, ProblemBox, Told } from "./parts/messages.tsx";
+import { linkTo, place } from "./router.ts";
+import { can, key, keyWanted, me, signOut } from "./session.ts";
+import { SignIn } from "./sign-in.tsx";
+import { useLoad } from "./use-load.ts";
+
+export function App() {
+  return (
+    <>
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
+      {keyWanted.value === null ? <Inside /> : <SignIn why={keyWanted.value} />}
+      <Told />
+    </>
+  );
+}
+
+/** No link: a hash is a place here, so the browser's own jump would leave the page. */
+const skip = (): void => document.getElementById("content")?.focus();
+
+const Inside = () => (me.value === null ? <Asking /> : <Frame />);
+
+/** Asks first who this is: what a key is not good for is not shown. */
+function Asking() {
+  const asked = useLoad(`me ${key.value}`, (signal) => get<Me>("api/me", signal));
+  useEffect(() => {
+    if (asked.value !== null) me.value = asked.value;
+  }, [asked.value]);
+  return <main class="alone">{asked.problem === null ? <p>Loading…</p> : <ProblemBox problem={asked.problem} />}</main>;
+}
+
+function Frame() {
+  const shown = pages.filter(({ needs, isOffered }) => isOffered !== false && needs.every(can));
+  const [first, ...parts] = place.value.path;
+  const page = first === undefined ? shown[0] : shown.find(({ path }) => path === first);
+  return (
+    <>
+      <header>
+        <a class="brand" href={linkTo([])}>
+          Waybill
+        </a>
+        <nav aria-label="Pages">
+          {shown.map(({ path, title }) => (
+            <a key={path} href={linkTo([path])} aria-current={page?.path === path ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <span class="who">
+          {me.value?.tenant}
+          {key.value !== null && (
+            <button type="button" onClick={signOut}>
+              Sign out
+            </button>
+          )}
+        </span>
+      </header>
+      <Content page={page} parts={parts} />
+    </>
+  );
+}
+
+function Content({ page, parts }: { readonly page: Page | undefined; readonly parts: readonly string[] }) {
+  const content = useRef<HTMLElement>(null);
+  const at = [page?.path, ...parts].join("/");
+  const before = useRef(at);
+  useEffect(() => {
+    document.title = `${page?.title ?? "Not here"} – Waybill`;
+    // Who reads with the keyboard or a screen reader begins at the top of what is new.
+    if (before.current !== at) content.current?.focus();
+    before.current = at;
+  }, [at, page]);
+  return (
+    <main id="content" ref={content} tabIndex={-1}>
+      {page === undefined ? (
+        <Empty title="There is nothing here for this key.">
+          <p>The page does not exist, or the key lacks a scope that it needs.</p>
+        </Empty>
+      ) : (
+        <page.view key={page.path} parts={parts} />
+      )}
+    </main>
+  );
+}

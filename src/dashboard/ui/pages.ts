@@ -1,0 +1,23 @@
+import type { Page } from "./page.ts";
+import { composePage } from "./pages/compose.tsx";
+import { deadLettersPage } from "./pages/dead-letters.tsx";
+import { eventsPage } from "./pages/events.tsx";
+import { jobsPage } from "./pages/jobs.tsx";
+import { mailboxPage } from "./pages/mailbox.tsx";
+import { overviewPage } from "./pages/overview.tsx";
+import { recipientsPage } from "./pages/recipients.tsx";
+import { suppressionsPage } from "./pages/suppressions.tsx";
+import { systemPage } from "./pages/system.tsx";
+
+/** In the order of the menu; the first one is where everybody begins. */
+export const pages: readonly Page[] = [
+  overviewPage,
+  jobsPage,
+  composePage,
+  deadLettersPage,
+  suppressionsPage,
+  recipientsPage,
+  eventsPage,
+  systemPage,
+  mailboxPage,
+];

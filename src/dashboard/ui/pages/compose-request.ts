@@ -1,0 +1,39 @@
+import type { Recipient } from "../reading/recipients.ts";
+
+/** As it is typed. */
+export type Draft = {
+  readonly subject: string;
+  readonly body: string;
+  readonly recipients: string;
+  readonly from: string;
+  readonly name: string;
+  readonly priority: "high" | "normal" | "low";
+  /** Where the reader is, as the browser's input has it. */
+  readonly scheduledAt: string;
+};
+
+export const emptyDraft: Draft = {
+  subject: "",
+  body: "",
+  recipients: "",
+  from: "",
+  name: "",
+  priority: "normal",
+  scheduledAt: "",
+};
+
+/** What is left empty is left to the service. */
+export function toRequest(
+  { subject, body, from, name, priority, scheduledAt }: Draft,
+  recipients: readonly Recipient[],
+) {
+  return {
+    subject,
+    body,
+    recipients,
+    priority,
+    ...(from.trim() === "" ? {} : { from: from.trim() }),
+    ...(name.trim() === "" ? {} : { name: name.trim() }),
+    ...(scheduledAt === "" ? {} : { scheduledAt: new Date(scheduledAt).toISOString() }),
+  };
+}

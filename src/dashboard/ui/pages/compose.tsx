@@ -1,0 +1,119 @@
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { CreatedAnswer, DryRunAnswer } from "../api/answers.ts";
+import { send } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { Page } from "../page.ts";
+import { MailView } from "../parts/mail-view.tsx";
+import { ProblemBox, tell } from "../parts/messages.tsx";
+import { type Recipient, readRecipients } from "../reading/recipients.ts";
+import { counted } from "../reading/words.ts";
+import { goTo } from "../router.ts";
+import { DraftFields } from "./compose-fields.tsx";
+import { type Draft, emptyDraft, toRequest } from "./compose-request.ts";
+import { createSending, type Sending } from "./compose-send.ts";
+
+export const composePage: Page = {
+  path: "compose",
+  title: "Compose",
+  needs: ["jobs:write"],
+  view: () => <Compose />,
+};
+
+/** What was written outlives a look at another page, and ends with the tab. */
+let kept: Draft = emptyDraft;
+
+/** Write a mailing, see it as a recipient would, and send it. */
+function Compose() {
+  const [draft, setDraft] = useState<Draft>(kept);
+  const [preview, setPreview] = useState<DryRunAnswer | null>(null);
+  const [shown, setShown] = useState(0);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const sending = useRef<Sending | null>(null);
+  const recipients = useMemo(() => readRecipients(draft.recipients), [draft.recipients]);
+  const raw = useMemo(() => new TextEncoder().encode(preview?.mail.raw ?? ""), [preview]);
+
+  const change = (changes: Partial<Draft>): void => {
+    kept = { ...draft, ...changes };
+    setDraft(kept);
+    // Another mailing is another request: what was begun of this one is not gone on with.
+    sending.current = null;
+  };
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await work();
+    } catch (failure) {
+      setProblem(toProblem(failure));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const look = (index: number): Promise<void> =>
+    attempt(async () => {
+      setPreview(null);
+      const body = { ...toRequest(draft, beginningWith(recipients, index)), dryRun: true };
+      setPreview(await send<DryRunAnswer>("POST", "api/jobs", { body }));
+      setShown(index);
+    });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void attempt(async () => {
+      sending.current ??= createSending(draft, recipients);
+      const created: readonly CreatedAnswer[] = await sending.current.goOn();
+      tell(`${counted(recipients.length, "recipient")} in ${counted(created.length, "job")}: accepted.`);
+      sending.current = null;
+      kept = { ...draft, recipients: "" };
+      if (created.length === 1 && created[0] !== undefined) goTo(["jobs", created[0].jobId]);
+      else goTo(["jobs"]);
+    });
+  };
+
+  return (
+    <>
+      <h1>Compose</h1>
+      <form class="compose" onSubmit={submit}>
+        <DraftFields draft={draft} recipients={recipients} onChange={change} />
+        {problem !== null && <ProblemBox problem={problem} />}
+        <div class="buttons">
+          <button type="button" disabled={isBusy} onClick={() => void look(0)}>
+            Check and preview
+          </button>
+          <button type="submit" class="primary" disabled={isBusy}>
+            Send to {counted(recipients.length, "recipient")}
+          </button>
+        </div>
+      </form>
+      {preview !== null && (
+        <section aria-label="Preview" class="box">
+          <div class="pager">
+            <span>
+              As {preview.mail.to} gets it ({shown + 1} of {recipients.length}). Nothing was sent.
+            </span>
+            <button type="button" disabled={isBusy || shown === 0} onClick={() => void look(shown - 1)}>
+              Previous
+            </button>
+            <button
+              type="button"
+              disabled={isBusy || shown + 1 >= recipients.length}
+              onClick={() => void look(shown + 1)}
+            >
+              Next
+            </button>
+          </div>
+          {preview.warnings.map(({ code, message }) => (
+            <p key={code} class="box problem">
+              {message}
+            </p>
+          ))}
+          <MailView bytes={raw} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The dry run shows the first recipient, and checks the template for all that are given. */
+const beginningWith = (recipients: readonly Recipient[], index: number): readonly Recipient[] =>
+  index === 0 ? recipients.slice(0, 1000) : recipients.slice(index, index + 1);

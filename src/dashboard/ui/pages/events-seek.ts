@@ -1,0 +1,68 @@
+import type { EventAnswer, FeedPage } from "../api/answers.ts";
+import { fetchAnswer, get, withQuery } from "../api/client.ts";
+import { Problem } from "../api/problem.ts";
+
+/** What the log tells tenants of, to choose from. */
+export const eventTypes = Object.keys({
+  JobCreated: true,
+  JobQueued: true,
+  JobStarted: true,
+  JobRetryScheduled: true,
+  JobPaused: true,
+  JobResumed: true,
+  JobRescheduled: true,
+  JobCompleted: true,
+  JobFailed: true,
+  JobCancelled: true,
+  JobRetried: true,
+  JobRequeued: true,
+  DeadLetterIgnored: true,
+  JobContentErased: true,
+  RecipientsClaimed: true,
+  RecipientsReleased: true,
+  RecipientSent: true,
+  RecipientDeferred: true,
+  RecipientFailed: true,
+  RecipientUnknown: true,
+  RecipientSuppressed: true,
+  ResultStored: true,
+  NotificationRead: true,
+  WebhookDelivered: true,
+  WebhookFailed: true,
+  WebhookRedeliveryRequested: true,
+} satisfies Record<EventAnswer["type"], true>) as readonly EventAnswer["type"][];
+
+type PageOptions = { readonly types: string; readonly limit: number; readonly signal?: AbortSignal | undefined };
+
+/** `next` is null at the end of the log. */
+export async function pageAfter(after: number, { types, limit, signal }: PageOptions) {
+  const page = await get<FeedPage<EventAnswer>>(withQuery("api/events", { after, types, limit, wait: 0 }), signal);
+  return { events: page.data, next: page.hasMore ? Number(page.nextCursor) : null };
+}
+
+/**
+ * How far the log has come, as a read model knows it; the page follows from a little before. A key that may not read
+ * jobs begins at the beginning.
+ */
+export async function findEnd(): Promise<number> {
+  try {
+    const response = await fetchAnswer("GET", "api/jobs?pageSize=1");
+    return Number(response.headers.get("Read-Sequence") ?? 0);
+  } catch (failure) {
+    if (failure instanceof Problem && failure.status === 403) return 0;
+    throw failure;
+  }
+}
+
+/** What `after` must be for the first event at a time or later: found by halves, for the log is in order of time. */
+export async function findSequenceAt(instant: string): Promise<number> {
+  let [low, high] = [0, await findEnd()];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const { events } = await pageAfter(middle, { types: "", limit: 1 });
+    const [event] = events;
+    if (event === undefined || event.time >= instant) high = middle;
+    else low = Math.max(event.sequence, middle + 1);
+  }
+  return low;
+}

@@ -1,0 +1,174 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { EventAnswer } from "../api/answers.ts";
+import { withQuery } from "../api/client.ts";
+import { follow } from "../api/follow.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { Page } from "../page.ts";
+import { EventList } from "../parts/event-list.tsx";
+import { Seek, TimeField } from "../parts/field.tsx";
+import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
+import { counted } from "../reading/words.ts";
+import { changeQuery, place } from "../router.ts";
+import { eventTypes, findEnd, findSequenceAt, pageAfter } from "./events-seek.ts";
+
+export const eventsPage: Page = {
+  path: "events",
+  title: "Events",
+  needs: ["events:read"],
+  view: () => <Events />,
+};
+
+/** The newest that are kept in the page; older ones are a seek away. */
+const keptEvents = 300;
+const pageSize = 100;
+
+/** The log: its end as it grows, or any part of it. Where the place names a sequence the tail stands still. */
+function Events() {
+  const { query } = place.value;
+  const types = query.get("types") ?? "";
+  const after = query.get("after");
+  const chosen = types.split(",").filter(Boolean);
+  const toggle = (type: string): void => {
+    const next = chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type];
+    changeQuery({ types: next.join(",") });
+  };
+  const seekTo = async (local: string): Promise<void> => {
+    if (local === "") return changeQuery({ after: null });
+    try {
+      changeQuery({ after: String(await findSequenceAt(new Date(local).toISOString())) });
+    } catch (failure) {
+      tell(`Not found: ${toProblem(failure).message}`);
+    }
+  };
+  return (
+    <>
+      <div class="title">
+        <h1>Events</h1>
+        {after === null ? null : (
+          <button type="button" class="primary" onClick={() => changeQuery({ after: null })}>
+            Follow the end
+          </button>
+        )}
+      </div>
+      <search class="filters">
+        <Seek
+          label="After sequence"
+          value={after ?? ""}
+          pattern="\d*"
+          onSeek={(typed) => changeQuery({ after: typed })}
+        />
+        <TimeField label="From a time on" value="" onChange={(value) => void seekTo(value)} />
+        <details>
+          <summary>Types{chosen.length === 0 ? "" : `: ${chosen.join(", ")}`}</summary>
+          <fieldset class="chips">
+            <legend class="unseen">Types</legend>
+            {eventTypes.map((type) => (
+              <button key={type} type="button" aria-pressed={chosen.includes(type)} onClick={() => toggle(type)}>
+                {type}
+              </button>
+            ))}
+          </fieldset>
+        </details>
+      </search>
+      {after === null ? (
+        <Tail key={types} types={types} />
+      ) : (
+        <Part key={`${types} ${after}`} types={types} after={Number(after)} />
+      )}
+    </>
+  );
+}
+
+/** The newest on top, as they come. */
+function Tail({ types }: { readonly types: string }) {
+  const [events, setEvents] = useState<readonly EventAnswer[]>([]);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isPaused, setPaused] = useState(false);
+  const held = useRef<EventAnswer[]>([]);
+  const paused = useRef(isPaused);
+  paused.current = isPaused;
+
+  useEffect(() => {
+    const going = new AbortController();
+    let isDue = false;
+    const show = (): void => {
+      isDue = false;
+      if (paused.current) return;
+      const newest = held.current.splice(0).reverse();
+      setEvents((before) => [...newest, ...before].slice(0, keptEvents));
+    };
+    const onMessage = (_event: string, data: unknown): void => {
+      held.current.push(data as EventAnswer);
+      held.current.splice(0, held.current.length - keptEvents);
+      if (!isDue) requestAnimationFrame(show);
+      isDue = true;
+    };
+    const begin = async (): Promise<void> => {
+      const after = Math.max(0, (await findEnd()) - pageSize);
+      await follow(withQuery("api/events", { after, types }), { onMessage, onTrouble: setProblem }, going.signal);
+    };
+    begin().catch((failure: unknown) => {
+      if (!going.signal.aborted) setProblem(toProblem(failure));
+    });
+    return () => going.abort();
+  }, [types]);
+
+  const goOn = (): void => {
+    setPaused(!isPaused);
+    const newest = held.current.splice(0).reverse();
+    setEvents((before) => [...newest, ...before].slice(0, keptEvents));
+  };
+  return (
+    <>
+      {problem !== null && <ProblemBox problem={problem} />}
+      <div class="buttons">
+        <button type="button" aria-pressed={isPaused} onClick={goOn}>
+          {isPaused ? "Go on" : "Pause"}
+        </button>
+        <span class="quiet">The newest first, as they happen.</span>
+      </div>
+      {events.length === 0 ? (
+        <Empty
+          title="Nothing has happened lately."
+          command={`curl -N -H 'Accept: text/event-stream' ${location.origin}/api/events`}
+        />
+      ) : (
+        <EventList events={events} hasJobs />
+      )}
+    </>
+  );
+}
+
+/** A page of the log after a sequence, the oldest first. */
+function Part({ types, after }: { readonly types: string; readonly after: number }) {
+  const [events, setEvents] = useState<readonly EventAnswer[]>([]);
+  const [next, setNext] = useState<number | null>(after);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const readOn = async (from: number, signal?: AbortSignal): Promise<void> => {
+    try {
+      const page = await pageAfter(from, { types, limit: pageSize, signal });
+      setEvents((before) => [...before, ...page.events].slice(-keptEvents));
+      setNext(page.next);
+    } catch (failure) {
+      if (!signal?.aborted) setProblem(toProblem(failure));
+    }
+  };
+  // It is made anew for another place.
+  useEffect(() => {
+    const going = new AbortController();
+    void readOn(after, going.signal);
+    return () => going.abort();
+  }, []);
+  return (
+    <>
+      {problem !== null && <ProblemBox problem={problem} />}
+      <EventList events={events} hasJobs />
+      <div class="pager">
+        <span>{counted(events.length, "event")}</span>
+        <button type="button" disabled={next === null} onClick={() => next !== null && void readOn(next)}>
+          Read on
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { JobAnswer } from "../api/answers.ts";
+import { send } from "../api/client.ts";
+import { AskDialog } from "../parts/ask-dialog.tsx";
+import { Choice } from "../parts/field.tsx";
+import { tell } from "../parts/messages.tsx";
+import { can } from "../session.ts";
+
+type Action = "pause" | "resume" | "cancel" | "retry";
+type Status = JobAnswer["status"];
+
+const titles: Readonly<Record<Action, string>> = {
+  pause: "Pause",
+  resume: "Resume",
+  cancel: "Cancel",
+  retry: "Retry",
+};
+
+export const hasEnded = (status: Status): boolean => ["completed", "failed", "cancelled"].includes(status);
+
+/** What the status allows; the service decides again, for it may have changed meanwhile. */
+export function actionsFor(status: Status): readonly Action[] {
+  if (status === "failed") return ["retry"];
+  if (hasEnded(status)) return [];
+  return status === "paused" ? ["resume", "cancel"] : ["pause", "cancel"];
+}
+
+export const act = (action: Action, jobId: string, body: object): Promise<JobAnswer> => {
+  const path = `api/jobs/${encodeURIComponent(jobId)}`;
+  return action === "cancel" ? send("DELETE", path, { body }) : send("POST", `${path}/${action}`, { body });
+};
+
+const withReason = (reason: string | null): object => (reason === null ? {} : { reason });
+
+type Scope = "failed" | "unsent" | "unknown";
+const scopes: readonly (readonly [Scope, string])[] = [
+  ["failed", "everybody who was not sent"],
+  ["unsent", "only who was never tried to the end"],
+  ["unknown", "only whose outcome is unknown"],
+];
+
+type ActionsProps = { readonly job: JobAnswer; readonly onChanged: (job: JobAnswer) => void };
+
+export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null {
+  const [asked, setAsked] = useState<Action | null>(null);
+  const [scope, setScope] = useState<Scope>("failed");
+  if (!can("jobs:write")) return null;
+  const confirm = async (action: Action, reason: string | null): Promise<void> => {
+    const changed = await act(action, job.id, { ...withReason(reason), ...(action === "retry" ? { scope } : {}) });
+    tell(`The job is ${changed.status}.`);
+    onChanged(changed);
+  };
+  return (
+    <div class="buttons">
+      {actionsFor(job.status).map((action) => (
+        <button key={action} type="button" class={action === "cancel" ? "danger" : ""} onClick={() => setAsked(action)}>
+          {titles[action]}
+        </button>
+      ))}
+      {asked !== null && (
+        <AskDialog
+          title={`${titles[asked]} this job?`}
+          action={titles[asked]}
+          isDangerous={asked === "cancel"}
+          onConfirm={(reason) => confirm(asked, reason)}
+          onClose={() => setAsked(null)}
+        >
+          {asked === "cancel" && <p>Mails that are on their way are still recorded; nobody else is mailed.</p>}
+          {asked === "retry" && (
+            <Choice label="Mail again" value={scope} options={scopes} onChange={(value) => setScope(value as Scope)} />
+          )}
+        </AskDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from "preact/hooks";
+import type { JobAnswer } from "../api/answers.ts";
+import { send } from "../api/client.ts";
+import { AskDialog } from "../parts/ask-dialog.tsx";
+import { Choice } from "../parts/field.tsx";
+import { tell } from "../parts/messages.tsx";
+import { SaveButton } from "../parts/save-button.tsx";
+import { isMail } from "../reading/kinds.ts";
+import { toLocal } from "../reading/words.ts";
+import { can } from "../session.ts";
+import { hasEnded } from "./job-actions.tsx";
+
+type MoreProps = { readonly job: JobAnswer; readonly onChanged: (job: JobAnswer) => void };
+
+const pathOf = (job: JobAnswer): string => `api/jobs/${encodeURIComponent(job.id)}`;
+
+/** What the job left behind, and what can be done about it before and after its life. */
+export function JobFiles({ job, onChanged }: MoreProps) {
+  const [asked, setAsked] = useState<"reschedule" | "erase" | null>(null);
+  const isErased = isMail(job) && job.subject === null;
+  const props = { job, onChanged, onClose: () => setAsked(null) };
+  return (
+    <div class="buttons">
+      {job.links.result !== undefined && job.status === "completed" && (
+        <SaveButton title="Download the report" path={`${pathOf(job)}/result`} />
+      )}
+      <SaveButton title="Download the evidence" path={`${pathOf(job)}/evidence`} />
+      {can("jobs:write") && job.startedAt === null && !hasEnded(job.status) && (
+        <button type="button" onClick={() => setAsked("reschedule")}>
+          Reschedule
+        </button>
+      )}
+      {can("jobs:write") && hasEnded(job.status) && !isErased && (
+        <button type="button" class="danger" onClick={() => setAsked("erase")}>
+          Erase the content
+        </button>
+      )}
+      {asked === "reschedule" && <Reschedule {...props} />}
+      {asked === "erase" && <Erase {...props} />}
+    </div>
+  );
+}
+
+type DialogProps = MoreProps & { readonly onClose: () => void };
+
+function Reschedule({ job, onChanged, onClose }: DialogProps) {
+  const before = toLocal(job.scheduledAt ?? "");
+  const [at, setAt] = useState(before);
+  const [priority, setPriority] = useState<string>(job.priority);
+  const confirm = async (reason: string | null): Promise<void> => {
+    const body = {
+      // What nobody touched stays as it is: emptied by mistake, a mailing for tomorrow would go out now.
+      ...(at === before ? {} : { scheduledAt: at === "" ? null : new Date(at).toISOString() }),
+      ...(priority === job.priority ? {} : { priority }),
+      ...(reason === null ? {} : { reason }),
+    };
+    const changed = await send<JobAnswer>("PATCH", pathOf(job), { body });
+    tell(`The job is ${changed.status}.`);
+    onChanged(changed);
+  };
+  return (
+    <AskDialog title="Start this job at another time?" action="Reschedule" onConfirm={confirm} onClose={onClose}>
+      <label class="field">
+        Not before; empty for now
+        <input type="datetime-local" value={at} onInput={(event) => setAt(event.currentTarget.value)} />
+      </label>
+      <Choice
+        label="Priority"
+        value={priority}
+        options={["high", "normal", "low"].map((one) => [one, one] as const)}
+        onChange={setPriority}
+      />
+    </AskDialog>
+  );
+}
+
+function Erase({ job, onChanged, onClose }: DialogProps) {
+  const confirm = async (reason: string | null): Promise<void> => {
+    const body = reason === null ? {} : { reason };
+    onChanged(await send<JobAnswer>("DELETE", `${pathOf(job)}/content`, { body }));
+    tell("What was sent, and to whom, is erased.");
+  };
+  return (
+    <AskDialog
+      title="Erase what was sent, and to whom?"
+      action="Erase for good"
+      isDangerous
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>It cannot be taken back. The history stays, and the reason with it, so it must name nobody.</p>
+    </AskDialog>
+  );
+}

@@ -1,0 +1,43 @@
+import type { JobAnswer, Paged } from "../api/answers.ts";
+import { get, withQuery } from "../api/client.ts";
+
+export const statuses = [
+  "pending",
+  "scheduled",
+  "queued",
+  "processing",
+  "retrying",
+  "paused",
+  "completed",
+  "failed",
+  "cancelled",
+] as const satisfies readonly JobAnswer["status"][];
+
+export const filterNames = ["status", "q", "createdAfter", "createdBefore"] as const;
+
+/** As it stands in the place, and as the API takes it; empty for any. */
+export type JobFilter = Readonly<Record<(typeof filterNames)[number], string>>;
+
+export const readFilter = (query: URLSearchParams): JobFilter => {
+  const of = (name: string): string => query.get(name) ?? "";
+  return { status: of("status"), q: of("q"), createdAfter: of("createdAfter"), createdBefore: of("createdBefore") };
+};
+
+export type PageOf = {
+  readonly cursor: string | null;
+  readonly pageSize?: number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export const loadJobs = (filter: JobFilter, { cursor, pageSize = 50, signal }: PageOf): Promise<Paged<JobAnswer>> =>
+  get(withQuery("api/jobs", { ...filter, cursor, pageSize }), signal);
+
+/** All that match, page by page, the newest first: as fast at the end as at the beginning. */
+export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGenerator<readonly JobAnswer[]> {
+  let cursor: string | null = null;
+  do {
+    const page: Paged<JobAnswer> = await loadJobs(filter, { cursor, pageSize: 100, signal });
+    yield page.data;
+    cursor = page.pagination.nextCursor ?? null;
+  } while (cursor !== null && !signal.aborted);
+}

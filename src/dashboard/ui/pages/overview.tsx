@@ -1,0 +1,187 @@
+import { useEffect } from "preact/hooks";
+import type { DeadLetterAnswer, JobAnswer, Listed, Paged, StatsAnswer } from "../api/answers.ts";
+import { get, withQuery } from "../api/client.ts";
+import type { Page } from "../page.ts";
+import { RaisedAlerts } from "../parts/alerts.tsx";
+import { Bar } from "../parts/bar.tsx";
+import { Chart } from "../parts/chart.tsx";
+import { Empty, ProblemBox } from "../parts/messages.tsx";
+import { ReadModels } from "../parts/read-models.tsx";
+import { Status } from "../parts/status.tsx";
+import { Table } from "../parts/table.tsx";
+import { createEstimates } from "../reading/estimate.ts";
+import { grouped } from "../reading/grouped.ts";
+import { titleOf } from "../reading/kinds.ts";
+import { duration, figure, percent } from "../reading/words.ts";
+import { linkTo } from "../router.ts";
+import { useLoad } from "../use-load.ts";
+
+export const overviewPage: Page = {
+  path: "overview",
+  title: "Overview",
+  needs: ["jobs:read"],
+  view: () => <Overview />,
+};
+
+const refreshMs = 5000;
+/** Half an hour of looks; they outlive a change of pages, and end with the tab. */
+const keptLooks = 360;
+let looks: readonly StatsAnswer[] = [];
+const estimates = createEstimates();
+
+function Overview() {
+  const stats = useLoad("stats", loadStats, refreshMs);
+  return (
+    <>
+      <h1>Overview</h1>
+      <RaisedAlerts />
+      {stats.problem !== null && <ProblemBox problem={stats.problem} />}
+      {stats.value !== null && <Figures stats={stats.value} />}
+      {stats.value !== null && <RatesChart />}
+      <Running />
+      <Failures />
+      {stats.value !== null && <ReadModels stats={stats.value} />}
+    </>
+  );
+}
+
+async function loadStats(signal: AbortSignal): Promise<StatsAnswer> {
+  const stats = await get<StatsAnswer>("api/stats", signal);
+  looks = [...looks, stats].slice(-keptLooks);
+  return stats;
+}
+
+function Figures({ stats }: { readonly stats: StatsAnswer }) {
+  const { jobs, waiting, perMinute, failureRate } = stats;
+  const depth = Object.values(waiting).reduce((sum, lane) => sum + lane.jobs, 0);
+  const oldest = Math.max(-1, ...Object.values(waiting).map((lane) => lane.oldestAgeSeconds ?? -1));
+  const lanes = Object.entries(waiting).map(([priority, lane]) => `${figure(lane.jobs)} ${priority}`);
+  const { last5Minutes } = perMinute;
+  return (
+    <dl class="tiles">
+      <Tile
+        name="Mails sent"
+        value={`${figure(Math.round(last5Minutes.mailsSent))} a minute`}
+        note="over the last 5 minutes"
+      />
+      <Tile
+        name="Waiting jobs"
+        value={figure(depth)}
+        note={lanes.join(", ")}
+        link={linkTo(["jobs"], { status: "pending,queued" })}
+      />
+      <Tile name="Oldest waiting" value={oldest < 0 ? "–" : duration(oldest)} note="since it could have started" />
+      <Tile
+        name="Running"
+        value={figure(jobs.processing)}
+        note={`${figure(jobs.retrying)} between attempts`}
+        link={linkTo(["jobs"], { status: "processing" })}
+      />
+      <Tile name="Mails that fail" value={percent(failureRate?.mails ?? null)} note="of the last hour" />
+      <Tile
+        name="Jobs that fail"
+        value={percent(failureRate?.jobs ?? null)}
+        note="of the last hour"
+        link={linkTo(["jobs"], { status: "failed" })}
+      />
+    </dl>
+  );
+}
+
+type TileProps = { readonly name: string; readonly value: string; readonly note: string; readonly link?: string };
+
+const Tile = ({ name, value, note, link }: TileProps) => (
+  <div>
+    <dt>{link === undefined ? name : <a href={link}>{name}</a>}</dt>
+    <dd>
+      {value} <small>{note}</small>
+    </dd>
+  </div>
+);
+
+const RatesChart = () => (
+  <section aria-label="Rates">
+    <h2>Mails a minute</h2>
+    <Chart
+      label="Mails a minute, since this page was opened"
+      times={looks.map(({ at }) => Date.parse(at) / 1000)}
+      series={[
+        { label: "sent", color: "--good", values: looks.map(({ perMinute }) => perMinute.last5Minutes.mailsSent) },
+        { label: "failed", color: "--bad", values: looks.map(({ perMinute }) => perMinute.last5Minutes.mailsFailed) },
+      ]}
+    />
+    <p class="quiet">Means over 5 minutes, looked up every {refreshMs / 1000} seconds since this page was opened.</p>
+  </section>
+);
+
+function Running() {
+  const path = withQuery("api/jobs", { status: "processing,retrying,paused", pageSize: 10 });
+  const running = useLoad(path, (signal) => get<Paged<JobAnswer>>(path, signal), 2000);
+  const jobs = running.value?.data ?? [];
+  useEffect(() => jobs.forEach(estimates.look), [running.value]);
+  return (
+    <section aria-label="Running jobs">
+      <h2>Running jobs</h2>
+      {running.problem !== null && <ProblemBox problem={running.problem} />}
+      {running.value !== null && jobs.length === 0 && (
+        <Empty title="No job is running.">
+          <p>
+            <a href={linkTo(["compose"])}>Compose a mailing</a>, or look at <a href={linkTo(["jobs"])}>all jobs</a>.
+          </p>
+        </Empty>
+      )}
+      {jobs.length > 0 && (
+        <Table caption="Running jobs" head={["Subject", "Status", "Progress", "Time left"]}>
+          {jobs.map((job) => (
+            <tr key={job.id}>
+              <td class="wide">
+                <a href={linkTo(["jobs", job.id])}>{titleOf(job)}</a>
+              </td>
+              <td>
+                <Status of={job.status} />
+              </td>
+              <td class="progress">
+                <Bar counts={job.progress} />
+              </td>
+              <td>{timeLeft(job)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+const timeLeft = (job: JobAnswer): string => {
+  const seconds = estimates.secondsLeft(job);
+  return seconds === null ? "–" : duration(seconds);
+};
+
+/** Only the newest are looked at: reasons of long ago are no news. */
+const lookedAt = 100;
+
+function Failures() {
+  const path = withQuery("api/dead-letters", { status: "open", limit: lookedAt });
+  const letters = useLoad(path, (signal) => get<Listed<DeadLetterAnswer>>(path, signal), refreshMs * 2);
+  const groups = grouped(letters.value?.data ?? [], ({ error }) => error.code);
+  if (groups.length === 0) return null;
+  return (
+    <section aria-label="Failures">
+      <h2>Failed jobs that nobody has decided about</h2>
+      <Table caption="Failures by reason" head={["Reason", "Jobs", "For instance"]}>
+        {groups.map(({ key, rows }) => (
+          <tr key={key}>
+            <td>
+              <a href={linkTo(["dead-letters"])}>{key}</a>
+            </td>
+            <td>
+              {figure(rows.length)}
+              {letters.value?.nextCursor != null && " or more"}
+            </td>
+            <td class="wide">{rows[0]?.error.message}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+import { useState } from "preact/hooks";
+import type { LedgerEntry, Listed } from "../api/answers.ts";
+import { get, send, withQuery } from "../api/client.ts";
+import type { Page } from "../page.ts";
+import { AskDialog } from "../parts/ask-dialog.tsx";
+import { Attempts } from "../parts/attempts.tsx";
+import { CursorPager } from "../parts/cursor-pager.tsx";
+import { Seek } from "../parts/field.tsx";
+import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
+import { SaveButton } from "../parts/save-button.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { Table } from "../parts/table.tsx";
+import { titleOf } from "../reading/kinds.ts";
+import { counted } from "../reading/words.ts";
+import { changeQuery, linkTo, place } from "../router.ts";
+import { can } from "../session.ts";
+import { useLoad } from "../use-load.ts";
+
+export const recipientsPage: Page = {
+  path: "recipients",
+  title: "Recipients",
+  needs: ["jobs:read"],
+  view: () => {
+    const email = place.value.query.get("email") ?? "";
+    return (
+      <>
+        <h1>Recipients</h1>
+        <Seek
+          label="Address, or the URL of a webhook"
+          value={email}
+          onSeek={(typed) => changeQuery({ email: typed, cursor: null })}
+        />
+        {email === "" ? (
+          <p>Everything that was ever sent, or failed to be sent, to one address.</p>
+        ) : (
+          <Ledger email={email} />
+        )}
+      </>
+    );
+  },
+};
+
+/** All that was meant for one address, and what may be done with it. */
+function Ledger({ email }: { readonly email: string }) {
+  const path = withQuery("api/recipients", { email, cursor: place.value.query.get("cursor"), limit: 50 });
+  const list = useLoad(path, (signal) => get<Listed<LedgerEntry>>(path, signal));
+  const [isAsked, setAsked] = useState(false);
+  const entries = list.value?.data ?? [];
+  if (list.problem !== null) return <ProblemBox problem={list.problem} />;
+  if (list.value === null) return <p>Loading…</p>;
+  return (
+    <>
+      {can("admin") && (
+        <div class="buttons">
+          <SaveButton title="Export all of it" path={withQuery("api/recipients/export", { email })} />
+          <button type="button" class="danger" onClick={() => setAsked(true)}>
+            Erase
+          </button>
+        </div>
+      )}
+      {entries.length === 0 && <Empty title="Nothing is known of this address." />}
+      {entries.length > 0 && (
+        <Table caption="Mailings to this address, the newest first" head={["Job", "State", "Created", "Attempts"]}>
+          {entries.map((entry) => (
+            <tr key={`${entry.jobId} ${entry.recipient}`}>
+              <td class="wide">
+                <a href={linkTo(["jobs", entry.jobId], { q: email })}>{titleOf(entry)}</a>
+              </td>
+              <td>
+                <Status of={entry.status} />
+              </td>
+              <td>
+                <Ago at={entry.createdAt} />
+              </td>
+              <td class="wide">
+                <Attempts of={entry.history} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <CursorPager first="Newest" next="Older" nextCursor={list.value.nextCursor} />
+      {isAsked && (
+        <AskDialog
+          title="Erase this address everywhere?"
+          action="Erase for good"
+          isDangerous
+          needsReason
+          onConfirm={async (reason) => {
+            await erase(email, reason);
+            list.reload();
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>It cannot be taken back. That something was sent stays in the history, and to whom does not.</p>
+          <p>The reason stays, so it must name nobody.</p>
+        </AskDialog>
+      )}
+    </>
+  );
+}
+
+/** Jobs that have not ended keep the address: then it says how many, and is asked again later. */
+async function erase(email: string, reason: string | null): Promise<void> {
+  const { jobsErased } = await send<{ readonly jobsErased: number }>("POST", "api/recipients/erase", {
+    body: { email, reason },
+  });
+  tell(`Erased from ${counted(jobsErased, "job")}.`);
+}

@@ -1,0 +1,126 @@
+import { useState } from "preact/hooks";
+import { type Listed, type SuppressionAnswer, suppressionReasons } from "../api/answers.ts";
+import { fetchAnswer, get, send, withQuery } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { Page } from "../page.ts";
+import { AskDialog } from "../parts/ask-dialog.tsx";
+import { CursorPager } from "../parts/cursor-pager.tsx";
+import { Choice, Seek } from "../parts/field.tsx";
+import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
+import { Ago } from "../parts/status.tsx";
+import { Table } from "../parts/table.tsx";
+import { changeQuery, place } from "../router.ts";
+import { can } from "../session.ts";
+import { useLoad } from "../use-load.ts";
+
+export const suppressionsPage: Page = {
+  path: "suppressions",
+  title: "Suppressions",
+  needs: ["jobs:read"],
+  view: () => <Suppressions />,
+};
+
+/** Addresses that are never mailed. */
+function Suppressions() {
+  const { query } = place.value;
+  const email = query.get("email") ?? "";
+  const path = withQuery("api/suppressions", { email, cursor: query.get("cursor"), limit: 50 });
+  const list = useLoad(path, (signal) => get<Listed<SuppressionAnswer>>(path, signal));
+  const [asked, setAsked] = useState<string | null>(null);
+  const rows = list.value?.data ?? [];
+
+  const remove = async (address: string): Promise<void> => {
+    await fetchAnswer("DELETE", `api/suppressions/${encodeURIComponent(address)}`);
+    tell("It may be mailed again.");
+    list.reload();
+  };
+
+  return (
+    <>
+      <h1>Suppressions</h1>
+      {can("jobs:write") && <Add onAdded={list.reload} />}
+      <Seek label="Find an address" value={email} onSeek={(typed) => changeQuery({ email: typed, cursor: null })} />
+      {list.problem !== null && <ProblemBox problem={list.problem} />}
+      {list.value !== null && rows.length === 0 && (
+        <Empty title={email === "" ? "Nobody is kept from being mailed." : `${email} may be mailed.`}>
+          <p>Who unsubscribes, and whom a mail server does not know, is put here by itself.</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Table caption="Addresses that are never mailed" head={["Address", "Why", "Since", ""]}>
+          {rows.map((row, index) => {
+            // Of one that was forgotten, who looks for it knows the address.
+            const address = row.email ?? email;
+            return (
+              <tr key={row.email ?? index}>
+                <td class="wide">{row.email ?? "erased"}</td>
+                <td>{row.reason}</td>
+                <td>
+                  <Ago at={row.createdAt} />
+                </td>
+                <td>
+                  {can("jobs:write") && address !== "" && (
+                    <button type="button" aria-label={`Remove ${address}`} onClick={() => setAsked(address)}>
+                      Remove
+                    </button>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </Table>
+      )}
+      <CursorPager first="Oldest" next="Newer" nextCursor={list.value?.nextCursor ?? null} />
+      {asked !== null && (
+        <AskDialog
+          title={`Mail ${asked} again?`}
+          action="Remove"
+          isDangerous
+          hasNoReason
+          onConfirm={() => remove(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>Who has unsubscribed must not be mailed unless they ask for it.</p>
+        </AskDialog>
+      )}
+    </>
+  );
+}
+
+function Add({ onAdded }: { readonly onAdded: () => void }) {
+  const [email, setEmail] = useState("");
+  const [reason, setReason] = useState<string>("manual");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const add = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      await send("POST", "api/suppressions", { body: { email: email.trim(), reason } });
+      tell("It is not mailed any more.");
+      setEmail("");
+      onAdded();
+    } catch (failure) {
+      setProblem(toProblem(failure));
+    }
+  };
+  return (
+    <>
+      <form class="filters" onSubmit={(event) => void add(event)}>
+        <label class="field">
+          Mail no more
+          <input type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value)} />
+        </label>
+        <Choice
+          label="Why"
+          value={reason}
+          options={suppressionReasons.map((one) => [one, one] as const)}
+          onChange={setReason}
+        />
+        <button type="submit" class="primary">
+          Add
+        </button>
+      </form>
+      {problem !== null && <ProblemBox problem={problem} />}
+    </>
+  );
+}

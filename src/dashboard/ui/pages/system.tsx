@@ -1,0 +1,168 @@
+import type { Dependencies, EndpointAnswer, Listed, SealAnswer, StatsAnswer } from "../api/answers.ts";
+import { get, withQuery } from "../api/client.ts";
+import { Problem } from "../api/problem.ts";
+import type { Page } from "../page.ts";
+import { PastAlerts, RaisedAlerts } from "../parts/alerts.tsx";
+import { Empty, ProblemBox } from "../parts/messages.tsx";
+import { ReadModels } from "../parts/read-models.tsx";
+import { Ago, Fact, Status } from "../parts/status.tsx";
+import { Table } from "../parts/table.tsx";
+import { duration, figure } from "../reading/words.ts";
+import { can } from "../session.ts";
+import { useLoad } from "../use-load.ts";
+
+export const systemPage: Page = {
+  path: "system",
+  title: "System",
+  needs: ["jobs:read"],
+  view: () => <System />,
+};
+
+const refreshMs = 5000;
+
+/** What the service works with, and how far each part of it is. */
+function System() {
+  const stats = useLoad("stats", (signal) => get<StatsAnswer>("api/stats", signal), refreshMs);
+  return (
+    <>
+      <h1>System</h1>
+      <RaisedAlerts />
+      <Readiness />
+      {stats.problem !== null && <ProblemBox problem={stats.problem} />}
+      {stats.value !== null && <Waiting stats={stats.value} />}
+      {stats.value !== null && <ReadModels stats={stats.value} />}
+      {can("events:read") && <Seals />}
+      <Endpoints />
+      {can("admin") && <PastAlerts />}
+    </>
+  );
+}
+
+/** A service that is not ready says so with a problem, and tells of its parts all the same. */
+const loadReadiness = (signal: AbortSignal): Promise<Dependencies> =>
+  get<{ readonly dependencies: Dependencies }>("readyz", signal).then(
+    ({ dependencies }) => dependencies,
+    (failure: unknown) => {
+      if (failure instanceof Problem && failure.dependencies !== null) return failure.dependencies;
+      throw failure;
+    },
+  );
+
+function Readiness() {
+  const found = useLoad("readyz", loadReadiness, refreshMs);
+  return (
+    <section aria-label="What it depends on">
+      <h2>What it depends on</h2>
+      {found.problem !== null && <ProblemBox problem={found.problem} />}
+      {found.value !== null && (
+        <Table caption="What the process that answers depends on" head={["Part", "State", "What it says"]}>
+          {Object.entries(found.value).map(([name, { status, needed, ...details }]) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>
+                <Status of={status} />
+                {needed && <small> needed</small>}
+              </td>
+              <td class="wide">
+                {Object.entries(details).map(([detail, value]) => (
+                  <div key={detail}>
+                    {detail}: {String(value)}
+                  </div>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+const Waiting = ({ stats }: { readonly stats: StatsAnswer }) => (
+  <section aria-label="Waiting jobs">
+    <h2>Waiting jobs</h2>
+    <Table caption="Waiting jobs by priority" head={["Priority", "Jobs", "Oldest"]}>
+      {Object.entries(stats.waiting).map(([priority, { jobs, oldestAgeSeconds }]) => (
+        <tr key={priority}>
+          <td>{priority}</td>
+          <td>{figure(jobs)}</td>
+          <td>{oldestAgeSeconds === null ? "–" : duration(oldestAgeSeconds)}</td>
+        </tr>
+      ))}
+    </Table>
+  </section>
+);
+
+/** The list begins with the oldest: it is asked for from before the end of the log, further back until there is one. */
+async function findLastSeal(signal: AbortSignal): Promise<SealAnswer | null> {
+  const end = Number((await loadReadiness(signal))["nats"]?.["lastSequence"] ?? 0);
+  for (let back = 1000; ; back *= 2) {
+    const query = { cursor: Math.max(0, end - back), limit: 1000 };
+    const { data } = await get<Listed<SealAnswer>>(withQuery("api/seals", query), signal);
+    if (data.length > 0 || back >= end) return data.at(-1) ?? null;
+  }
+}
+
+function Seals() {
+  const last = useLoad("seals", findLastSeal, refreshMs * 6);
+  const key = useLoad("seal key", (signal) =>
+    get<{ readonly keyId: string; readonly publicKey: string }>("api/seals/key", signal),
+  );
+  const problem = last.problem ?? key.problem;
+  return (
+    <section aria-label="Seals">
+      <h2>Seals of the log</h2>
+      {problem !== null && <ProblemBox problem={problem} />}
+      <dl class="facts">
+        {last.value !== null && (
+          <>
+            <Fact name="Last seal">
+              <Ago at={last.value.sealedAt} />
+            </Fact>
+            <Fact name="Of events">
+              {last.value.from} to {last.value.to}
+            </Fact>
+            <Fact name="Digest">
+              <code>{last.value.digest}</code>
+            </Fact>
+          </>
+        )}
+        {key.value !== null && (
+          <Fact name={`Public key ${key.value.keyId}`}>
+            <code>{key.value.publicKey}</code>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Endpoints() {
+  const path = "api/webhook-endpoints";
+  const { value, problem } = useLoad(path, (signal) => get<Listed<EndpointAnswer>>(path, signal));
+  return (
+    <section aria-label="Webhook endpoints">
+      <h2>Webhook endpoints</h2>
+      {problem !== null && <ProblemBox problem={problem} />}
+      {value?.data.length === 0 && (
+        <Empty
+          title="Nobody is told when jobs end."
+          command={`curl ${location.origin}/api/webhook-endpoints -H 'Content-Type: application/json' -d '{"url": "https://example.com/hook"}'`}
+        />
+      )}
+      {value !== null && value.data.length > 0 && (
+        <Table caption="Webhook endpoints" head={["URL", "Is told of", "Created"]}>
+          {value.data.map(({ id, url, types, createdAt }) => (
+            <tr key={id}>
+              <td class="wide">{url}</td>
+              <td class="wide">{types.join(", ")}</td>
+              <td>
+                <Ago at={createdAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import type { RecipientCounts } from "../../../domain/recipients/ledger.ts";
+import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
+import { figure } from "../reading/words.ts";
+
+/** Every one there is: with one left out the pieces would not add up. */
+export const recipientStatuses = Object.keys({
+  sent: true,
+  failed: true,
+  suppressed: true,
+  unknown: true,
+  deferred: true,
+  pending: true,
+} satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
+
+/** Recipients by what became of them. The pieces are the counts themselves, so they add up to the whole. */
+export const Bar = ({ counts }: { readonly counts: RecipientCounts }) => (
+  <div class="bar" role="img" aria-label={`${inWords(counts)} of ${figure(counts.total)}`}>
+    {recipientStatuses.map((kind) =>
+      counts[kind] === 0 ? null : <span key={kind} class={`piece ${kind}`} style={{ flexGrow: counts[kind] }} />,
+    )}
+  </div>
+);
+
+const inWords = (counts: RecipientCounts): string =>
+  recipientStatuses
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${figure(counts[kind])} ${kind}`)
+    .join(", ") || "none";
+
+/** The same in figures, with their sum. */
+export const BarLegend = ({ counts }: { readonly counts: RecipientCounts }) => (
+  <dl class="legend">
+    {recipientStatuses.map((kind) => (
+      <div key={kind}>
+        <dt>
+          <span class={`dot ${kind}`} /> {kind}
+        </dt>
+        <dd data-count={kind}>{figure(counts[kind])}</dd>
+      </div>
+    ))}
+    <div class="sum">
+      <dt>total</dt>
+      <dd data-count="total">{figure(recipientStatuses.reduce((sum, kind) => sum + counts[kind], 0))}</dd>
+    </div>
+  </dl>
+);

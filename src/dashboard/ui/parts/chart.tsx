@@ -1,0 +1,111 @@
+import { useEffect, useRef } from "preact/hooks";
+import UPlot from "uplot";
+
+export type Series = { readonly label: string; readonly color: string; readonly values: readonly (number | null)[] };
+
+type ChartProps = {
+  readonly label: string;
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+};
+
+const height = 220;
+/** Fewer would stretch two looks over the whole width. */
+const leastSeconds = 300;
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString("sv-SE");
+
+/** A canvas says nothing to who cannot see it: the same figures stand in a table that can be opened. */
+export function Chart({ label, times, series }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const data = [[...times], ...series.map(({ values }) => [...values])] as UPlot.AlignedData;
+
+  // Made once; what it shows is set below.
+  useEffect(() => {
+    const { current } = place;
+    if (current === null) return;
+    const made = new UPlot(optionsFor(current, series), data, current);
+    plot.current = made;
+    const resize = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height }));
+    resize.observe(current);
+    return () => {
+      resize.disconnect();
+      made.destroy();
+    };
+  }, []);
+  useEffect(() => plot.current?.setData(data));
+
+  return (
+    <figure>
+      <div ref={place} class="chart" role="img" aria-label={label} />
+      <details>
+        <summary>As a table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map((one) => (
+                <th key={one.label} scope="col">
+                  {one.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.slice(-20).map((time, index) => (
+              <tr key={time}>
+                <td>{timeOf(time)}</td>
+                {series.map(({ label: name, values }) => (
+                  <td key={name}>{values.slice(-20)[index] ?? "–"}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  );
+}
+
+/** The library would make a day of a single look. */
+function spanOf(times: ArrayLike<number>): [number, number] {
+  const last = times[times.length - 1] ?? 0;
+  return [Math.min(times[0] ?? 0, last - leastSeconds), last];
+}
+
+/** A canvas knows no custom properties, and nothing of light and dark: the page says which colour it is now. */
+function resolved(place: HTMLElement, name: string): string {
+  place.style.color = `var(${name})`;
+  const { color } = getComputedStyle(place);
+  place.style.color = "";
+  return color;
+}
+
+function optionsFor(place: HTMLElement, series: readonly Series[]): UPlot.Options {
+  const colour = (name: string) => () => resolved(place, name);
+  const axis = {
+    stroke: colour("--chart-ink"),
+    grid: { stroke: colour("--chart-line"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: place.clientWidth,
+    height,
+    legend: { live: false },
+    cursor: { show: false },
+    scales: {
+      x: { range: ({ data: [times] }) => spanOf(times) },
+      y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
+    },
+    axes: [
+      // Room for hours, minutes and seconds beside each other.
+      { ...axis, space: 90, values: (_plot, seconds) => seconds.map(timeOf) },
+      { ...axis, size: 60 },
+    ],
+    series: [
+      {},
+      ...series.map(({ label, color }) => ({ label, stroke: colour(color), width: 2, points: { show: false } })),
+    ],
+  };
+}

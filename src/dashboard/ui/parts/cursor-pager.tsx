@@ -1,0 +1,15 @@
+import { changeQuery, place } from "../router.ts";
+
+type CursorPagerProps = { readonly first: string; readonly next: string; readonly nextCursor: string | number | null };
+
+/** For lists that know of no page but the one behind this, whose cursor stands in the place. */
+export const CursorPager = ({ first, next, nextCursor }: CursorPagerProps) => (
+  <div class="pager">
+    <button type="button" disabled={!place.value.query.has("cursor")} onClick={() => changeQuery({ cursor: null })}>
+      {first}
+    </button>
+    <button type="button" disabled={nextCursor === null} onClick={() => changeQuery({ cursor: String(nextCursor) })}>
+      {next}
+    </button>
+  </div>
+);

@@ -1,0 +1,20 @@
+import { useState } from "preact/hooks";
+import { toProblem } from "../api/problem.ts";
+import { save } from "../api/save.ts";
+import { tell } from "./messages.tsx";
+
+/** Saves a file of the service's; what keeps it from that is told. */
+export function SaveButton({ title, path }: { readonly title: string; readonly path: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const run = (): void => {
+    setBusy(true);
+    save(path)
+      .catch((failure: unknown) => tell(`Not saved: ${toProblem(failure).message}`))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <button type="button" disabled={isBusy} onClick={run}>
+      {title}
+    </button>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { clock } from "../reading/clock.ts";
+import { absolute, relative } from "../reading/words.ts";
+
+type Tone = "good" | "bad" | "busy" | "held" | "quiet";
+
+const tones: Readonly<Record<string, Tone>> = {
+  completed: "good",
+  success: "good",
+  sent: "good",
+  delivered: "good",
+  failed: "bad",
+  open: "bad",
+  up: "good",
+  degraded: "held",
+  down: "bad",
+  processing: "busy",
+  queued: "busy",
+  retrying: "held",
+  deferred: "held",
+  paused: "held",
+  unknown: "held",
+  suppressed: "held",
+};
+
+/** A status in its colour; the word says it all the same. */
+export const Status = ({ of }: { readonly of: string }) => <span class={`status ${tones[of] ?? "quiet"}`}>{of}</span>;
+
+/** How long ago, and when exactly. */
+export const Ago = ({ at }: { readonly at: string | null }) =>
+  at === null ? (
+    <span class="quiet">–</span>
+  ) : (
+    <time dateTime={at} title={at} class="ago">
+      {relative(Date.parse(at), clock.value)} <small>{absolute(at)}</small>
+    </time>
+  );
+
+export const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div class="fact">
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);

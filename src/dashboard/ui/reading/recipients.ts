@@ -1,0 +1,35 @@
+import { readCsv } from "./csv.ts";
+
+export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
+
+/**
+ * What was pasted or dropped: a table whose first line names the columns, one of them `email` and the others variables;
+ * or addresses, one a line or with commas or semicolons. Whether they are addresses the service says.
+ */
+export function readRecipients(text: string): readonly Recipient[] {
+  const rows = readCsv(text).map((row) => row.map((cell) => cell.trim()));
+  const names = (rows[0] ?? []).map((name) => name.toLowerCase());
+  const emailColumn = names.findIndex((name) => name === "email" || name === "e-mail" || name === "address");
+  if (emailColumn === -1) {
+    return rows
+      .flat()
+      .flatMap((cell) => cell.split(/[,;]/))
+      .map((cell) => cell.trim())
+      .filter(Boolean)
+      .map((email) => ({ email }));
+  }
+  const header = rows[0] ?? [];
+  return rows.slice(1).map((row) => toRecipient(header, row, emailColumn));
+}
+
+function toRecipient(header: readonly string[], row: readonly string[], emailColumn: number): Recipient {
+  const variables = header.flatMap((name, column) =>
+    column === emailColumn || name === "" ? [] : [[name, row[column] ?? ""] as const],
+  );
+  const email = row[emailColumn] ?? "";
+  return variables.length === 0 ? { email } : { email, variables: Object.fromEntries(variables) };
+}
+
+/** In lists of `size`, in their order. */
+export const inChunks = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

@@ -1,0 +1,65 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { isPassing } from "./api/client.ts";
+import { type Problem, toProblem } from "./api/problem.ts";
+
+export type Loaded<Value> = {
+  /** The last that was loaded; it stays while the next is on its way, so that nothing flashes. */
+  readonly value: Value | null;
+  /** Whether the value answers an earlier question. */
+  readonly isStale: boolean;
+  /** Of the last time it was asked. */
+  readonly problem: Problem | null;
+  reload(): void;
+};
+
+type State<Value> = { readonly question: string; readonly value: Value | null; readonly problem: Problem | null };
+
+/** After trouble that may be over soon, also where it would not be asked again. */
+const retryMs = 3000;
+
+/**
+ * Asks, and asks again every `everyMs` while somebody looks at the page. `question` says what is asked: with another
+ * one, what is on its way is dropped.
+ */
+export function useLoad<Value>(
+  question: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  everyMs: number | null = null,
+): Loaded<Value> {
+  const [state, setState] = useState<State<Value>>({ question, value: null, problem: null });
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+
+  // A new round asks the same question again.
+  useEffect(() => {
+    const going = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const askLater = (ms: number): void => {
+      timer = setTimeout(() => (document.hidden ? askLater(ms) : void ask()), ms);
+    };
+    const ask = async (): Promise<void> => {
+      let nextMs = everyMs;
+      try {
+        const value = await latest.current(going.signal);
+        if (going.signal.aborted) return;
+        setState({ question, value, problem: null });
+      } catch (failure) {
+        if (going.signal.aborted) return;
+        const problem = toProblem(failure);
+        setState((before) => ({ question, value: before.question === question ? before.value : null, problem }));
+        if (isPassing(problem)) nextMs = Math.max(problem.retryAfterMs ?? 0, everyMs ?? retryMs);
+      }
+      if (nextMs !== null) askLater(nextMs);
+    };
+    void ask();
+    return () => {
+      clearTimeout(timer);
+      going.abort();
+    };
+  }, [question, everyMs, round]);
+
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const isStale = state.question !== question;
+  return { value: state.value, isStale, problem: isStale ? null : state.problem, reload };
+}

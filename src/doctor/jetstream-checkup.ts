@@ -1,0 +1,154 @@
+import { connect, type NatsConnection, NatsError } from "nats";
+import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
+import {
+  type ConnectSettings,
+  connectJetStream,
+  type JetStreamConnection,
+  toOptions,
+} from "../event-log/jetstream-connection.ts";
+import { streamName } from "../event-log/subjects.ts";
+import { examineClock } from "./examine-clock.ts";
+import { type Finding, fine, isAtLeast, serious, warning, wordsOf } from "./finding.ts";
+
+const answerMs = 3000;
+const mebibyte = 1024 * 1024;
+/** From here on new jobs are refused. */
+const fullShare = 0.8;
+
+export type NatsPlace = {
+  readonly settings: ConnectSettings;
+  readonly prefix: string;
+  /** Of the server's monitoring port, which alone tells how it flushes; null where it is not known. */
+  readonly monitorUrl: string | null;
+  /** Waybill started it, and told it to flush where it knows how. */
+  readonly isOwn: boolean;
+};
+
+/** Connects to NATS, looks at what it can do, and stores one message outside the log. */
+export async function examineNats(place: NatsPlace): Promise<readonly Finding[]> {
+  const { settings, prefix } = place;
+  const refusal = await tryToConnect(settings);
+  if (refusal !== null) return [refusal];
+  const connection = await connectJetStream(settings, "waybill-doctor", () => {});
+  try {
+    const { version = "", max_payload: maxPayload = 0 } = connection.nats.info ?? {};
+    const findings = [examineVersion(version), ...examinePayload(maxPayload)];
+    const jetStream = await examineJetStream(connection);
+    if (jetStream.level === "serious") return [...findings, jetStream];
+    findings.push(await examineDurability(version, place), await examineStoring(connection, prefix));
+    return [...findings, ...(await examineLog(connection, prefix))];
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The service itself waits for NATS as long as it takes; whoever asks the doctor wants to know now. */
+async function tryToConnect(settings: ConnectSettings): Promise<Finding | null> {
+  const place = settings.servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
+  let nats: NatsConnection;
+  try {
+    const options = toOptions(settings, "waybill-doctor");
+    nats = await connect({ ...options, waitOnFirstConnect: false, maxReconnectAttempts: 0, timeout: answerMs });
+  } catch (failure) {
+    const code = failure instanceof NatsError ? failure.code : "";
+    return /AUTH/.test(code)
+      ? serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.")
+      : serious("nats", `NATS cannot be reached at ${place}: ${wordsOf(failure)}`, "Check NATS_URL, and that it runs.");
+  }
+  await nats.close();
+  return null;
+}
+
+function examineVersion(version: string): Finding {
+  if (isAtLeast(version, [2, 9])) return fine("nats", `NATS ${version} answers`);
+  return serious("nats", `NATS is ${version}`, "Use NATS 2.9 or later; 2.10 or later can flush before it answers.");
+}
+
+const examinePayload = (maxPayload: number): readonly Finding[] =>
+  maxPayload >= mebibyte
+    ? []
+    : [
+        warning(
+          "nats",
+          `A message of NATS may have ${maxPayload.toLocaleString("en")} bytes`,
+          "Set max_payload to 1MB: the content of a mailing is one message.",
+        ),
+      ];
+
+async function examineJetStream({ nats }: JetStreamConnection): Promise<Finding> {
+  try {
+    const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerMs });
+    const { storage } = await manager.getAccountInfo();
+    return fine("nats", `JetStream is on and stores ${Math.ceil(storage / mebibyte).toLocaleString("en")} MB`);
+  } catch (failure) {
+    return serious(
+      "nats",
+      `JetStream is not to be had: ${wordsOf(failure)}`,
+      "Start the server with -js, or with jetstream { store_dir: … }, and let the account use it.",
+    );
+  }
+}
+
+const onDurability =
+  "Set jetstream { sync_interval: always } (2.10 and later), or run three replicas: STREAM_REPLICAS=3.";
+
+async function examineDurability(version: string, { monitorUrl, isOwn }: NatsPlace): Promise<Finding> {
+  if (!isAtLeast(version, [2, 10])) {
+    return warning("nats", "What NATS acknowledges is flushed to the disk every 2 minutes", onDurability);
+  }
+  if (isOwn) return fine("nats", "NATS flushes to the disk before it answers");
+  if (monitorUrl === null) {
+    const look = "Its monitoring port tells: waybill doctor --nats-monitor http://host:8222";
+    return warning("nats", "A client cannot see whether NATS flushes before it answers", look);
+  }
+  try {
+    const answer = await fetch(new URL("/varz", monitorUrl), { signal: AbortSignal.timeout(answerMs) });
+    const { jetstream } = (await answer.json()) as { jetstream?: { config?: { sync_always?: boolean } } };
+    return jetstream?.config?.sync_always === true
+      ? fine("nats", "NATS flushes to the disk before it answers")
+      : warning("nats", "NATS does not flush to the disk before it answers", onDurability);
+  } catch (failure) {
+    return warning("nats", `${monitorUrl} tells nothing: ${wordsOf(failure)}`, "Check --nats-monitor.");
+  }
+}
+
+async function examineStoring(connection: JetStreamConnection, prefix: string): Promise<Finding> {
+  try {
+    await createJetStreamCanary(connection, prefix, 1).check();
+    return fine("nats", "NATS stores what it is given");
+  } catch (failure) {
+    return serious(
+      "nats",
+      `NATS does not store a message: ${wordsOf(failure)}`,
+      "Look at the disk under its store_dir, and at the limits of the account. After a full disk start NATS again.",
+    );
+  }
+}
+
+/** Of the log itself: how full it is, and what time the server says it is. Nothing where there is no log yet. */
+async function examineLog({ nats }: JetStreamConnection, prefix: string): Promise<readonly Finding[]> {
+  const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerMs });
+  const info = await manager.streams.info(streamName(prefix, "JOBS")).catch(() => null);
+  const findings: Finding[] = [];
+  if (info === null) findings.push(fine("nats", "There is no log yet: the first start makes it"));
+  else findings.push(examineRoom(info.state.bytes, info.config.max_bytes));
+  const canary = `${streamName(prefix, "CANARY")}_1`;
+  const before = Date.now();
+  const stored = await manager.streams.getMessage(canary, { last_by_subj: ">" }).catch(() => null);
+  // Stored a moment ago by the examination before this one.
+  if (stored !== null) {
+    const told = stored.time.getTime();
+    findings.push(examineClock("NATS", { before: before - answerMs, told, after: Date.now() }));
+  }
+  return findings;
+}
+
+function examineRoom(bytes: number, maxBytes: number): Finding {
+  const stored = `The log holds ${Math.ceil(bytes / mebibyte).toLocaleString("en")} MB`;
+  if (maxBytes <= 0) return fine("nats", `${stored} and has no limit`);
+  const share = bytes / maxBytes;
+  const what = `${stored}, ${Math.round(share * 100)} % of JOBS_MAX_BYTES`;
+  const advice = "Raise JOBS_MAX_BYTES: from 80 % on new jobs are refused.";
+  if (share >= fullShare) return serious("nats", what, advice);
+  return share >= fullShare - 0.1 ? warning("nats", what, advice) : fine("nats", what);
+}

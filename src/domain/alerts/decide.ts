@@ -1,0 +1,69 @@
+import type { Instant } from "../message.ts";
+import type { AlertEvent, AlertName } from "./events.ts";
+import type { AlertLimits } from "./limits.ts";
+import type { Measurement } from "./measure.ts";
+
+/** An alert by what the log says of it. */
+export type AlertState = {
+  readonly isRaised: boolean;
+  /** When it was last raised or cleared; null for never. */
+  readonly since: Instant | null;
+  /** Of the event that raised it, while it is raised. */
+  readonly raised: { readonly sequence: number; readonly id: string } | null;
+};
+
+export const neverRaised: AlertState = { isRaised: false, since: null, raised: null };
+
+type Stored = { readonly sequence: number; readonly id: string; readonly event: AlertEvent };
+
+export function alertAfter(state: AlertState, { sequence, id, event }: Stored): AlertState {
+  switch (event.type) {
+    case "AlertRaised":
+      return state.isRaised ? state : { isRaised: true, since: event.at, raised: { sequence, id } };
+    case "AlertCleared":
+      return { isRaised: false, since: event.at, raised: null };
+  }
+}
+
+/** How many looks in a row found it over its threshold, or clearly within. */
+export type Streak = { readonly over: number; readonly within: number };
+
+export const noStreak: Streak = { over: 0, within: 0 };
+
+/** A look that could tell nothing neither counts nor breaks the row. */
+export const streakAfter = (streak: Streak, measured: Measurement | null): Streak =>
+  measured === null
+    ? streak
+    : { over: measured.isOver ? streak.over + 1 : 0, within: measured.isWithin ? streak.within + 1 : 0 };
+
+/** One look alone may have met a moment: a restart, a burst. */
+const looksToRaise = 2;
+const looksToClear = 3;
+
+/** What is to be recorded of an alert; null where it stays as it is. */
+export function decideAlert(
+  alert: AlertName,
+  state: AlertState,
+  measured: Measurement | null,
+  streak: Streak,
+  { thresholds, windowSeconds, quietSeconds }: AlertLimits,
+  at: Instant,
+): AlertEvent | null {
+  const threshold = thresholds[alert];
+  const isCounted = alert === "failure-rate" || alert === "dead-letters";
+  const figure = {
+    alert,
+    value: measured?.value ?? null,
+    threshold,
+    windowSeconds: isCounted ? windowSeconds : null,
+    about: measured?.about ?? null,
+  };
+  if (state.raised !== null) {
+    // Turned off, nobody would ever be told of its end.
+    if (threshold !== null && streak.within < looksToClear) return null;
+    return { type: "AlertCleared", at, data: { ...figure, raisedSequence: state.raised.sequence } };
+  }
+  const isQuiet = state.since !== null && Date.parse(at) - Date.parse(state.since) < quietSeconds * 1000;
+  if (threshold === null || streak.over < looksToRaise || isQuiet) return null;
+  return { type: "AlertRaised", at, data: figure };
+}

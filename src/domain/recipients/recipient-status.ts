@@ -1,0 +1,29 @@
+import { cell, type RecipientCounts } from "./ledger.ts";
+
+/** What stands of a recipient, in the words of its job's progress: whoever counts these comes to the same counters. */
+export type RecipientStatus = Exclude<keyof RecipientCounts, "total">;
+
+const statusByName = {
+  pending: "pending",
+  claimed: "pending",
+  deferred: "deferred",
+  sent: "sent",
+  failed: "failed",
+  unknown: "unknown",
+  leftOut: "pending",
+  failedYetSent: "failed",
+  unknownYetSent: "unknown",
+  suppressed: "suppressed",
+  suppressedYetSent: "suppressed",
+} as const satisfies Readonly<Record<keyof typeof cell, RecipientStatus>>;
+
+const statusByValue: ReadonlyMap<number, RecipientStatus> = new Map(
+  Object.entries(cell).map(([name, value]) => [value, statusByName[name as keyof typeof cell]]),
+);
+
+/** Of one cell of a ledger. Throws for a value that is none. */
+export function recipientStatusOf(value: number): RecipientStatus {
+  const status = statusByValue.get(value);
+  if (status === undefined) throw new RangeError(`A ledger holds ${value}, which is no state of a recipient.`);
+  return status;
+}

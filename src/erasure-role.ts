@@ -1,0 +1,38 @@
+import { takeLock } from "../projections/database-lock.ts";
+import { createEndedJobs } from "../projections/jobs/ended-jobs.ts";
+import { createReadPositions } from "../projections/read-position.ts";
+import { createEraser } from "./erasure/eraser.ts";
+import { createRetention } from "./erasure/retention.ts";
+import { createOutageReport } from "./outage-report.ts";
+import type { Parts } from "./parts.ts";
+import { resultsOf } from "./report-parts.ts";
+import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
+
+const dayMs = 86_400_000;
+const everyMs = 60_000;
+
+/** Completes what was decided to be erased, and erases what was kept long enough. */
+export function startErasing(parts: Parts): void {
+  const { config, logger, connection, log, contentStore, db, announcements, lifecycle } = parts;
+  const ports = { log, contentStore, results: resultsOf(parts) };
+  const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "eraser", (notice) => logger.error(notice));
+  const eraser = createEraser(ports, feed, createOutageReport(logger, "eraser"));
+  eraser.start();
+  lifecycle.started("the eraser", eraser.stop);
+  if (config.retentionDays === null) return;
+  const { retentionDays } = config;
+  const alone = async <Result>(work: () => Promise<Result>): Promise<Result | null> => {
+    const lock = await takeLock(db, { name: "retention" }, 0);
+    if (lock === null) return null;
+    return await work().finally(lock.release);
+  };
+  const endedJobs = createEndedJobs(db, createReadPositions(db, announcements));
+  const settings = { keptMs: retentionDays * dayMs, everyMs };
+  const retention = createRetention(ports, endedJobs, alone, settings, {
+    erased: (jobs, endedBefore) =>
+      logger.info({ jobs, endedBefore, retentionDays }, "erased jobs that were kept long enough"),
+    failed: createOutageReport(logger, "retention"),
+  });
+  retention.start();
+  lifecycle.started("the retention", retention.stop);
+}

@@ -1,0 +1,75 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Cause } from "../event-log/event-log.ts";
+import { keepPolling } from "../poll-loop.ts";
+import type { ErasurePorts } from "./complete-erasure.ts";
+import type { EndedJobs } from "./ended-jobs.ts";
+import { eraseJob } from "./erase-job.ts";
+
+export type RetentionSettings = {
+  readonly keptMs: number;
+  /** Between two rounds of which the first has found nothing more to do. */
+  readonly everyMs: number;
+};
+
+export type RetentionReports = {
+  /** Of each round that has erased something. */
+  readonly erased: (jobs: number, endedBefore: string) => void;
+  readonly failed: (failure: unknown) => void;
+};
+
+export type Retention = { start(): void; stop(): Promise<void> };
+
+const cause: Cause = { actor: "retention", correlationId: null, causationId: null, traceparent: null };
+
+/** Few enough that mails and requests do not feel it: each is some messages to NATS and a row or a thousand in MySQL. */
+const jobsInRound = 50;
+const betweenRoundsMs = 250;
+
+/**
+ * Erases what jobs that ended long ago have sent and to whom, and takes them out of the read models, some at a time;
+ * their events stay. A round waits until the read models have followed, so none gets ahead of them, and the next one
+ * finds other jobs. Several processes may do it at once, without use and without harm: `alone` keeps it to one.
+ */
+export function createRetention(
+  ports: ErasurePorts,
+  endedJobs: EndedJobs,
+  alone: <Result>(work: () => Promise<Result>) => Promise<Result | null>,
+  { keptMs, everyMs }: RetentionSettings,
+  reports: RetentionReports,
+): Retention {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const round = async (): Promise<"more" | "done"> => {
+    const now = Date.now();
+    const endedBefore = new Date(now - keptMs).toISOString();
+    const jobs = await endedJobs.before(endedBefore, jobsInRound);
+    let erased = 0;
+    let last = 0;
+    for (const job of jobs) {
+      if (stopping.signal.aborted) break;
+      const at = new Date().toISOString();
+      const outcome = await eraseJob(ports, job, { isRetired: true, reason: "retention", cause, at });
+      // Run again since the read model saw it: it is not over after all.
+      if (outcome.outcome === "rejected") continue;
+      erased += 1;
+      last = Math.max(last, outcome.sequence);
+    }
+    if (erased > 0) reports.erased(erased, endedBefore);
+    const isFollowed = await endedJobs.include(last);
+    if (erased < jobsInRound || !isFollowed) return "done";
+    await pause(betweenRoundsMs, undefined, { signal: stopping.signal }).catch(() => {});
+    return "more";
+  };
+
+  return {
+    start: () => {
+      const poll = async () => (await alone(round)) ?? "done";
+      loop ??= keepPolling({ poll, everyMs, report: reports.failed }, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+
+/** An event as it stands in answers and reports: what was appended, and nothing that could change. */
+export const toEventAnswer = ({ sequence, event, jobId, tenant, actor, traceparent }: StoredEvent<WaybillEvent>) => ({
+  sequence,
+  type: event.type,
+  time: event.at,
+  jobId,
+  tenant,
+  actor,
+  // Left out of events from before it was kept.
+  ...(traceparent === null ? {} : { traceparent }),
+  data: event.data,
+});

@@ -1,0 +1,40 @@
+import {
+  createNotification,
+  type Notification,
+  type NotificationRecord,
+  readNotification,
+  runAfter,
+} from "../domain/notifications/notification.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+
+/**
+ * What tells `asker` that a run of a job has ended, from the log without any read model; null where it has not, or
+ * somebody else asked for the job. `causeId` is the event that ended it, `readSequence` the place where it was read.
+ */
+export async function notificationFromLog(
+  log: EventLog,
+  job: JobRef,
+  wanted: number,
+  asker: string,
+): Promise<{ notification: NotificationRecord; causeId: string; readSequence: number | null } | null> {
+  const decisions = await log.readDecisions(job);
+  const created = decisions[0];
+  if (created?.event.type !== "JobCreated" || created.actor !== asker) return null;
+  let found: { notification: Notification; causeId: string } | null = null;
+  let run = 1;
+  for (const { event, id } of decisions) {
+    run = runAfter(run, event);
+    const notification = run === wanted ? createNotification(event, run) : null;
+    if (notification !== null) found ??= { notification, causeId: id };
+  }
+  if (found === null) return null;
+  const reads = (await log.readNotices(job)).flatMap(({ event, sequence }) =>
+    event.type === "NotificationRead" && event.data.run === wanted ? [{ event, sequence }] : [],
+  );
+  const notification = reads.reduce((before, { event }) => readNotification(before, event), found.notification);
+  return {
+    notification: { ...notification, jobId: job.jobId },
+    causeId: found.causeId,
+    readSequence: reads[0]?.sequence ?? null,
+  };
+}

@@ -1,0 +1,31 @@
+import { type TSchema, Type } from "typebox";
+import type { toEventAnswer } from "../../history/event-answer.ts";
+import { eventSchemas } from "../../schemas/events.ts";
+import { instant, named, ordinal, text } from "./parts.ts";
+
+/** The schema of an event's data is the one that the log itself is held to. */
+const eventOf = ([type, data]: readonly [string, TSchema]) =>
+  named(`${type}Event`, {
+    sequence: ordinal,
+    type: Type.Literal(type),
+    time: instant,
+    jobId: text,
+    tenant: text,
+    actor: text,
+    traceparent: Type.Optional(text),
+    data,
+  } satisfies Record<keyof ReturnType<typeof toEventAnswer>, TSchema>);
+
+export const event = Type.Unsafe<ReturnType<typeof toEventAnswer>>({
+  title: "Event",
+  description: "What happened, as it was appended to the log; `sequence` is its place there.",
+  anyOf: Object.entries(eventSchemas).map(eventOf),
+});
+
+export const history = Type.Array(event);
+
+export const eventPage = named("EventPage", {
+  data: Type.Array(event),
+  nextCursor: text,
+  hasMore: Type.Boolean(),
+});

@@ -1,0 +1,40 @@
+import { Type } from "typebox";
+import { scopes } from "../../access/scopes.ts";
+import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
+import { jobStatuses } from "./job.ts";
+import { count, instant, jobId, named, text } from "./parts.ts";
+import { dependencies } from "./service.ts";
+
+const fault = named("Fault", { pointer: text, message: text });
+
+const told = problemCodes.map(({ code, status, title }) => `- \`${code}\` (${status}): ${title}`).join("\n");
+
+const code = Type.Unsafe<ProblemCode>({
+  title: "ProblemCode",
+  type: "string",
+  enum: problemCodes.map((problem) => problem.code),
+  description: `Stable, and one of these; each has one status.\n\n${told}`,
+});
+
+/** RFC 9457. Members beyond `requestId` are there for some codes only. */
+export const problem = named("Problem", {
+  type: text,
+  title: text,
+  status: Type.Integer({ minimum: 400, maximum: 599 }),
+  detail: text,
+  code,
+  requestId: text,
+  errors: Type.Optional(Type.Array(fault, { maxItems: 50 })),
+  currentStatus: Type.Optional(
+    Type.Union([Type.Enum([...jobStatuses]), Type.Enum(["open", "requeued", "ignored", "retried"])]),
+  ),
+  scope: Type.Optional(Type.Enum([...scopes])),
+  limit: Type.Optional(count),
+  left: Type.Optional(count),
+  resetsAt: Type.Optional(instant),
+  jobsErased: Type.Optional(count),
+  jobsNotEnded: Type.Optional(Type.Array(jobId)),
+  isSuppressed: Type.Optional(Type.Boolean()),
+  ready: Type.Optional(Type.Literal(false)),
+  dependencies: Type.Optional(dependencies),
+});

@@ -1,0 +1,73 @@
+import { type Static, type TSchema, Type } from "typebox";
+import { scopes } from "../../access/scopes.ts";
+import type { SameShape } from "../../schemas/same-shape.ts";
+import type { toSealAnswer } from "../../seals/seal.ts";
+import { jobStatuses } from "./job.ts";
+import { count, instant, named, ordinal, orNull, pageOf, text } from "./parts.ts";
+
+const waiting = named("Waiting", { jobs: count, oldestAgeSeconds: orNull(Type.Number({ minimum: 0 })) });
+const rate = Type.Number({ minimum: 0 });
+const rates = named("RatesPerMinute", {
+  jobsCreated: rate,
+  jobsCompleted: rate,
+  jobsFailed: rate,
+  jobsCancelled: rate,
+  mailsSent: rate,
+  mailsFailed: rate,
+  mailsUnknown: rate,
+  mailsSuppressed: rate,
+});
+const share = orNull(Type.Number({ minimum: 0, maximum: 1 }));
+const lag = named("ProjectionLag", { sequence: count, lagEvents: orNull(count), lagSeconds: orNull(rate) });
+
+const openRecord = (schema: TSchema) => Type.Unsafe({ type: "object", additionalProperties: schema });
+
+export const stats = named("Stats", {
+  at: instant,
+  jobs: Type.Object(Object.fromEntries(jobStatuses.map((status) => [status, count]))),
+  waiting: Type.Object({ high: waiting, normal: waiting, low: waiting }),
+  perMinute: Type.Object({ last5Minutes: rates, last60Minutes: rates }),
+  failureRate: orNull(Type.Object({ jobs: share, mails: share })),
+  projections: openRecord(lag),
+});
+
+const seal = named("Seal", {
+  sequence: ordinal,
+  sealedAt: instant,
+  from: ordinal,
+  to: ordinal,
+  count: ordinal,
+  root: text,
+  previous: orNull(text),
+  digest: text,
+  keyId: text,
+  publicKey: text,
+  signature: text,
+});
+
+true satisfies SameShape<Static<typeof seal>, ReturnType<typeof toSealAnswer>>;
+
+export const sealPage = pageOf("SealPage", seal);
+export const sealKey = named("SealKey", {
+  keyId: text,
+  algorithm: Type.Literal("Ed25519"),
+  publicKey: text,
+  pem: text,
+});
+
+export const caller = named("Caller", { tenant: text, actor: text, scopes: Type.Array(Type.Enum([...scopes])) });
+
+export const alive = named("Alive", { alive: Type.Literal(true) });
+
+/** What else is shown of a dependency depends on which one it is. */
+const dependency = Type.Object(
+  { status: Type.Enum(["up", "degraded", "down"]), needed: Type.Boolean() },
+  { title: "Dependency", additionalProperties: true },
+);
+
+export const dependencies = openRecord(dependency);
+export const readiness = named("Readiness", { ready: Type.Literal(true), dependencies });
+
+export const caughtMails = Type.Array(
+  named("CaughtMail", { id: text, receivedAt: instant, from: text, to: Type.Array(text), subject: text }),
+);

@@ -1,0 +1,40 @@
+type Json = Readonly<Record<string, unknown>>;
+
+/** Collects the schemas of a document, each once, under the name that its `title` gives it. */
+export type Components = {
+  /** The schema as it stands in the document: a reference, where it or a part of it has a title. */
+  refer(schema: unknown): unknown;
+  readonly all: () => Json;
+};
+
+/** `place` is where they stand in the document. Throws where two that differ have the same title. */
+export function collectComponents(place: string): Components {
+  const found = new Map<string, { readonly as: string; readonly schema: Json }>();
+
+  const within = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(refer);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, refer(inner)]));
+  };
+
+  const refer = (schema: unknown): unknown => {
+    const { title } = (typeof schema === "object" && schema !== null ? schema : {}) as { readonly title?: unknown };
+    // A property that is called so has a schema there, and no text.
+    if (typeof title !== "string") return within(schema);
+    const as = JSON.stringify(schema);
+    const known = found.get(title);
+    if (known !== undefined && known.as !== as) throw new Error(`Two schemas that differ have the title ${title}`);
+    if (known === undefined) found.set(title, { as, schema: within(schema) as Json });
+    return { $ref: `${place}/${title}` };
+  };
+
+  return {
+    refer,
+    all: () =>
+      Object.fromEntries(
+        [...found]
+          .map(([title, { schema }]) => [title, schema] as const)
+          .sort(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+  };
+}

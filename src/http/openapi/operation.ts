@@ -1,0 +1,115 @@
+import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
+import { problem } from "../answers/problem.ts";
+import { answerHeaders, type DescribedAnswer, requestHeaders, troubles } from "../describes.ts";
+import type { Parameter } from "../query.ts";
+import type { Route } from "../route.ts";
+import type { Components } from "./components.ts";
+
+/** One route as an Operation Object. */
+export function toOperation(route: Route, base: string, components: Components): object {
+  const { describes, scope } = route;
+  const { operation, summary, body, answers } = describes;
+  const json = "application/json";
+  return {
+    operationId: operation,
+    summary,
+    tags: [tagOf(route, base)],
+    ...(scope === "open" ? { security: [] } : { security: [{ key: scope === "any" ? [] : [scope] }] }),
+    parameters: parametersOf(route, components),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: { required: !body.isOptional, content: { [json]: { schema: components.refer(body.schema) } } },
+        }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, toResponse(answer, route, components)]),
+      ),
+      ...problemResponses(problemsOf(route), components),
+    },
+  };
+}
+
+/** What the path is about: `jobs`, `webhook-endpoints`, … */
+const tagOf = ({ path }: Route, base: string): string =>
+  base === "" ? "service" : (path.split("/").find((step) => step !== "" && step !== "admin") ?? "service");
+
+/** `/jobs/:jobId` as `/jobs/{jobId}`. */
+export const templateOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
+
+const parametersOf = ({ path, query, describes }: Route, { refer }: Components): readonly object[] => [
+  ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  })),
+  ...Object.entries(query as Readonly<Record<string, Parameter<unknown>>>).map(
+    ([name, { absent, isRequired = false, expected, schema }]) => ({
+      name,
+      in: "query",
+      required: isRequired,
+      description: `Expected: ${expected}.`,
+      schema: refer(isDefault(absent) && !isRequired ? { ...schema, default: absent } : schema),
+      ...((schema as { readonly type?: unknown }).type === "array" ? { style: "form", explode: false } : {}),
+    }),
+  ),
+  ...(describes.headers ?? []).map((name) => ({
+    name,
+    in: "header",
+    description: requestHeaders[name],
+    schema: name === "Min-Sequence" ? { type: "integer", minimum: 0 } : { type: "string" },
+  })),
+];
+
+/** What an absent parameter means, where that is a value and not the lack of one. */
+const isDefault = (absent: unknown): boolean => ["string", "number", "boolean"].includes(typeof absent);
+
+function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offers }: Route, { refer }: Components) {
+  const content = offers.map((type) => [type, type === "application/json" && json ? { schema: refer(json) } : {}]);
+  return {
+    description: is,
+    ...(isEmpty ? {} : { content: Object.fromEntries(content) }),
+    ...(headers.length === 0
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            headers.map((name) => [name, { description: answerHeaders[name], schema: { type: "string" } }]),
+          ),
+        }),
+  };
+}
+
+/** Every problem that a request to this route can come to. What is no request of any route is told elsewhere. */
+export function problemsOf({ scope, ignoresQuery, takesBody, describes }: Route): readonly ProblemCode[] {
+  const { needs = [], problems = [] } = describes;
+  const ofKeys: readonly ProblemCode[] = ["key-missing", "key-invalid", "keys-unavailable", "rate-limited"];
+  const ofScopes: readonly ProblemCode[] = ["scope-missing"];
+  const ofBodies: readonly ProblemCode[] = ["invalid-json", "body-too-large", "unsupported-media-type"];
+  return [
+    ...(ignoresQuery ? [] : (["validation-failed"] as const)),
+    ...(scope === "open" ? [] : ofKeys),
+    ...(scope === "open" || scope === "any" ? [] : ofScopes),
+    ...(takesBody ? ofBodies : []),
+    ...needs.flatMap((need): readonly ProblemCode[] => troubles[need]),
+    ...problems,
+    "not-acceptable",
+    "internal-error",
+  ];
+}
+
+function problemResponses(codes: readonly ProblemCode[], { refer }: Components): Readonly<Record<string, object>> {
+  const listed = problemCodes.filter(({ code }) => codes.includes(code));
+  const statuses = [...new Set(listed.map(({ status }) => status))].sort((one, other) => one - other);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const these = listed.filter((one) => one.status === status);
+      const schema = {
+        allOf: [refer(problem)],
+        properties: { code: { enum: these.map(({ code }) => code) }, status: { const: status } },
+      };
+      const description = these.map(({ title, code }) => `${title} (\`${code}\`)`).join("; ");
+      return [status, { description, content: { "application/problem+json": { schema } } }];
+    }),
+  );
+}

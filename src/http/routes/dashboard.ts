@@ -1,0 +1,78 @@
+import { answerFile, type Found, forEver, revalidated, type StaticFile } from "../file-answer.ts";
+import { refuse } from "../problem.ts";
+import { type Route, route } from "../route.ts";
+
+/** What these routes ask of the dashboard. */
+export interface DashboardFiles {
+  readonly page: StaticFile;
+  readonly mailFrame: StaticFile;
+  findAsset(name: string): { readonly file: StaticFile; readonly isNamedByDigest: boolean } | null;
+}
+
+/** Nothing is loaded from elsewhere, nothing runs or styles that is not in the two files, and nobody frames it. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+/**
+ * A mail is somebody else's HTML: nothing in it runs, and nothing is fetched for it, so nobody learns that it was looked
+ * at. The page puts the mail in, which takes the page's own origin; without scripts the mail can do nothing with that.
+ */
+const mailPolicy = [
+  "default-src 'none'",
+  "img-src data:",
+  "style-src 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  "sandbox allow-same-origin",
+].join("; ");
+
+/** The dashboard's own files need no key: what they ask the API for does. None where it was not built. */
+export const dashboardRoutes = (dashboard: DashboardFiles | null): readonly Route[] =>
+  dashboard === null
+    ? []
+    : [
+        fileRoute("/", "readDashboard", ["text/html"], () => ({
+          file: dashboard.page,
+          policy: pagePolicy,
+          keep: revalidated,
+        })),
+        fileRoute("/mail-frame", "readMailFrame", ["text/html"], () => ({
+          file: dashboard.mailFrame,
+          policy: mailPolicy,
+          keep: revalidated,
+        })),
+        fileRoute("/assets/:name", "readDashboardAsset", ["text/javascript", "text/css"], (name) => {
+          const asset = dashboard.findAsset(name);
+          return asset === null
+            ? null
+            : { file: asset.file, policy: null, keep: asset.isNamedByDigest ? forEver : "no-store" };
+        }),
+      ];
+
+const fileRoute = (path: string, operation: string, offers: readonly string[], find: (name: string) => Found | null) =>
+  route({
+    method: "GET",
+    path,
+    describes: {
+      operation,
+      summary: "A file of the dashboard.",
+      answers: { 200: { is: "The file." }, 304: { is: "It is the one that the client has.", isEmpty: true } },
+    },
+    scope: "open",
+    offers,
+    handle: async (request) => {
+      const found = find(request.part("name"));
+      return found === null ? refuse("route-not-found", "There is nothing at this path.") : answerFile(request, found);
+    },
+  });

@@ -1,0 +1,47 @@
+import { makeEvidence } from "../../seals/evidence.ts";
+import { sealFor } from "../../seals/seal-for.ts";
+import { createSlots } from "../../webhooks/slots.ts";
+import { ndjsonType } from "../event-stream.ts";
+import { toJobRef } from "../job-ref.ts";
+import { jobNotFound } from "../problem.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+/** Each reads the ranges of the log that the job stands in, some thousand events: few at a time, one of a tenant. */
+const atATime = 2;
+
+type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "seals" | "now">;
+
+/** GET /jobs/:jobId/evidence: a file that proves the job's history offline. It holds addresses, as its logs do. */
+export const evidenceRoute = ({ log, contentStore, seals: { key, sealedLog, sealer }, now }: Dependencies) => {
+  const slots = createSlots(atATime, 1);
+  return route({
+    method: "GET",
+    path: "/jobs/:jobId/evidence",
+    describes: {
+      operation: "readEvidence",
+      summary: "A file that proves the job's history offline.",
+      answers: { 200: { is: "The bundle: lines of JSON.", headers: ["Content-Disposition"] } },
+      needs: ["log-writes"],
+      problems: ["job-not-found"],
+    },
+    offers: [ndjsonType],
+    handle: async ({ context, part }) => {
+      const job = toJobRef(context, part("jobId"));
+      const last = job === null ? undefined : (await log.readHistory(job)).at(-1);
+      if (job === null || last === undefined) return jobNotFound();
+      return await slots.run(job.tenant, async () => {
+        await sealFor(sealedLog, sealer, last.sequence, now());
+        const bundle = await makeEvidence({ log, sealedLog, contentStore, key, now }, job);
+        if (bundle === null) return jobNotFound();
+        const disposition = `attachment; filename="evidence-${job.jobId}.ndjson"`;
+        return {
+          status: 200,
+          type: ndjsonType,
+          headers: { "Content-Disposition": disposition, "Cache-Control": "no-store" },
+          body: Buffer.from(bundle),
+        };
+      });
+    },
+  });
+};

@@ -1,0 +1,83 @@
+import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
+import type { RecipientStatus } from "../../domain/recipients/recipient-status.ts";
+import { type Answer, json } from "../answer.ts";
+import { recipientPage } from "../answers/recipients.ts";
+import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
+import { toJobRef } from "../job-ref.ts";
+import { readLastDecision } from "../last-decision.ts";
+import { jobNotFound, refuseFaults } from "../problem.ts";
+import { optionalText, type Parameters, someOf, whole } from "../query.ts";
+import { route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+const statuses = Object.keys({
+  pending: true,
+  sent: true,
+  failed: true,
+  deferred: true,
+  unknown: true,
+  suppressed: true,
+} satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
+
+type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
+  readonly status: readonly RecipientStatus[];
+  readonly page: number | null;
+};
+
+/** As many as a job has: who wants all of them asks once. */
+const maxPageSize = 1000;
+
+const parameters: Parameters<RecipientQuery> = {
+  status: someOf(statuses),
+  email: optionalText(254),
+  page: whole(null, 1, 1_000_000),
+  pageSize: whole(100, 1, maxPageSize),
+  cursor: whole(null, 0, Number.MAX_SAFE_INTEGER),
+};
+
+/** GET /jobs/:jobId/recipients: each recipient with its present state, in the order in which the job names them. */
+export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDependencies) =>
+  route<RecipientQuery>({
+    method: "GET",
+    path: "/jobs/:jobId/recipients",
+    describes: {
+      operation: "listJobRecipients",
+      summary: "Each recipient with its present state, in the order in which the job names them.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "A page of them.", json: recipientPage, headers: ["Read-Sequence"] } },
+      needs: ["log", "read-model"],
+      problems: ["job-not-found", "read-model-behind"],
+    },
+    query: parameters,
+    handle: async ({ context, part, query, header }) => {
+      const minSequence = readMinSequence(header("Min-Sequence"));
+      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+      if (query.cursor !== null && query.page !== null) {
+        return refuseFaults([{ pointer: "?page", message: "page is given beside cursor; expected one of them" }]);
+      }
+      const job = toJobRef(context, part("jobId"));
+      if (job === null) return jobNotFound();
+      const { status, page, ...others } = query;
+      const options = { ...others, statuses: status, page: page ?? 1 };
+
+      const isProjected = async () => (await askReadModel(() => recipients.ofJob(job, options))).list !== null;
+      const lastDecision = await readLastDecision(log, job, isProjected);
+      if (lastDecision === null) return jobNotFound();
+      // Who has seen the job begin or end sees so of its recipients.
+      const wanted = Math.max(minSequence.value, lastDecision);
+      const { list, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
+        recipients.ofJob(job, options),
+      );
+      // What is older than it could be is told; nothing at all would be wrong.
+      if (list === null || readSequence < minSequence.value) return refuseBehind(wanted);
+      return toAnswer(list, options);
+    },
+  });
+
+function toAnswer(list: RecipientList, { page, pageSize, cursor }: RecipientListOptions): Answer {
+  const { recipients, total, nextCursor, readSequence } = list;
+  const totalPages = Math.ceil(total / pageSize);
+  // Who goes on by cursor is on no page.
+  const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
+  return json({ data: recipients, pagination }, readSequenceHeader(readSequence));
+}

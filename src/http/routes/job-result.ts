@@ -1,0 +1,72 @@
+import { findResult, readResult, type StoredResult } from "../../reports/read-result.ts";
+import { fileNameOf, mediaTypeOf } from "../../reports/report.ts";
+import type { Answer } from "../answer.ts";
+import { ndjsonType, streaming } from "../event-stream.ts";
+import { toJobRef } from "../job-ref.ts";
+import { jobNotFound, refuse } from "../problem.ts";
+import { type ApiRequest, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { takePlace } from "../take-place.ts";
+
+/**
+ * GET /jobs/:jobId/result: the file that a report has made, from the log and the store alone. It is read as fast as the
+ * client takes it.
+ */
+export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
+  route({
+    method: "GET",
+    path: "/jobs/:jobId/result",
+    describes: {
+      operation: "readJobResult",
+      summary: "The file that a report job has made.",
+      answers: { 200: { is: "The file, in the form that it was made in.", headers: ["Content-Disposition"] } },
+      needs: ["log", "streams"],
+      problems: ["job-not-found", "result-not-found", "job-not-completed", "result-erased"],
+    },
+    // A file has the one form that it was made in.
+    offers: ["application/octet-stream", "text/csv", ndjsonType],
+    handle: async (request) => {
+      const job = toJobRef(request.context, request.part("jobId"));
+      if (job === null) return jobNotFound();
+      const found = await findResult(log, results, job);
+      switch (found.outcome) {
+        case "no-job":
+          return jobNotFound();
+        case "no-result":
+          return refuse("result-not-found", "This job is of a type that makes no file.");
+        case "not-completed":
+          return refuse(
+            "job-not-completed",
+            `The job is ${found.currentStatus}; its file is there once it is completed.`,
+            {
+              members: { currentStatus: found.currentStatus },
+            },
+          );
+        case "erased":
+          return refuse("result-erased", "The file of this job has been erased.");
+        case "found":
+      }
+      const { result } = found;
+      const refusal = refuseScope(request, result);
+      if (refusal !== null) return refusal;
+      const place = takePlace(live, request);
+      if (!place.taken) return place.answer;
+      const bytes = readResult(results, { ...job, run: result.run }, result.chunks, place.signal);
+      const { headers, ...answer } = streaming(mediaTypeOf(result.format), bytes, place.signal);
+      return { ...answer, headers: { ...headers, ...headersOf(result, job.jobId) } };
+    },
+  });
+
+/** Who may not read the log itself may not read it by way of a report. */
+function refuseScope({ may }: Pick<ApiRequest, "may">, { of }: StoredResult): Answer | null {
+  if (of !== "events" || may("events:read")) return null;
+  return refuse("scope-missing", "The API key lacks the scope events:read.", { members: { scope: "events:read" } });
+}
+
+/** The digests are those of RFC 9530 and RFC 9110: who has taken it all can check it. */
+const headersOf = ({ of, format, bytes, sha256 }: StoredResult, jobId: string): Readonly<Record<string, string>> => ({
+  "Content-Length": String(bytes),
+  "Content-Disposition": `attachment; filename="${fileNameOf(of, format, jobId)}"`,
+  "Repr-Digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
+  ETag: `"${sha256}"`,
+});

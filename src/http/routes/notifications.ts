@@ -1,0 +1,102 @@
+import type { NotificationListOptions } from "../../../projections/notifications/queries.ts";
+import type { NotificationEvent } from "../../domain/notifications/events.ts";
+import type { NotificationRecord } from "../../domain/notifications/notification.ts";
+import { notificationFromLog } from "../../history/notification-from-log.ts";
+import { type Answer, json } from "../answer.ts";
+import { notificationPage, notification as notificationSchema } from "../answers/notices.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
+import { jobPath } from "../job-answer.ts";
+import { refuse, refuseFaults } from "../problem.ts";
+import { flag, type Parameters, whole } from "../query.ts";
+import { toCause } from "../request-context.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { runId, toRunRef } from "../run-ref.ts";
+
+type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
+
+type Query = Omit<NotificationListOptions, "unreadOnly"> & { readonly unread: boolean };
+
+const parameters: Parameters<Query> = {
+  unread: flag(false),
+  cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
+  limit: whole(20, 1, 100),
+};
+
+/** What ended, for the key that asked for it: nobody else sees it, also not with another key of the same tenant. */
+export const notificationRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route<Query>({
+    method: "GET",
+    path: "/notifications",
+    describes: {
+      operation: "listNotifications",
+      summary: "What ended, for the key that asked for it.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "The newest first.", json: notificationPage, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
+    query: parameters,
+    handle: (request) => list(dependencies, request),
+  }),
+  route({
+    method: "POST",
+    path: "/notifications/:id/read",
+    describes: {
+      operation: "markNotificationRead",
+      summary: "Say that a notification was read.",
+      answers: { 200: { is: "The notification as it is now.", json: notificationSchema, headers: ["Event-Sequence"] } },
+      needs: ["log-writes"],
+      problems: ["notification-not-found"],
+    },
+    handle: (request) => markRead(dependencies, request),
+  }),
+];
+
+async function list(
+  { notifications, readPosition, ownWrites }: Dependencies,
+  { context, query, header, base }: ApiRequest<Query>,
+): Promise<Answer> {
+  const minSequence = readMinSequence(header("Min-Sequence"));
+  if (!minSequence.valid) return refuseFaults(minSequence.faults);
+  const behind = await awaitMinSequence(readPosition, "notifications", minSequence.value);
+  if (behind !== null) return behind;
+  await caughtUp(readPosition, "notifications", ownWrites.ofTenant(context.tenant));
+  const { unread: unreadOnly, ...page } = query;
+  const found = await askReadModel(() => notifications.list(context.tenant, context.actor, { unreadOnly, ...page }));
+  const data = found.notifications.map((notification) => toNotificationAnswer(notification, base));
+  return json({ data, nextCursor: found.nextCursor }, readSequenceHeader(found.readSequence));
+}
+
+/**
+ * A fact of the log, so that it outlives every rebuild; it needs no database. Said again, it is read since the first
+ * time. Said twice at once, the event's id makes it one.
+ */
+async function markRead({ log, ownWrites, now }: Dependencies, { context, part, base }: ApiRequest): Promise<Answer> {
+  const ref = toRunRef(context, part("id"));
+  const found = ref && (await notificationFromLog(log, ref.job, ref.run, context.actor));
+  if (!found) return refuse("notification-not-found", "There is no notification with this id.");
+  const { notification, causeId, readSequence } = found;
+  if (readSequence !== null) return answer(notification, base, readSequence);
+  const event: NotificationEvent = { type: "NotificationRead", at: now(), data: { run: ref.run } };
+  const id = `${ref.job.jobId}/${ref.run}/${event.type}`;
+  const sequence = await log.record(ref.job, { ...toCause(context), causationId: causeId, id, event });
+  ownWrites.remember(ref.job, sequence);
+  const stored = await notificationFromLog(log, ref.job, ref.run, context.actor);
+  return answer(stored?.notification ?? { ...notification, readAt: event.at }, base, sequence);
+}
+
+const answer = (notification: NotificationRecord, base: string, sequence: number): Answer =>
+  json(toNotificationAnswer(notification, base), { "Event-Sequence": String(sequence) });
+
+export const toNotificationAnswer = (notification: NotificationRecord, base: string) => ({
+  id: runId(notification.jobId, notification.run),
+  jobId: notification.jobId,
+  run: notification.run,
+  type: notification.type,
+  progress: notification.progress,
+  error: notification.error,
+  createdAt: notification.createdAt,
+  readAt: notification.readAt,
+  links: { job: jobPath(base, notification.jobId) },
+});

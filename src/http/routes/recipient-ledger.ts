@@ -1,0 +1,117 @@
+import { Type } from "typebox";
+import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
+import { isEmailAddress } from "../../schemas/email-address.ts";
+import { type Answer, json } from "../answer.ts";
+import { ledgerPage } from "../answers/recipients.ts";
+import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
+import { ndjsonType, streaming } from "../event-stream.ts";
+import { exportLedger } from "../export-ledger.ts";
+import { refuseFaults } from "../problem.ts";
+import { type Parameter, type Parameters, whole } from "../query.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { takePlace } from "../take-place.ts";
+
+type Dependencies = Pick<
+  RouteDependencies,
+  "log" | "live" | "contentStore" | "recipients" | "readPosition" | "ownWrites" | "now"
+>;
+
+type AddressQuery = { readonly email: string };
+type LedgerQuery = AddressQuery & { readonly cursor: LedgerCursor | null; readonly limit: number };
+
+const maxUrlLength = 2048;
+const isUrl = (text: string): boolean =>
+  text.length <= maxUrlLength && /^https?:\/\//i.test(text) && URL.canParse(text);
+
+/** Of something mistyped nothing is known, which must not be taken for the truth about a person. */
+const email: Parameter<string> = {
+  absent: "",
+  isRequired: true,
+  expected: "an e-mail address such as ada@example.com (with + as %2B), or the URL that a job called",
+  schema: Type.String({ minLength: 1, maxLength: maxUrlLength }),
+  read: (text) => (isEmailAddress(text) || isUrl(text) ? text : null),
+};
+
+const cursor: Parameter<LedgerCursor | null> = {
+  absent: null,
+  expected: "the nextCursor of the page before",
+  schema: Type.String({ pattern: "^\\d{1,15}\\.\\d{1,9}$" }),
+  read: (text) => {
+    const [, sequence, recipient] = /^(\d{1,15})\.(\d{1,9})$/.exec(text) ?? [];
+    return sequence === undefined ? null : { sequence: Number(sequence), recipient: Number(recipient) };
+  },
+};
+
+const parameters: Parameters<LedgerQuery> = { email, cursor, limit: whole(20, 1, 100) };
+
+const exportPageSize = 100;
+
+/** What was ever sent to one address, or failed to be: to look at, and as a file for whom it is about. */
+export const recipientLedgerRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route<LedgerQuery>({
+    method: "GET",
+    path: "/recipients",
+    describes: {
+      operation: "readRecipientLedger",
+      summary: "Everything that was ever sent, or failed to be sent, to one address.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "The newest first.", json: ledgerPage, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
+    query: parameters,
+    handle: (request) => list(dependencies, request),
+  }),
+  route<AddressQuery>({
+    method: "GET",
+    path: "/recipients/export",
+    describes: {
+      operation: "exportRecipientLedger",
+      summary: "The same with what was sent, as one file for whom it is about.",
+      answers: { 200: { is: "Lines of JSON; the last one says that it is whole.", headers: ["Content-Disposition"] } },
+      needs: ["log", "read-model", "streams"],
+      problems: ["read-model-behind"],
+    },
+    query: { email },
+    offers: [ndjsonType],
+    // Bodies of mails hold what lets their readers in elsewhere: more than those who look at jobs get to see.
+    scope: "admin",
+    handle: (request) => answerExport(dependencies, request),
+  }),
+];
+
+async function list(
+  { recipients, readPosition, ownWrites }: Dependencies,
+  { context: { tenant }, query, header }: ApiRequest<LedgerQuery>,
+): Promise<Answer> {
+  const minSequence = readMinSequence(header("Min-Sequence"));
+  if (!minSequence.valid) return refuseFaults(minSequence.faults);
+  const wanted = Math.max(minSequence.value, ownWrites.ofTenant(tenant));
+  const { entries, next, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
+    recipients.ofAddress(tenant, query.email, query),
+  );
+  if (readSequence < minSequence.value) return refuseBehind(minSequence.value);
+  const nextCursor = next === null ? null : `${next.sequence}.${next.recipient}`;
+  return json({ data: entries, nextCursor }, readSequenceHeader(readSequence));
+}
+
+/** It holds all that has happened when it was asked for, or there is no file. */
+async function answerExport(dependencies: Dependencies, request: ApiRequest<AddressQuery>): Promise<Answer> {
+  const { log, live, contentStore, recipients, readPosition, now } = dependencies;
+  const { tenant } = request.context;
+  const { email: address } = request.query;
+  const page = (after: LedgerCursor | null) =>
+    askReadModel(() => recipients.ofAddress(tenant, address, { cursor: after, limit: exportPageSize }));
+  const { lastSequence } = await log.state();
+  const { readSequence } = await askIncluding(readPosition, "recipients", lastSequence, () => page(null));
+  if (readSequence < lastSequence) return refuseBehind(lastSequence);
+  const place = takePlace(live, request);
+  if (!place.taken) return place.answer;
+  const ledger = { tenant, address, exportedAt: now(), contentStore, page };
+  const answer = streaming(ndjsonType, exportLedger(ledger, place.signal), place.signal);
+  // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
+  const { Connection: _, ...headers } = answer.headers;
+  // No address in its name: names of files end up in many places.
+  return { ...answer, headers: { ...headers, "Content-Disposition": 'attachment; filename="recipient.ndjson"' } };
+}

@@ -1,0 +1,96 @@
+import { Type } from "typebox";
+import { isEmailAddress } from "../../schemas/email-address.ts";
+import { readSuppressionRequest, suppressionRequest } from "../../schemas/suppression-request.ts";
+import { type Answer, json } from "../answer.ts";
+import { suppressionPage, suppression as suppressionSchema } from "../answers/recipients.ts";
+import { needed } from "../describes.ts";
+import { refuse, refuseFaults } from "../problem.ts";
+import { type Parameter, type Parameters, whole } from "../query.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+
+type Dependencies = Pick<RouteDependencies, "suppressions" | "now">;
+
+type ListQuery = { readonly email: string | null; readonly cursor: number | null; readonly limit: number };
+
+const optionalAddress: Parameter<string | null> = {
+  absent: null,
+  expected: "an e-mail address such as ada@example.com",
+  schema: Type.String({ format: "email" }),
+  read: (text) => (isEmailAddress(text) ? text : null),
+};
+
+const parameters: Parameters<ListQuery> = {
+  email: optionalAddress,
+  cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
+  limit: whole(20, 1, 100),
+};
+
+/** Addresses that a tenant never mails, whoever put them there. They need no read model. */
+export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route<ListQuery>({
+    method: "GET",
+    path: "/suppressions",
+    describes: {
+      operation: "listSuppressions",
+      summary: "Addresses that are never mailed, in the order in which they were put there.",
+      answers: { 200: { is: "A page of them.", json: suppressionPage } },
+      needs: ["log"],
+    },
+    query: parameters,
+    handle: (request) => list(dependencies, request),
+  }),
+  route({
+    method: "POST",
+    path: "/suppressions",
+    describes: {
+      operation: "addSuppression",
+      summary: "Put an address on the list.",
+      body: needed(suppressionRequest),
+      answers: {
+        200: { is: "It was there already.", json: suppressionSchema },
+        201: { is: "It is there now.", json: suppressionSchema },
+      },
+      needs: ["log-writes"],
+    },
+    takesBody: true,
+    handle: (request) => add(dependencies, request),
+  }),
+  route({
+    method: "DELETE",
+    path: "/suppressions/:email",
+    describes: {
+      operation: "removeSuppression",
+      summary: "Take an address off the list: it may be mailed again.",
+      answers: { 204: { is: "It is not there any more.", isEmpty: true } },
+      needs: ["log-writes"],
+      problems: ["suppression-not-found"],
+    },
+    handle: async ({ context, part }) => {
+      const wasThere = await dependencies.suppressions.remove(context.tenant, part("email"));
+      return wasThere ? { status: 204, type: "application/json", headers: {}, body: undefined } : suppressionNotFound();
+    },
+  }),
+];
+
+/** In the order in which they were put there, so that whoever reads on meets those that came meanwhile. */
+async function list({ suppressions }: Dependencies, { context, query }: ApiRequest<ListQuery>): Promise<Answer> {
+  const { email, cursor, limit } = query;
+  if (email !== null) {
+    const found = await suppressions.find(context.tenant, email);
+    return json({ data: found === null ? [] : [found], nextCursor: null });
+  }
+  const page = await suppressions.page(context.tenant, { after: cursor ?? 0, limit });
+  return json({ data: page.suppressions, nextCursor: page.next });
+}
+
+async function add({ suppressions, now }: Dependencies, { context, body }: ApiRequest): Promise<Answer> {
+  const request = readSuppressionRequest(body ?? {});
+  if (!request.valid) return refuseFaults(request.faults);
+  const { email, reason = "manual" } = request.value;
+  const { isNew, suppression } = await suppressions.add(context.tenant, email, reason, now());
+  return json(suppression, {}, isNew ? 201 : 200);
+}
+
+const suppressionNotFound = (): Answer =>
+  refuse("suppression-not-found", "This address is not on the suppression list.");

@@ -1,0 +1,71 @@
+import type { ContentStore } from "../../content/content-store.ts";
+import { decodeContent } from "../../content/encode-content.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
+import { unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
+import { createFewTimes } from "../few-times.ts";
+import { refuseForNow } from "../problem.ts";
+import { type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { unsubscribeDone, unsubscribeInvalid, unsubscribeQuestion } from "../unsubscribe-page.ts";
+
+type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "now">;
+
+/** More often nobody presses the button, and no mail provider says it. */
+const timesAMinute = 10;
+
+/** Whatever a mail provider accepts, it is answered; what links gather on their way (`?utm_source=…`) says nothing. */
+const whoever = {
+  path: `${unsubscribePath}/:token`,
+  scope: "open",
+  offers: ["text/html", "text/plain", "application/json"],
+  ignoresQuery: true,
+} as const;
+
+/**
+ * Where the link of a mail leads (RFC 8058). Scanners follow links, so to look at it changes nothing. A POST does, whatever
+ * its body: mail providers send `List-Unsubscribe=One-Click` as a form of either kind, people press the button, and nobody
+ * does it by mistake. No key is asked for, as the link is signed; no cookie, no redirect.
+ */
+export function unsubscribeRoutes({ suppressions, contentStore, now }: Dependencies): readonly Route[] {
+  const mayAgain = createFewTimes(timesAMinute);
+  return [
+    route({
+      ...whoever,
+      method: "GET",
+      describes: {
+        operation: "askToUnsubscribe",
+        summary: "The page that the link of a mail leads to; to look at it changes nothing.",
+        answers: { 200: { is: "A page with a button." } },
+        needs: ["log"],
+      },
+      handle: async ({ part }) =>
+        (await suppressions.links()).read(part("token")) === null ? unsubscribeInvalid() : unsubscribeQuestion(),
+    }),
+    route({
+      ...whoever,
+      method: "POST",
+      describes: {
+        operation: "unsubscribe",
+        summary: "Never mail the recipient of the mail that the link was in again (RFC 8058).",
+        answers: { 200: { is: "A page that says so." } },
+        needs: ["log-writes"],
+        problems: ["rate-limited"],
+      },
+      handle: async ({ part }) => {
+        const link = (await suppressions.links()).read(part("token"));
+        if (link === null) return unsubscribeInvalid();
+        if (!mayAgain(`${link.job.tenant}.${link.digest}`)) {
+          return refuseForNow("rate-limited", "This link was used too often within a minute.", 60);
+        }
+        await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), now());
+        return unsubscribeDone();
+      },
+    }),
+  ];
+}
+
+/** Null once it was erased. */
+async function readAddress(contentStore: ContentStore, job: JobRef, recipient: number): Promise<string | null> {
+  const stored = await contentStore.get(job);
+  return stored === null ? null : (decodeContent(stored).recipients[recipient]?.email ?? null);
+}

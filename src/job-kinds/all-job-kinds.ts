@@ -1,0 +1,21 @@
+import type { JobType } from "../domain/job/events.ts";
+import { createRequestReader } from "../schemas/read-job-request.ts";
+import { emailSend } from "./email-send.ts";
+import type { JobKind } from "./job-kind.ts";
+import { reportExport } from "./report-export.ts";
+import { webhookDeliver } from "./webhook-deliver.ts";
+
+/** Every kind of job there is. A new one is a file beside these, and a line here. */
+export const allJobKinds: readonly JobKind[] = [emailSend, webhookDeliver, reportExport];
+
+export const jobTypes: readonly JobType[] = allJobKinds.map(({ type }) => type);
+
+/** A request that names no type is one for a mailing. */
+export const readJobRequest = createRequestReader(allJobKinds, emailSend.type);
+
+/** The kind of a request that was read. */
+export function kindOf(type: JobType): JobKind {
+  const kind = allJobKinds.find((one) => one.type === type);
+  if (kind === undefined) throw new Error(`There is no kind of job ${JSON.stringify(type)}`);
+  return kind;
+}

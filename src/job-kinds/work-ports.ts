@@ -1,0 +1,27 @@
+import type { ContentStore } from "../content/content-store.ts";
+import type { BrokenMailer } from "../mail/breaker.ts";
+import type { Pace } from "../mail/pace.ts";
+import type { ReportPorts } from "../reports/report-work.ts";
+import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
+import type { SafePost } from "../webhooks/safe-post.ts";
+import type { TenantSecrets } from "../webhooks/tenant-secrets.ts";
+
+/** What the work of the kinds is done with; each takes what it needs. */
+export type WorkPorts = {
+  readonly contentStore: ContentStore;
+  readonly mail: {
+    readonly mailer: BrokenMailer;
+    readonly pace: Pace;
+    readonly mailFrom: string;
+    readonly batchDelayMs: number;
+    /** Who is not to be mailed. */
+    readonly suppressions: SuppressionGuard;
+    /** Where people outside reach the service; null where mails can have no links to it. */
+    readonly publicUrl: string | null;
+  };
+  readonly reports: Omit<ReportPorts, "contentStore">;
+  readonly webhooks: {
+    readonly post: SafePost;
+    readonly secrets: Pick<TenantSecrets, "of">;
+  };
+};

@@ -1,0 +1,85 @@
+import { Histogram, type Registry } from "prom-client";
+import type { JobRef, WaybillEvent } from "../event-log/event-log.ts";
+import type { WorkQueue } from "../work-queue/work-queue.ts";
+import { named } from "./registry.ts";
+
+export type AttemptMetrics = {
+  /** The same queue; it is remembered since when what was taken from it had waited. */
+  measure(queue: WorkQueue): WorkQueue;
+  /** Hears what this process has stored: the worker that begins an attempt also records its end. */
+  readonly appended: (job: JobRef, event: WaybillEvent) => void;
+};
+
+/** Attempts that another worker took over never end here: the oldest are forgotten. */
+const mostAtOnce = 10_000;
+
+export function createAttemptMetrics(registry: Registry): AttemptMetrics {
+  const registers = [registry];
+  const duration = new Histogram({
+    ...named("job_duration_seconds", "From the start of an attempt of a job to its end, by what it came to."),
+    labelNames: ["event"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200],
+    registers,
+  });
+  const wait = new Histogram({
+    ...named(
+      "message_wait_seconds",
+      "How long the mails of a job waited for a worker: from queued to the first attempt.",
+    ),
+    labelNames: ["priority"],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 21_600],
+    registers,
+  });
+  const queued = new Map<string, { readonly sinceMs: number; readonly priority: string }>();
+  const began = new Map<string, number>();
+
+  const start = (key: string): void => {
+    remember(began, key, performance.now());
+    const turn = queued.get(key);
+    if (turn === undefined) return;
+    queued.delete(key);
+    wait.observe({ priority: turn.priority }, Math.max(0, (Date.now() - turn.sinceMs) / 1000));
+  };
+  const end = (key: string, event: string): void => {
+    const beganAt = began.get(key);
+    if (beganAt === undefined) return;
+    began.delete(key);
+    duration.observe({ event }, (performance.now() - beganAt) / 1000);
+  };
+
+  return {
+    measure: (queue) => ({
+      ...queue,
+      take: async (limit) => {
+        const deliveries = await queue.take(limit);
+        for (const { entry } of deliveries) {
+          const { at, data } = entry.event;
+          const turn = { sinceMs: Date.parse(at), priority: data.priority };
+          if (data.attempt === 1) remember(queued, keyOf(entry), turn);
+        }
+        return deliveries;
+      },
+    }),
+    appended: (job, { type }) => {
+      const key = keyOf(job);
+      if (type === "JobStarted") start(key);
+      const event = ends[type];
+      if (event !== undefined) end(key, event);
+    },
+  };
+}
+
+const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
+
+function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.size > mostAtOnce ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+const ends: Partial<Record<WaybillEvent["type"], string>> = {
+  JobCompleted: "completed",
+  JobFailed: "failed",
+  JobRetryScheduled: "retry_scheduled",
+};

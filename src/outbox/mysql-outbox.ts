@@ -1,0 +1,161 @@
+import type { Knex } from "knex";
+import { asBinding, inTransaction } from "../../projections/database.ts";
+import type { Outbox, RowResult, Share, TakenRow } from "./outbox.ts";
+import { leaseOfAttempt } from "./schedule.ts";
+
+type DueRow = Omit<TakenRow, "request">;
+
+/** Times are those of the database alone: it has set `next_retry_at` of a new row, and clocks differ. */
+const now = "CURRENT_TIMESTAMP(3)";
+const isDue = `(next_retry_at IS NULL OR next_retry_at <= ${now})`;
+
+/** The table `outbox`, on MySQL and MariaDB. */
+export const createMysqlOutbox = (db: Knex): Outbox => ({
+  waiting: createTurns(db),
+
+  take: (tenants, { rows, bytes, bytesOfRow }) =>
+    unchecked(db, async (transaction) => {
+      const limit = Math.ceil(rows / tenants.length);
+      const share = { rows: limit, bytes: bytes / tenants.length, bytesOfRow };
+      const due: DueRow[] = [];
+      let hasMore = false;
+      for (const tenant of tenants) {
+        const locked = await lockDue(transaction, tenant, limit);
+        const some = withinShare(locked, share);
+        hasMore ||= some.length === limit || some.length < locked.length;
+        due.push(...some);
+      }
+      const requests = await readRequests(transaction, due, bytesOfRow);
+      await lease(transaction, due);
+      const taken = due.map((row) => ({ ...row, attempts: row.attempts + 1, request: requests.get(row.id) ?? null }));
+      return { rows: taken, hasMore };
+    }),
+
+  settle: (results) =>
+    unchecked(db, async (transaction) => {
+      await settleProcessed(transaction, results);
+      for (const { row, ...result } of results) {
+        const mine = transaction("outbox").where({ id: row.id, status: "pending", attempts: row.attempts });
+        if (result.outcome === "failed") {
+          await mine.update({ status: "failed", next_retry_at: null, response: JSON.stringify(result.problem) });
+        }
+        if (result.outcome === "later") await mine.update({ next_retry_at: inMs(transaction, result.delayMs) });
+      }
+    }),
+});
+
+/**
+ * Goes around the tenants by name. One dive into the index for each who has a row that waits, however many it has: to
+ * group them in one statement, both servers read every row of a backlog.
+ */
+function createTurns(db: Knex): Outbox["waiting"] {
+  let last = "";
+  return async (atMost) => {
+    const seen = new Set<string>();
+    const due: string[] = [];
+    let isFirstRound = last !== "";
+    for (let after = last; due.length < atMost; ) {
+      const next = await firstAfter(db, after);
+      if (next === null && !isFirstRound) break;
+      if (next === null) {
+        isFirstRound = false;
+        after = "";
+        continue;
+      }
+      if (seen.has(next.tenant)) break;
+      seen.add(next.tenant);
+      if (next.is_due) due.push(next.tenant);
+      after = next.tenant;
+    }
+    last = due.at(-1) ?? "";
+    return due;
+  };
+}
+
+/** The next tenant by name who has a row that waits, and whether the first of those is due. */
+async function firstAfter(db: Knex, tenant: string): Promise<{ tenant: string; is_due: number } | null> {
+  const [first]: { tenant: string; is_due: number }[] = await db("outbox")
+    .select("tenant", db.raw(`${isDue} AS is_due`))
+    .where("status", "pending")
+    .andWhere("tenant", ">", tenant)
+    .orderBy([{ column: "tenant" }, { column: "next_retry_at" }])
+    .limit(1);
+  return first ?? null;
+}
+
+/**
+ * MariaDB keeps JSON as text with a check on it, which a session can turn off. A row that came so could not be changed
+ * at all, not even to say what is wrong with it, and would be in the way of all others. MySQL reads a comment here. A
+ * transaction that fails leaves the check off, for statements of ours that never hold anything but JSON.
+ */
+const unchecked = <Result>(db: Knex, work: (transaction: Knex.Transaction) => Promise<Result>): Promise<Result> =>
+  inTransaction(db, async (transaction) => {
+    const setChecks = (setting: "ON" | "OFF") =>
+      transaction.raw(`SET @waybill = NULL /*M!, SESSION check_constraint_checks = ${setting} */`);
+    await setChecks("OFF");
+    const result = await work(transaction);
+    await setChecks("ON");
+    return result;
+  });
+
+const inMs = (db: Knex, delayMs: number): Knex.Raw => db.raw(`${now} + INTERVAL ? MICROSECOND`, [delayMs * 1000]);
+
+const lockDue = async (transaction: Knex.Transaction, tenant: string, limit: number): Promise<DueRow[]> =>
+  await transaction("outbox")
+    .select("id", "tenant", "attempts", transaction.raw("OCTET_LENGTH(request) AS bytes"))
+    .where({ status: "pending", tenant })
+    .andWhereRaw(isDue)
+    .orderBy("next_retry_at")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+
+/** As many as fit, and at least one: those that do not are let go with the transaction. */
+function withinShare(rows: readonly DueRow[], { bytes, bytesOfRow }: Share): readonly DueRow[] {
+  let left = bytes;
+  return rows.filter((row, index) => {
+    left -= row.bytes > bytesOfRow ? 0 : row.bytes;
+    return index === 0 || left >= 0;
+  });
+}
+
+/** As text on every server: some hand JSON over as it is, some as what it means. */
+async function readRequests(
+  transaction: Knex.Transaction,
+  rows: readonly DueRow[],
+  bytesOfRow: number,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = rows.filter(({ bytes }) => bytes <= bytesOfRow).map(({ id }) => id);
+  const found: { id: string; text: string }[] = await transaction("outbox")
+    .select("id", transaction.raw("CAST(request AS CHAR) AS text"))
+    .whereIn("id", ids);
+  return new Map(found.map(({ id, text }) => [id, text]));
+}
+
+async function lease(transaction: Knex.Transaction, rows: readonly DueRow[]): Promise<void> {
+  for (const [attempts, ids] of byAttempts(rows)) {
+    await transaction("outbox")
+      .whereIn("id", ids)
+      .update({ attempts: attempts + 1, next_retry_at: inMs(transaction, leaseOfAttempt(attempts + 1)) });
+  }
+}
+
+function byAttempts(rows: readonly DueRow[]): ReadonlyMap<number, readonly string[]> {
+  const ids = new Map<number, string[]>();
+  for (const { id, attempts } of rows) ids.set(attempts, [...(ids.get(attempts) ?? []), id]);
+  return ids;
+}
+
+/** All in one statement. A row that somebody else has given up meanwhile has its job all the same. */
+async function settleProcessed(transaction: Knex.Transaction, results: readonly RowResult[]): Promise<void> {
+  const responses = results.flatMap((result) =>
+    result.outcome === "processed" ? [[result.row.id, JSON.stringify(result.response)] as const] : [],
+  );
+  if (responses.length === 0) return;
+  await transaction.raw(
+    `UPDATE outbox
+        SET status = 'processed', next_retry_at = NULL, response = CASE id ${"WHEN ? THEN ? ".repeat(responses.length)}END
+      WHERE id IN (?) AND status <> 'processed'`,
+    [...responses.flat(), asBinding(responses.map(([id]) => id))],
+  );
+}

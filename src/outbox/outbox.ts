@@ -1,0 +1,48 @@
+import type { CreatedJob } from "../acceptance/created-job.ts";
+import type { Problem } from "../problems/problem.ts";
+
+/** A row that was taken: until its time comes again nobody else takes it. */
+export type TakenRow = {
+  readonly id: string;
+  readonly tenant: string;
+  /** How often it was taken, this time included. */
+  readonly attempts: number;
+  /** The text of the JSON; null where it is longer than was asked for. */
+  readonly request: string | null;
+  readonly bytes: number;
+};
+
+export type RowResult = { readonly row: Pick<TakenRow, "id" | "attempts"> } & (
+  | { readonly outcome: "processed"; readonly response: CreatedJob }
+  | { readonly outcome: "failed"; readonly problem: Problem }
+  /** Looked at again after `delayMs`. */
+  | { readonly outcome: "later"; readonly delayMs: number }
+);
+
+export type Share = {
+  /** Rows of all these tenants together, and bytes of their requests; each tenant has at least one row. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** A request that is longer is not read. */
+  readonly bytesOfRow: number;
+};
+
+/**
+ * The rows that applications have written. Any number of relays work on them at a time. What was taken is not locked
+ * while it is worked on: a relay that dies or is cut off keeps nobody from its rows for longer than their lease, and no
+ * transaction is open while NATS is waited for. So a row can be worked on twice, and whoever does must make that
+ * harmless.
+ */
+export interface Outbox {
+  /** Tenants who have rows that are due, in turn: the next call goes on behind the last of them. */
+  waiting(atMost: number): Promise<readonly string[]>;
+
+  /** Takes rows of these tenants that are due, those that have waited longest, a fair share of each. */
+  take(tenants: readonly string[], share: Share): Promise<{ readonly rows: readonly TakenRow[]; hasMore: boolean }>;
+
+  /**
+   * Writes down what became of rows. That a job was made is true whoever says it; anything else counts only from
+   * whoever took the row last.
+   */
+  settle(results: readonly RowResult[]): Promise<void>;
+}

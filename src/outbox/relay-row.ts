@@ -1,0 +1,134 @@
+import { findAccepted } from "../acceptance/accept-job.ts";
+import { canonicalJson } from "../acceptance/canonical-json.ts";
+import { checkRequest, maxRequestBytes, refuseCrowd } from "../acceptance/check-request.ts";
+import { type CreationDependencies, createJob } from "../acceptance/create-job.ts";
+import { toCreatedJob } from "../acceptance/created-job.ts";
+import { jobIdOfOutboxRow } from "../acceptance/derived-job-id.ts";
+import { draftJob } from "../acceptance/draft-job.ts";
+import { parseJson } from "../acceptance/parse-json.ts";
+import type { Refusal } from "../acceptance/refusal.ts";
+import { refuseDraft } from "../acceptance/refuse-draft.ts";
+import type { CallerLimits } from "../access/caller-limits.ts";
+import { digestOf } from "../content/encode-content.ts";
+import type { Instant } from "../domain/message.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
+import { problemOfFailure } from "../problems/problem-of-failure.ts";
+import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
+import type { AllowedNetworks } from "../webhooks/addresses.ts";
+import type { RowResult, TakenRow } from "./outbox.ts";
+import { rowFaults } from "./row-faults.ts";
+import { delayAfterAttempt, maxAttempts } from "./schedule.ts";
+
+export type RelayRowDependencies = CreationDependencies & {
+  readonly limitsOf: (tenant: string) => CallerLimits;
+  /** Private networks that webhooks may call all the same. */
+  readonly allowed: AllowedNetworks;
+  /** Where people outside reach the API; null where mails can have no links to it. */
+  readonly publicUrl: string | null;
+  /** Attempts of a job that does not say how many. */
+  readonly attemptsOfJob: number;
+  readonly now: () => Instant;
+};
+
+/** What is said of a row, and what broke, if anything did. */
+export type Relayed = { readonly result: RowResult; readonly failure: unknown };
+
+/** Makes the job of a row, or finds it made. It never rejects: what breaks with one row is no matter of the others. */
+export async function relayRow(dependencies: RelayRowDependencies, row: TakenRow): Promise<Relayed> {
+  try {
+    return { result: await createJobOf(dependencies, row), failure: null };
+  } catch (failure) {
+    return { result: later(row, delayAfterAttempt(row.attempts), problemOfFailure(failure, "id of the row")), failure };
+  }
+}
+
+async function createJobOf(dependencies: RelayRowDependencies, row: TakenRow): Promise<RowResult> {
+  const faults = rowFaults(row);
+  if (faults.length > 0) return failed(row, problemOfFaults(faults));
+  if (row.request === null) return failed(row, tooLarge(row.bytes));
+  const json = parseJson(Buffer.from(row.request), "request");
+  if (!json.parsed) return failed(row, toProblem("invalid-json", json.reason));
+  const job: JobRef = { tenant: row.tenant, jobId: jobIdOfOutboxRow(row.tenant, row.id) };
+  const created = await findCreated(dependencies, row, job, json.value);
+  if (created !== null) return created;
+  // Whoever makes the last attempt says what became of it, unless it was the end of him.
+  if (row.attempts > maxAttempts) return failed(row, toProblem("internal-error", "No relay has outlived this row."));
+  return await create(dependencies, row, job, json.value);
+}
+
+/**
+ * Whoever took the row before may have made the job and died: then that is the answer, even if the tenant's rules have
+ * changed since. A row that was written anew with another request is not looked for, and refused where it is created.
+ */
+async function findCreated(
+  { log }: RelayRowDependencies,
+  row: TakenRow,
+  job: JobRef,
+  body: unknown,
+): Promise<RowResult | null> {
+  const found = row.attempts === 1 ? null : await findAccepted(log, job);
+  if (found === null || found.created.data.requestSha256 !== digestOf(canonicalJson(body))) return null;
+  return { row, outcome: "processed", response: toCreatedJob(job.jobId, found.created) };
+}
+
+async function create(
+  dependencies: RelayRowDependencies,
+  row: TakenRow,
+  job: JobRef,
+  body: unknown,
+): Promise<RowResult> {
+  const { limitsOf, allowed, publicUrl, attemptsOfJob, contentStore, now } = dependencies;
+  const crowd = refuseCrowd(body);
+  if (crowd !== null) return refused(row, crowd, now());
+  const limits = limitsOf(row.tenant);
+  const request = checkRequest(body, { senders: limits.senders, allowed, publicUrl });
+  if (!request.valid) return failed(row, problemOfFaults(request.faults));
+  if (request.value.dryRun) return failed(row, problemOfFaults([noDryRun]));
+  const at = now();
+  const draft = draftJob({ job, isRepeatable: true, body, request: request.value, maxAttempts: attemptsOfJob, at });
+  const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
+  if (refusal !== null) return refused(row, refusal, at);
+  const cause = { actor: "outbox", correlationId: row.id.toLowerCase(), causationId: null, traceparent: null };
+  const creation = await createJob(dependencies, draft, { limits, cause, at });
+  if (creation.outcome === "refused") return refused(row, creation.refusal, at);
+  return { row, outcome: "processed", response: toCreatedJob(job.jobId, creation.created) };
+}
+
+const noDryRun = {
+  pointer: "/dryRun",
+  message: "dryRun is true; expected no dry run here, as nobody reads its answer",
+};
+
+const tooLarge = (bytes: number): Problem =>
+  toProblem("body-too-large", `The request takes ${bytes} bytes; expected at most ${maxRequestBytes}.`);
+
+/** What may be over one day is waited for; the rest is final. */
+function refused(row: TakenRow, refusal: Refusal, at: Instant): RowResult {
+  const problem = problemOfRefusal(refusal);
+  switch (refusal.code) {
+    case "event-log-full":
+      return later(row, delayAfterAttempt(row.attempts), problem);
+    case "quota-exceeded": {
+      const isPossible = refusal.recipients <= refusal.limit;
+      return isPossible ? later(row, Date.parse(refusal.resetsAt) - Date.parse(at), problem) : failed(row, problem);
+    }
+    case "rejected":
+      return failed(row, refusal.rejection.code === "idempotency-key-reused" ? rowReused : problem);
+    case "validation-failed":
+    case "too-many-recipients":
+    case "content-too-large":
+      return failed(row, problem);
+  }
+}
+
+const rowReused = toProblem(
+  "idempotency-key-reused",
+  "A job was made of this row before, of another request; expected a row of its own for each job.",
+);
+
+const failed = (row: TakenRow, problem: Problem): RowResult => ({ row, outcome: "failed", problem });
+
+/** The last attempt ends with what was in the way. */
+const later = (row: TakenRow, delayMs: number, problem: Problem): RowResult =>
+  row.attempts >= maxAttempts ? failed(row, problem) : { row, outcome: "later", delayMs };

@@ -1,0 +1,63 @@
+import { maxRequestBytes } from "../acceptance/check-request.ts";
+import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { keepPolling } from "../poll-loop.ts";
+import type { Outbox } from "./outbox.ts";
+import { type RelayRowDependencies, relayRow } from "./relay-row.ts";
+
+export type Relay = {
+  start(): void;
+  /** Takes no more rows, and waits for those in hand. */
+  stop(): Promise<void>;
+};
+
+export type RelayDependencies = RelayRowDependencies & { readonly outbox: Outbox };
+
+export type RelayReports = {
+  /** Hears of what is in the way of all rows, on every try. */
+  readonly waits: (failure: unknown) => void;
+  /** Hears of what broke with one row: a defect of ours. It is tried again by the schedule of rows. */
+  readonly rowBroke: (failure: unknown, rowId: string) => void;
+};
+
+/** A row becomes a job within this and the time that a job takes to be made. */
+const pollEveryMs = 250;
+const tenantsAtOnce = 16;
+/** Rows are made jobs side by side, and their bytes are in memory at once. */
+const share = { rows: 64, bytes: 16 * 1024 * 1024, bytesOfRow: maxRequestBytes };
+
+/**
+ * Makes jobs of the rows of the outbox: each exactly once, however many relays there are and however they end, as the
+ * job's id derives from the row. While nothing can be accepted rows are left where they are, so that an outage uses up
+ * the attempts of those alone that were in hand as it began.
+ */
+export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }: RelayReports): Relay {
+  const { outbox, room } = dependencies;
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const poll = async () => {
+    const tenants = await outbox.waiting(tenantsAtOnce);
+    if (tenants.length === 0) return "done";
+    if (!(await room.isLeftForJobs())) throw new LogFull("There is no room in the log for the jobs of the outbox.");
+    const { rows, hasMore } = await outbox.take(tenants, share);
+    const relayed = await Promise.all(rows.map((row) => relayRow(dependencies, row)));
+    await outbox.settle(relayed.map(({ result }) => result));
+    const broken = relayed.filter(({ failure }) => failure !== null);
+    const outage = broken.find(({ failure }) => isOutage(failure));
+    for (const { failure, result } of broken) if (!isOutage(failure)) rowBroke(failure, result.row.id);
+    if (outage !== undefined) throw outage.failure;
+    return hasMore && rows.length > 0 ? "more" : "done";
+  };
+
+  return {
+    start: () => {
+      loop ??= keepPolling({ poll, everyMs: pollEveryMs, report: waits }, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+const isOutage = (failure: unknown): boolean => failure instanceof LogUnavailable || failure instanceof LogFull;

@@ -1,0 +1,12 @@
+import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { type Problem, toProblem } from "./problem.ts";
+import { problemOfRefusal } from "./problem-of-refusal.ts";
+
+/** What broke, without a word of the inside; `loggedUnder` names the id by which people find it in our own log lines. */
+export function problemOfFailure(failure: unknown, loggedUnder: string): Problem {
+  if (failure instanceof LogUnavailable) {
+    return toProblem("event-log-unavailable", "Nothing is known to have been accepted. Try again.");
+  }
+  if (failure instanceof LogFull) return problemOfRefusal({ code: "event-log-full" });
+  return toProblem("internal-error", `It was logged under the ${loggedUnder}.`);
+}

@@ -1,0 +1,156 @@
+import type { JobRejection } from "../domain/job/decider.ts";
+import type { Fault } from "../schemas/fault.ts";
+
+/** What the domain refuses, as HTTP says it. */
+const rejectionStatus = {
+  "job-not-found": 404,
+  "idempotency-key-reused": 422,
+  "job-has-ended": 409,
+  "job-has-not-ended": 409,
+  "job-has-started": 409,
+  "content-erased": 409,
+  "scheduled-too-late": 400,
+  "job-not-failed": 409,
+  "job-requeued": 409,
+  "job-not-paused": 409,
+  "turn-not-open": 409,
+  "lease-lost": 409,
+  "dead-letter-not-found": 404,
+  "dead-letter-closed": 409,
+} as const satisfies Record<JobRejection["code"], number>;
+
+/** What never reaches the domain. */
+const refusalStatus = {
+  "too-many-webhook-endpoints": 409,
+  "nobody-left": 409,
+  "jobs-not-ended": 409,
+  "job-not-completed": 409,
+  "result-not-found": 404,
+  "result-erased": 410,
+  "invalid-json": 400,
+  "validation-failed": 400,
+  "invalid-request": 400,
+  "key-missing": 401,
+  "key-invalid": 401,
+  "scope-missing": 403,
+  "route-not-found": 404,
+  "mail-not-found": 404,
+  "suppression-not-found": 404,
+  "webhook-endpoint-not-found": 404,
+  "webhook-delivery-not-found": 404,
+  "notification-not-found": 404,
+  "method-not-allowed": 405,
+  "not-acceptable": 406,
+  "request-timeout": 408,
+  "body-too-large": 413,
+  "too-many-recipients": 413,
+  "content-too-large": 413,
+  "unsupported-media-type": 415,
+  "rate-limited": 429,
+  "quota-exceeded": 429,
+  "too-many-streams": 429,
+  "headers-too-large": 431,
+  "internal-error": 500,
+  "no-stream-left": 503,
+  "keys-unavailable": 503,
+  "event-log-unavailable": 503,
+  "event-log-full": 503,
+  "read-model-unavailable": 503,
+  "read-model-behind": 503,
+  "not-ready": 503,
+} as const;
+
+const statusOf = { ...rejectionStatus, ...refusalStatus };
+
+export type ProblemCode = keyof typeof statusOf;
+
+const titles: Record<ProblemCode, string> = {
+  "job-not-found": "No such job",
+  "idempotency-key-reused": "The idempotency key belongs to another request",
+  "job-has-ended": "The job has ended",
+  "job-has-not-ended": "The job has not ended",
+  "job-has-started": "The job has started",
+  "scheduled-too-late": "The job would start too late",
+  "job-not-failed": "The job has not failed",
+  "job-requeued": "The job was run again as another job",
+  "job-not-paused": "The job is not paused",
+  "turn-not-open": "It is not this attempt's turn",
+  "lease-lost": "The attempt belongs to somebody else",
+  "dead-letter-not-found": "No such dead letter",
+  "dead-letter-closed": "Somebody has decided about the dead letter",
+  "too-many-webhook-endpoints": "Too many webhook endpoints",
+  "nobody-left": "Nobody is left to be mailed",
+  "jobs-not-ended": "Some jobs have not ended",
+  "content-erased": "The content was erased",
+  "job-not-completed": "The job is not completed",
+  "result-not-found": "The job makes no file",
+  "result-erased": "The file was erased",
+  "invalid-json": "The body is not valid JSON",
+  "validation-failed": "The request breaks a rule",
+  "invalid-request": "The request is not valid HTTP",
+  "key-missing": "An API key is needed",
+  "key-invalid": "The API key is not valid",
+  "scope-missing": "The API key may not do this",
+  "route-not-found": "No such route",
+  "mail-not-found": "No such mail",
+  "suppression-not-found": "No such suppression",
+  "webhook-endpoint-not-found": "No such webhook endpoint",
+  "webhook-delivery-not-found": "No such webhook delivery",
+  "notification-not-found": "No such notification",
+  "method-not-allowed": "The method is not allowed here",
+  "not-acceptable": "No acceptable type of answer",
+  "request-timeout": "The request took too long to arrive",
+  "body-too-large": "The body is too large",
+  "too-many-recipients": "Too many recipients",
+  "content-too-large": "The content is too large",
+  "unsupported-media-type": "The body is not of a supported type",
+  "rate-limited": "Too many requests",
+  "quota-exceeded": "Too many recipients today",
+  "too-many-streams": "Too many streams of this tenant",
+  "no-stream-left": "No stream is left here",
+  "headers-too-large": "The headers are too large",
+  "internal-error": "Something went wrong on our side",
+  "keys-unavailable": "The API keys cannot be checked",
+  "event-log-unavailable": "The event log cannot be reached",
+  "event-log-full": "The event log is full",
+  "read-model-unavailable": "The read model cannot be reached",
+  "read-model-behind": "The read model is behind",
+  "not-ready": "Not ready",
+};
+
+/** Every code that there is, with what always goes with it. */
+export const problemCodes = (Object.keys(titles) as readonly ProblemCode[]).map((code) => ({
+  code,
+  status: statusOf[code],
+  title: titles[code],
+}));
+
+/** A problem document of RFC 9457. Whoever hands it out may add to it, as HTTP does its `requestId`. */
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ProblemCode;
+};
+
+/** `members` are further ones of the document. */
+export const toProblem = (
+  code: ProblemCode,
+  detail: string,
+  members: Readonly<Record<string, unknown>> = {},
+): Problem => ({
+  type: `urn:waybill:problem:${code}`,
+  title: titles[code],
+  status: statusOf[code],
+  detail,
+  code,
+  ...members,
+});
+
+/** All faults of a request in one document. */
+export function problemOfFaults(faults: readonly Fault[]): Problem {
+  const [first, ...others] = faults;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  return toProblem("validation-failed", `${first?.message}${more}.`, { errors: faults });
+}

@@ -1,0 +1,24 @@
+import { decodeChunk, encodeChunk } from "./encode-chunk.ts";
+import type { ResultRef, ResultStore } from "./result-store.ts";
+
+/** Keeps files as long as the process lives. */
+export function createMemoryResultStore(maxBytes = 1_000_000): ResultStore {
+  const stored = new Map<string, Uint8Array>();
+  const keyOf = ({ tenant, jobId, run }: ResultRef, index: number): string => `${tenant}/${jobId}/${run}/${index}`;
+  return {
+    maxBytes,
+    put: async (result, index, chunk) => {
+      const key = keyOf(result, index);
+      if (stored.has(key)) return false;
+      stored.set(key, encodeChunk(chunk));
+      return true;
+    },
+    get: async (result, index) => {
+      const found = stored.get(keyOf(result, index));
+      return found === undefined ? null : decodeChunk(found);
+    },
+    erase: async (result, index) => {
+      stored.delete(keyOf(result, index));
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { Type } from "typebox";
+import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { address } from "./mail-request.ts";
+import { checkRequest, closed } from "./request-schema.ts";
+
+export const suppressionReasons = [
+  "hard-bounce",
+  "unsubscribe",
+  "manual",
+] as const satisfies readonly SuppressionReason[];
+
+/** What POST /api/suppressions takes. Who brings a list from elsewhere can say why an address was on it. */
+export const suppressionRequest = Type.Object(
+  {
+    email: address,
+    reason: Type.Optional(
+      Type.Enum([...suppressionReasons], { description: `one of ${suppressionReasons.join(", ")}` }),
+    ),
+  },
+  closed,
+);
+
+export const readSuppressionRequest = checkRequest(suppressionRequest);

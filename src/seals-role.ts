@@ -1,0 +1,116 @@
+import { createSealMemory } from "../projections/seal-memory.ts";
+import { defaultTenant } from "./access/tenant.ts";
+import type { CompleteConfig } from "./config.ts";
+import { streamName } from "./event-log/subjects.ts";
+import type { RouteDependencies } from "./http/route-dependencies.ts";
+import type { Condition } from "./http/routes/health.ts";
+import { createSmtpMailer } from "./mail/smtp-mailer.ts";
+import { createOutageReport } from "./outage-report.ts";
+import type { Parts } from "./parts.ts";
+import { createJetStreamSealStore } from "./seals/jetstream-seal-store.ts";
+import { createJetStreamSealedLog } from "./seals/jetstream-sealed-log.ts";
+import { createSealPublisher, type SealDestination } from "./seals/publish-seals.ts";
+import { runSealer } from "./seals/run-sealer.ts";
+import { createSealFile } from "./seals/seal-file.ts";
+import type { SealKey } from "./seals/seal-key.ts";
+import { createSealMail } from "./seals/seal-mail.ts";
+import type { SealStore } from "./seals/seal-store.ts";
+import { createSealWebhook } from "./seals/seal-webhook.ts";
+import type { SealWitness } from "./seals/seal-witness.ts";
+import type { SealedLog } from "./seals/sealed-log.ts";
+import { createSealer, type Sealer } from "./seals/sealer.ts";
+import { createSafePost } from "./webhooks/http-safe-post.ts";
+import { createJetStreamWebhookStore } from "./webhooks/jetstream-webhook-store.ts";
+import { createTenantSecrets } from "./webhooks/tenant-secrets.ts";
+
+type SealParts = Pick<Parts, "config" | "logger" | "connection" | "log" | "db" | "lifecycle">;
+
+type Opened = {
+  readonly store: SealStore;
+  readonly key: SealKey;
+  readonly sealedLog: SealedLog;
+  readonly sealer: Sealer;
+};
+
+async function openSeals(parts: SealParts, more: readonly SealWitness[] = []): Promise<Opened> {
+  const { config, logger, connection, log, db } = parts;
+  const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
+  const store = await createJetStreamSealStore(connection, { prefix, replicas });
+  const key = seals.key ?? (await store.key());
+  const sealedLog = await createJetStreamSealedLog(connection, prefix);
+  const sealer = createSealer({
+    log,
+    sealedLog,
+    key,
+    witnesses: [createSealMemory(db, streamName(prefix, "JOBS")), ...more],
+    everyEvents: seals.everyEvents,
+    everyMs: seals.everyMs,
+    now: () => new Date().toISOString(),
+    report: createOutageReport(logger, "seals remembered"),
+  });
+  return { store, key, sealedLog, sealer };
+}
+
+/** Seals the log as it grows, and publishes the seals. Answers how to see whether all is well with it. */
+export async function startSealer(parts: SealParts): Promise<() => Condition> {
+  const { config, logger, lifecycle } = parts;
+  const file = config.seals.file === null ? null : createSealFile(config.seals.file);
+  const opened = await openSeals(parts, file === null ? [] : [file]);
+  const running = runSealer(opened.sealer, {
+    away: createOutageReport(logger, "sealer"),
+    rolledBack: (failure) => logger.error({ part: "sealer", error: failure.message }, "the log was rolled back"),
+  });
+  const reports = new Map<string, (failure: unknown) => void>();
+  const publisher = createSealPublisher(
+    opened.sealedLog,
+    [...(file === null ? [] : [file]), ...(await openDestinations(parts, opened.store))],
+    (failure, destination) => {
+      const report = reports.get(destination) ?? createOutageReport(logger, `seals to ${destination}`);
+      reports.set(destination, report);
+      report(failure);
+    },
+  );
+  publisher.start();
+  lifecycle.started("the sealer", async () => {
+    await Promise.all([running.stop(), publisher.stop()]);
+  });
+  return () => {
+    const { status, reason } = running.condition();
+    return { status, keyId: opened.key.keyId, ...(reason === null ? {} : { reason }) };
+  };
+}
+
+async function openDestinations(parts: SealParts, store: SealStore): Promise<readonly SealDestination[]> {
+  const { config, connection, lifecycle } = parts;
+  const { seals, webhooks, natsPrefix: prefix, streamReplicas: replicas } = config;
+  const destinations: SealDestination[] = [];
+  if (seals.webhookUrl !== null) {
+    const secrets = createTenantSecrets(
+      await createJetStreamWebhookStore(connection, { prefix, replicas }),
+      webhooks.secret,
+    );
+    const post = createSafePost({ allowed: webhooks.allowed });
+    destinations.push(
+      createSealWebhook({ url: seals.webhookUrl, post, secrets: () => secrets.of(defaultTenant), store }),
+    );
+  }
+  if (seals.mailTo !== null) {
+    const mailer = createSmtpMailer(smtpSettings(config));
+    lifecycle.started("the mailer of seals", mailer.close);
+    destinations.push(createSealMail({ to: seals.mailTo, from: config.mailFrom, mailer, store }));
+  }
+  return destinations;
+}
+
+const smtpSettings = ({ smtpUrl, smtpTimeoutMs, dkim }: CompleteConfig) => ({
+  url: smtpUrl,
+  maxConnections: 1,
+  timeoutMs: smtpTimeoutMs,
+  dkim,
+});
+
+/** What routes about seals and evidence work with. */
+export async function sealsForRoutes(parts: SealParts): Promise<RouteDependencies["seals"]> {
+  const { key, sealedLog, sealer } = await openSeals(parts);
+  return { key, sealedLog, sealer };
+}

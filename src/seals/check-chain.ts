@@ -1,0 +1,69 @@
+import type { Trust } from "./check.ts";
+import { readSeal } from "./read-seal.ts";
+import { digestOfSeal, faultOfSeal, type StoredSeal } from "./seal.ts";
+import type { LogSource } from "./verify-log.ts";
+
+export type ChainFinding = {
+  readonly kind: "seal" | "key" | "rewritten";
+  /** The sequences that it leaves unproven. */
+  readonly from: number;
+  readonly to: number;
+  readonly message: string;
+  /** Where the seal in question stands. */
+  readonly sequences: readonly number[];
+};
+
+type Chain = { readonly seals: readonly StoredSeal[]; readonly findings: readonly ChainFinding[] };
+
+/** Reads all seals of a log, some hundred bytes each, and looks whether each follows from the one before. */
+export async function checkChain(source: LogSource, trust: Trust): Promise<Chain> {
+  const seals: StoredSeal[] = [];
+  const findings: ChainFinding[] = [];
+  let sealedTo = 0;
+  for await (const batch of source.messages(0, "seals")) {
+    for (const message of batch) {
+      const seal = readSeal(message);
+      const before = seals.at(-1) ?? null;
+      const fault = seal === null ? "it cannot be read" : (faultOfSeal(seal) ?? faultOfPlace(seal, before, sealedTo));
+      if (fault !== null) {
+        const [from, to] = [seal?.from ?? sealedTo + 1, seal?.to ?? message.sequence];
+        const text = `The seal at ${message.sequence}, of events ${from} to ${to}, does not hold: ${fault}.`;
+        findings.push({ kind: "seal", from, to, message: text, sequences: [message.sequence] });
+      }
+      // One that is written in the place of another says nothing that could be held against the log.
+      if (seal === null || seal.from <= sealedTo || seal.to < seal.from) continue;
+      seals.push(seal);
+      sealedTo = seal.to;
+    }
+  }
+  return { seals, findings: [...findings, ...checkKeys(seals, trust), ...checkPublished(seals, trust)] };
+}
+
+function faultOfPlace(seal: StoredSeal, before: StoredSeal | null, sealedTo: number): string | null {
+  if (seal.sequence <= seal.to) return "it stands among what it seals";
+  if (seal.from > sealedTo + 1) return `events ${sealedTo + 1} to ${seal.from - 1} were sealed by one that is gone`;
+  if (seal.from !== sealedTo + 1) return `it begins at ${seal.from}, and the one before ended at ${sealedTo}`;
+  const digest = before === null ? null : digestOfSeal(before);
+  return seal.previous === digest ? null : "it was made after another seal than the one before it";
+}
+
+/** A seal names the one before: where a key is known, it speaks for everything before it, whoever signed that. */
+function checkKeys(seals: readonly StoredSeal[], { keys }: Trust): readonly ChainFinding[] {
+  if (keys.length === 0) return [];
+  const lastKnown = seals.findLastIndex(({ publicKey }) => keys.includes(publicKey));
+  const [first, last] = [seals[lastKnown + 1], seals.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const message = `The seals of events ${first.from} to ${last.to} are signed with key ${first.keyId}, which is none that you trust.`;
+  return [{ kind: "key", from: first.from, to: last.to, message, sequences: [first.sequence] }];
+}
+
+function checkPublished(seals: readonly StoredSeal[], { seals: published }: Trust): readonly ChainFinding[] {
+  const digests = new Map(seals.map((seal) => [seal.to, digestOfSeal(seal)]));
+  const ends = [...published.keys()].sort((one, other) => one - other);
+  const firstLost = ends.findIndex((to) => digests.get(to) !== published.get(to));
+  const [from, to] = [firstLost === 0 ? 1 : (ends[firstLost - 1] ?? 0) + 1, ends[firstLost]];
+  if (to === undefined) return [];
+  const found = digests.has(to) ? "the log holds another one" : "the log holds no such seal";
+  const message = `A seal of events up to ${to} was published, and ${found}: the log was rewritten or rolled back from ${from} on.`;
+  return [{ kind: "rewritten", from, to, message, sequences: [] }];
+}

@@ -1,0 +1,57 @@
+import { type Static, Type } from "typebox";
+import { checkedBy } from "../schemas/checked-by.ts";
+import { data, instant, natural, orNull, positive, sha256 } from "../schemas/event-fields.ts";
+
+export const evidenceFormat = "waybill-evidence/1";
+
+const text = Type.String();
+
+const seal = data({
+  sequence: positive,
+  sealedAt: instant,
+  from: positive,
+  to: positive,
+  count: positive,
+  root: sha256,
+  previous: orNull(sha256),
+  digest: sha256,
+  keyId: text,
+  publicKey: text,
+  signature: text,
+});
+
+/** Where a message stands in the tree of the seal that covers it: `index` counts from 0. */
+const proof = data({ seal: positive, index: natural, path: Type.Array(sha256) });
+
+const event = data({
+  sequence: positive,
+  storedAt: Type.String({ pattern: "^[0-9]{1,20}$" }),
+  /** Visible ASCII, as every subject of NATS is here: with a line feed in it, what follows could be taken for the body. */
+  subject: Type.String({ pattern: "^[!-~]+$" }),
+  body: text,
+  proof: orNull(proof),
+});
+
+const statement = data({
+  format: Type.Literal(evidenceFormat),
+  tenant: text,
+  jobId: text,
+  madeAt: instant,
+  /** How far the log had come: everything about the job up to there is in the bundle. */
+  logSequence: natural,
+  events: Type.Array(event, { minItems: 1 }),
+  seals: Type.Array(seal),
+  /** What was sent and to whom, as it is stored; null where it was erased. */
+  content: orNull(text),
+});
+
+const signature = data({ keyId: text, publicKey: text, signature: text });
+
+export type EvidenceStatement = Static<typeof statement>;
+export type EvidenceEvent = EvidenceStatement["events"][number];
+export type EvidenceSeal = EvidenceStatement["seals"][number];
+export type EvidenceSignature = Static<typeof signature>;
+
+export const checkedStatement = checkedBy(statement);
+export const checkedSignature = checkedBy(signature);
+export const checkedSealLine = checkedBy(seal);

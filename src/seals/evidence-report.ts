@@ -1,0 +1,107 @@
+import { allPassed } from "./check.ts";
+import type { EvidenceStatement } from "./evidence-format.ts";
+import type { EvidencedEvent } from "./evidenced-event.ts";
+import type { EvidenceReport } from "./verify-evidence.ts";
+
+/** The report for people: who was mailed what, when, with which answer; then each check; then what it comes to. */
+export function linesOfEvidence(report: EvidenceReport): readonly string[] {
+  const { statement, events, checks, keyId } = report;
+  const isWhole = allPassed(checks);
+  const story = statement === null ? [] : [...headOf(statement, keyId), "", ...storyOf(statement, events), ""];
+  const found = checks.map(({ ok, what, detail }) => `  ${ok ? "[ok]    " : "[FAILED]"} ${what}. ${detail}`.trimEnd());
+  const pinned = checks.some(({ what }) => what.includes("key that you know"));
+  return [
+    ...story,
+    "What was checked",
+    ...found,
+    "",
+    isWhole
+      ? "The bundle is whole: what it shows is what the service recorded and signed."
+      : "THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it.",
+    ...(isWhole && !pinned && keyId !== null
+      ? [
+          `Who signed it rests on key ${keyId}: compare it with the one that the service publishes, or name it by --key.`,
+        ]
+      : []),
+  ];
+}
+
+function headOf({ tenant, jobId, madeAt, logSequence }: EvidenceStatement, keyId: string | null): readonly string[] {
+  return [
+    `Evidence about job ${jobId} of tenant ${tenant}`,
+    `Made at ${madeAt}, when the log had come to event ${logSequence}; signed with key ${keyId ?? "(none)"}.`,
+  ];
+}
+
+type Content = {
+  readonly subject?: string;
+  readonly from?: string | null;
+  /** Null for one who was erased. */
+  readonly recipients?: readonly ({ readonly email?: string; readonly url?: string } | null)[];
+  readonly attachments?: readonly { readonly filename: string; readonly sha256: string }[];
+};
+
+function storyOf(statement: EvidenceStatement, events: readonly EvidencedEvent[]): readonly string[] {
+  const content = contentOf(statement.content);
+  const created = events.find(({ type }) => type === "JobCreated");
+  const total = created === undefined ? 0 : Number(created.data["total"]);
+  const asked = created === undefined ? [] : [`Asked for at ${created.time} by ${created.actor}, ${total} recipients.`];
+  const what =
+    content === null
+      ? ["What was sent was erased; recipients are named by their number."]
+      : [
+          `Subject: ${JSON.stringify(content.subject ?? "")}${content.from ? `, from ${content.from}` : ""}.`,
+          ...(content.attachments ?? []).map(({ filename, sha256 }) => `Attached: ${filename}, SHA-256 ${sha256}.`),
+        ];
+  return [
+    ...asked,
+    ...what,
+    "",
+    "What happened to each recipient",
+    ...Array.from({ length: total }, (_, index) => index).flatMap((index) => recipientLines(index, content, events)),
+    "",
+    "What was decided about the job",
+    ...events.filter(({ data }) => data["recipient"] === undefined).flatMap(decisionLines),
+  ];
+}
+
+function contentOf(text: string | null): Content | null {
+  try {
+    return text === null ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function recipientLines(index: number, content: Content | null, events: readonly EvidencedEvent[]): readonly string[] {
+  const { email, url } = content?.recipients?.[index] ?? {};
+  const own = events.filter(({ data }) => data["recipient"] === index);
+  const happened = own.map((event) => `    ${event.time}  ${outcomeOf(event)}`);
+  return [
+    `  ${index + 1}. ${email ?? url ?? "recipient"}`,
+    ...(own.length === 0 ? ["    nothing was recorded"] : happened),
+  ];
+}
+
+const inWords: Readonly<Record<string, string>> = {
+  RecipientSent: "accepted by the mail server",
+  RecipientFailed: "refused for good",
+  RecipientDeferred: "put off until a later attempt",
+  RecipientUnknown: "handed over, and no answer came",
+  RecipientSuppressed: "not mailed, as the address is on the list of those never mailed",
+};
+
+function outcomeOf({ sequence, type, data }: EvidencedEvent): string {
+  const error = data["error"] as { readonly message?: string } | undefined;
+  const answer = data["response"] ?? error?.message;
+  const turn = data["run"] === undefined ? "" : `, run ${data["run"]}, attempt ${data["attempt"]}`;
+  const said = answer === undefined ? "" : `: ${JSON.stringify(answer)}`;
+  const messageId = data["messageId"] === undefined ? "" : ` ${data["messageId"]}`;
+  return `${inWords[type] ?? type}${said}${messageId} (event ${sequence}${turn})`;
+}
+
+function decisionLines({ sequence, type, time, actor, data }: EvidencedEvent): readonly string[] {
+  if (type === "RecipientsClaimed" || type === "RecipientsReleased") return [];
+  const reason = typeof data["reason"] === "string" ? `, because ${JSON.stringify(data["reason"])}` : "";
+  return [`    ${time}  ${type} by ${actor}${reason} (event ${sequence})`];
+}

@@ -1,0 +1,139 @@
+import { sign } from "node:crypto";
+import type { ContentStore } from "../content/content-store.ts";
+import { digestOf } from "../content/encode-content.ts";
+import { isWholeErasure } from "../domain/job/erase-content.ts";
+import type { Instant } from "../domain/message.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { type EvidenceEvent, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
+import { type LogMessage, leafHashOf } from "./log-message.ts";
+import { LeafHashes } from "./merkle.ts";
+import { readSeal } from "./read-seal.ts";
+import { faultOfSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
+import type { SealKey } from "./seal-key.ts";
+import type { SealedLog } from "./sealed-log.ts";
+
+export type EvidenceSources = {
+  readonly log: EventLog;
+  readonly sealedLog: SealedLog;
+  readonly contentStore: ContentStore;
+  readonly key: SealKey;
+  readonly now: () => Instant;
+};
+
+/** The log does not give back what was sealed: no honest bundle can be made of it. */
+export class EvidenceBroken extends Error {
+  override readonly name = "EvidenceBroken";
+}
+
+/**
+ * Two lines: what is said, and the signature over its bytes. Null where the log knows no such job. The ranges that the
+ * job's events stand in are read once, one after the other; what is kept of others' events are their hashes.
+ */
+export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
+  const { log, sealedLog, contentStore, key, now } = sources;
+  const { lastSequence } = await sealedLog.state();
+  const history = (await log.readHistory(job)).filter(({ sequence }) => sequence <= lastSequence);
+  if (history.length === 0) return null;
+  const content = await contentLeft(contentStore, job, history);
+  const sequences = new Set(history.map(({ sequence }) => sequence));
+  const { events, seals } = await prove(sealedLog, sequences);
+  const statement: EvidenceStatement = {
+    format: evidenceFormat,
+    tenant: job.tenant,
+    jobId: job.jobId,
+    madeAt: now(),
+    logSequence: lastSequence,
+    events,
+    seals: seals.map(toSealAnswer),
+    content: content === null ? null : Buffer.from(content).toString(),
+  };
+  return signed(statement, key);
+}
+
+/** Without what was decided to be erased, also while it is still being overwritten. */
+async function contentLeft(
+  contentStore: ContentStore,
+  job: JobRef,
+  history: readonly StoredEvent[],
+): Promise<Uint8Array | null> {
+  const stored = await contentStore.get(job);
+  const erasure = history.findLast(({ event }) => event.type === "JobContentErased")?.event;
+  if (stored === null || erasure?.type !== "JobContentErased") return stored;
+  const isWhole = history.some(({ event }) => isWholeErasure(event));
+  return !isWhole && digestOf(stored) === erasure.data.contentSha256 ? stored : null;
+}
+
+export function signed(statement: EvidenceStatement, { keyId, publicKey, privateKey }: SealKey): string {
+  const line = JSON.stringify(statement);
+  const signature = sign(null, signedBytesOf(line), privateKey).toString("base64");
+  return `${line}\n${JSON.stringify({ keyId, publicKey, signature })}\n`;
+}
+
+/** A text of its own before it, so that a signature over a seal is never one over a bundle. */
+export const signedBytesOf = (line: string): Buffer => Buffer.from(`waybill.evidence.v1\n${line}`);
+
+type Proven = { readonly events: EvidenceEvent[]; readonly seals: StoredSeal[] };
+
+async function prove(sealedLog: SealedLog, sequences: ReadonlySet<number>): Promise<Proven> {
+  const wanted = [...sequences].sort((one, other) => one - other);
+  const proven: Proven = { events: [], seals: [] };
+  const [first = 0, last = 0] = [wanted[0], wanted.at(-1)];
+  for await (const batch of sealedLog.messages(first, "seals")) {
+    for (const message of batch) {
+      const seal = readSeal(message);
+      if (seal === null || faultOfSeal(seal) !== null)
+        throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
+      const isNeeded = wanted.some((sequence) => sequence >= seal.from && sequence <= seal.to);
+      if (isNeeded) await proveIn(sealedLog, seal, sequences, proven);
+      if (seal.to >= last) return proven;
+    }
+  }
+  const sealedTo = proven.events.at(-1)?.sequence ?? 0;
+  const rest = wanted.filter((sequence) => sequence > sealedTo);
+  for await (const message of between(sealedLog, (rest[0] ?? 1) - 1, last)) {
+    if (sequences.has(message.sequence)) proven.events.push(toEvent(message, null));
+  }
+  return proven;
+}
+
+async function proveIn(
+  sealedLog: SealedLog,
+  seal: StoredSeal,
+  sequences: ReadonlySet<number>,
+  { events, seals }: Proven,
+): Promise<void> {
+  const hashes: Buffer[] = [];
+  const own: { readonly message: LogMessage; readonly index: number }[] = [];
+  for await (const message of between(sealedLog, seal.from - 1, seal.to)) {
+    if (sequences.has(message.sequence)) own.push({ message, index: hashes.length });
+    hashes.push(leafHashOf(message));
+  }
+  const tree = new LeafHashes(hashes);
+  if (tree.size !== seal.count || tree.root().toString("hex") !== seal.root) {
+    throw new EvidenceBroken(`The log from ${seal.from} to ${seal.to} is not what was sealed.`);
+  }
+  seals.push(seal);
+  for (const { message, index } of own) {
+    const path = tree.path(index).map((node) => node.toString("hex"));
+    events.push(toEvent(message, { seal: seal.sequence, index, path }));
+  }
+}
+
+const toEvent = ({ sequence, storedAt, subject, body }: LogMessage, proof: EvidenceEvent["proof"]): EvidenceEvent => ({
+  sequence,
+  storedAt,
+  subject,
+  body: Buffer.from(body).toString(),
+  proof,
+});
+
+/** The messages after one sequence and up to another. */
+async function* between(sealedLog: SealedLog, after: number, to: number): AsyncGenerator<LogMessage> {
+  for await (const batch of sealedLog.messages(after, "all")) {
+    for (const message of batch) {
+      if (message.sequence > to) return;
+      yield message;
+      if (message.sequence === to) return;
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Msg } from "nats";
+import { LogUnavailable } from "../event-log/event-log.ts";
+import { askJetStream } from "../event-log/jetstream-api.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { nextMessages } from "../event-log/jetstream-durable.ts";
+import { isMessageMissing } from "../event-log/jetstream-errors.ts";
+import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
+import { placeOf } from "../event-log/jetstream-message.ts";
+import { openPull, type Pull, PullEnded } from "../event-log/jetstream-pull.ts";
+import type { LogMessage } from "./log-message.ts";
+
+const batch = 2000;
+const retryAfterMs = 500;
+const maxFailures = 10;
+/** A server that has counted a message and does not hand it out within this may have found that its bytes are broken. */
+const patienceMs = 3000;
+
+type Found = { readonly message: { readonly subject: string; readonly data?: string } };
+
+/** Null where nothing is, or nothing that could be read. */
+export async function messageAt(
+  connection: JetStreamConnection,
+  stream: string,
+  sequence: number,
+): Promise<Pick<LogMessage, "subject" | "body"> | null> {
+  try {
+    const question = JSON.stringify({ seq: sequence });
+    const { message } = await asking(connection, () =>
+      askJetStream<Found>(connection, `$JS.API.STREAM.MSG.GET.${stream}`, question),
+    );
+    return { subject: message.subject, body: Buffer.from(message.data ?? "", "base64") };
+  } catch (failure) {
+    if (isMessageMissing(failure)) return null;
+    throw failure;
+  }
+}
+
+/** The reader is alive and owes messages, and none comes. */
+class Stalled extends Error {
+  override readonly name = "Stalled";
+}
+
+/**
+ * Every message after a sequence, of one subject alone where one is named, up to where the log ends. What the server counts
+ * when it is asked is what is read: so it ends, and needs no guess when. A message whose bytes were broken on the disk is
+ * counted and never comes: it is stepped over, as if it were not there.
+ */
+export async function* readStored(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  subject: string | null,
+): AsyncGenerator<readonly Msg[]> {
+  let last = afterSequence;
+  let filter = subject;
+  let failures = 0;
+  for (;;) {
+    try {
+      for await (const messages of readOnce(connection, stream, last, filter)) {
+        failures = 0;
+        const wanted = messages.filter((message) => subject === null || message.subject === subject);
+        if (wanted.length > 0) yield wanted;
+        last = placeOf(messages.at(-1) as Msg).streamSequence;
+      }
+      return;
+    } catch (failure) {
+      if (failure instanceof Stalled) {
+        // What is missing among messages of one subject cannot be told: all of them are looked through.
+        if (filter === null) last = await stepOver(connection, stream, last);
+        filter = null;
+        if (last >= (await lastSequenceOf(connection, stream))) return;
+        continue;
+      }
+      failures += 1;
+      if (!isPassing(failure)) throw failure;
+      if (failures === maxFailures) throw new LogUnavailable("The log could not be read on.", { cause: failure });
+      await pause(retryAfterMs);
+    }
+  }
+}
+
+/** The place of the message that is in the way; where the next one can be read, nothing is. */
+const stepOver = async (connection: JetStreamConnection, stream: string, last: number): Promise<number> =>
+  (await messageAt(connection, stream, last + 1)) === null ? last + 1 : last;
+
+const lastSequenceOf = async (connection: JetStreamConnection, stream: string): Promise<number> => {
+  const { state } = await asking(connection, () =>
+    askJetStream<{ state: { last_seq: number } }>(connection, `$JS.API.STREAM.INFO.${stream}`, ""),
+  );
+  return state.last_seq;
+};
+
+async function* readOnce(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  subject: string | null,
+): AsyncGenerator<readonly Msg[]> {
+  const reader = await createReader(connection, stream, afterSequence, subject);
+  const pull = openPull(connection, nextMessages(stream, reader.name), batch);
+  let delivered = 0;
+  try {
+    while (delivered < reader.pending) {
+      const messages = await nextOf(pull);
+      delivered += messages.length;
+      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      yield messages;
+    }
+  } finally {
+    pull.close();
+    await deleteReader(connection, stream, reader);
+  }
+}
+
+async function nextOf(pull: Pull): Promise<readonly Msg[]> {
+  const over = new AbortController();
+  const coming = pull.next();
+  // Whoever waited for it may be gone when it fails.
+  coming.catch(() => {});
+  const late = pause(patienceMs, undefined, { signal: over.signal }).then(() => {
+    throw new Stalled(`Nothing came within ${patienceMs} ms.`);
+  });
+  late.catch(() => {});
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,26 @@
+import type { Trust } from "./check.ts";
+import type { LogReport } from "./verify-log.ts";
+
+/** Null where the log is what was sealed. `exportedTo` is where it ended when it was exported, null for a log itself. */
+export function whyNotWhole(report: LogReport, exportedTo: number | null): string | null {
+  const { findings, seals, messages, lastSequence } = report;
+  if (findings.length > 0) return `The log is not what was sealed: ${findings.length} findings.`;
+  if (exportedTo !== null && lastSequence < exportedTo) {
+    return `The file ends at ${lastSequence}, and the log had come to ${exportedTo} when it was exported: it was cut off.`;
+  }
+  return seals === 0 && messages > 0 ? "Nothing of this log is sealed: there is nothing to check it against." : null;
+}
+
+/** The report for people. */
+export function linesOfLog(report: LogReport, { keys, seals: published }: Trust): readonly string[] {
+  const { findings, seals, messages, lastSequence, sealedTo, unsealed, keyIds } = report;
+  const unnamed = `with key ${keyIds.join(", ")}. Whether it is the right one was not checked: name it by --key.`;
+  return [
+    `${messages} messages, the last is ${lastSequence}. ${seals} seals cover them up to ${sealedTo}.`,
+    ...(unsealed > 0 ? [`${unsealed} events after that are not sealed yet: nothing is known of them.`] : []),
+    ...(keyIds.length === 0 ? [] : [keys.length === 0 ? `Signed ${unnamed}` : `Signed with key ${keyIds.join(", ")}.`]),
+    ...(published.size > 0 ? [`Held against ${published.size} seals that were published.`] : []),
+    ...findings.map(({ kind, message }) => `[${kind}] ${message}`),
+    ...(findings.length === 0 && seals > 0 ? ["Everything that was sealed is as it was sealed."] : []),
+  ];
+}

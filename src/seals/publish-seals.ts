@@ -1,0 +1,72 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { readSeal } from "./read-seal.ts";
+import type { StoredSeal } from "./seal.ts";
+import type { SealedLog } from "./sealed-log.ts";
+
+/** Somewhere else than the log, out of the hands of whoever could rewrite it. */
+export interface SealDestination {
+  readonly name: string;
+  /** The place of the last seal that surely arrived; 0 where none did. */
+  position(): Promise<number>;
+  /** Oldest first, at least one. Throws where it is not sure that all of them arrived. */
+  publish(seals: readonly StoredSeal[]): Promise<void>;
+}
+
+export type SealPublisher = {
+  start(): void;
+  stop(): Promise<void>;
+};
+
+const lookEveryMs = 2_000;
+const longestDelayMs = 300_000;
+const atOnce = 100;
+
+/**
+ * Brings every seal to every destination at least once, each at its own pace: one that is away holds up neither sealing
+ * nor the others, and gets what it missed once it is there again.
+ */
+export function createSealPublisher(
+  sealedLog: SealedLog,
+  destinations: readonly SealDestination[],
+  report: (failure: unknown, destination: string) => void,
+  everyMs = lookEveryMs,
+): SealPublisher {
+  const stopping = new AbortController();
+  let running: readonly Promise<void>[] = [];
+
+  const run = async (destination: SealDestination): Promise<void> => {
+    let delayMs = everyMs;
+    while (!stopping.signal.aborted) {
+      try {
+        await publishNew(sealedLog, destination, stopping.signal);
+        delayMs = everyMs;
+      } catch (failure) {
+        report(failure, destination.name);
+        delayMs = Math.min(delayMs * 2, longestDelayMs);
+      }
+      await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  return {
+    start: () => {
+      running = destinations.map(run);
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function publishNew(sealedLog: SealedLog, destination: SealDestination, signal: AbortSignal): Promise<void> {
+  const position = await destination.position();
+  const last = await sealedLog.lastSeal();
+  if (last === null || last.sequence <= position) return;
+  for await (const messages of sealedLog.messages(position, "seals")) {
+    const seals = messages.flatMap((message) => readSeal(message) ?? []);
+    for (let begin = 0; begin < seals.length && !signal.aborted; begin += atOnce) {
+      await destination.publish(seals.slice(begin, begin + atOnce));
+    }
+    if (signal.aborted) return;
+  }
+}

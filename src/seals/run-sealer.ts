@@ -1,0 +1,58 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { LogRolledBack } from "./seal-witness.ts";
+import type { Sealer } from "./sealer.ts";
+
+export type SealerReports = {
+  /** Called again and again while it lasts. */
+  readonly away: (failure: unknown) => void;
+  readonly rolledBack: (failure: LogRolledBack) => void;
+};
+
+export type SealerCondition = {
+  /** Degraded is what goes by itself; down needs somebody. */
+  readonly status: "up" | "degraded" | "down";
+  readonly reason: string | null;
+};
+
+export type RunningSealer = {
+  readonly condition: () => SealerCondition;
+  /** Resolves when the seal in hand is stored or given up. */
+  stop(): Promise<void>;
+};
+
+const lookEveryMs = 2_000;
+/** A rollback goes by no waiting; it is said every minute until somebody has heard it. */
+const lookAgainMs = 60_000;
+
+/** Seals what is due as long as it runs, and begins at once. */
+export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = lookEveryMs): RunningSealer {
+  const stopping = new AbortController();
+  let condition: SealerCondition = { status: "up", reason: null };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      let delayMs = everyMs;
+      try {
+        await sealer.sealWhatIsDue();
+        condition = { status: "up", reason: null };
+      } catch (failure) {
+        if (failure instanceof LogRolledBack) {
+          reports.rolledBack(failure);
+          condition = { status: "down", reason: "log-rolled-back" };
+          delayMs = Math.max(lookAgainMs, everyMs);
+        } else {
+          reports.away(failure);
+          condition = { status: "degraded", reason: "not-sealing" };
+        }
+      }
+      await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return {
+    condition: () => condition,
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { SafePost } from "../webhooks/safe-post.ts";
+import type { WebhookSecret } from "../webhooks/secret.ts";
+import { signedPost } from "../webhooks/signed-post.ts";
+import type { SealDestination } from "./publish-seals.ts";
+import { toSealAnswer } from "./seal.ts";
+import type { SealStore } from "./seal-store.ts";
+
+export type SealWebhook = {
+  readonly url: string;
+  readonly post: SafePost;
+  /** What signs calls of the tenant `default`. */
+  readonly secrets: () => Promise<readonly WebhookSecret[]>;
+  readonly store: SealStore;
+};
+
+/** One message for each seal, as Standard Webhooks has it; its `webhook-id` is the same however often it is sent. */
+export const createSealWebhook = ({ url, post, secrets, store }: SealWebhook): SealDestination => ({
+  name: "webhook",
+  position: () => store.published("webhook"),
+  publish: async (seals) => {
+    const signing = await secrets();
+    for (const seal of seals) {
+      const data = toSealAnswer(seal);
+      const body = Buffer.from(JSON.stringify({ type: "log.sealed", timestamp: seal.sealedAt, data }));
+      const message = { id: `seal_${data.digest.slice(0, 32)}`, body, traceparent: null };
+      const outcome = await signedPost(post, { url, secrets: signing }, message);
+      if (outcome.kind !== "answered") throw new Error(`SEAL_WEBHOOK: ${outcome.error.code}`);
+      if (outcome.statusCode < 200 || outcome.statusCode > 299) {
+        throw new Error(`SEAL_WEBHOOK answered ${outcome.statusCode}`);
+      }
+      await store.publishedUpTo("webhook", seal.sequence);
+    }
+  },
+});

@@ -1,0 +1,48 @@
+import type { LogMessage } from "./log-message.ts";
+import type { LogFinding, LogSource } from "./verify-log.ts";
+
+type Named = Pick<LogFinding, "message" | "sequences">;
+
+const namedAtMost = 10;
+
+/**
+ * A root says that something in its range is not what it was, and not what. Some alterations betray themselves: what is
+ * no JSON, speaks of another job than it stands at, or was stored before what comes before it.
+ */
+export async function findSuspects(
+  source: LogSource,
+  { from, to, message }: Pick<LogFinding, "from" | "to" | "message">,
+): Promise<Named> {
+  const suspects: number[] = [];
+  const reasons = new Set<string>();
+  const ids = new Set<string>();
+  let before = 0n;
+  read: for await (const batch of source.messages(from - 1, "all")) {
+    for (const found of batch) {
+      if (found.sequence > to) break read;
+      const storedAt = BigInt(found.storedAt);
+      const reason = storedAt < before ? "stored before the one before it" : whySuspect(found, ids);
+      before = storedAt > before ? storedAt : before;
+      if (reason === null || suspects.length === namedAtMost) continue;
+      suspects.push(found.sequence);
+      reasons.add(reason);
+    }
+  }
+  if (suspects.length === 0) return { message, sequences: [] };
+  return {
+    message: `${message} Look at ${suspects.join(", ")} first: ${[...reasons].join("; ")}.`,
+    sequences: suspects,
+  };
+}
+
+function whySuspect({ subject, body }: LogMessage, ids: Set<string>): string | null {
+  try {
+    const { id, subject: about } = JSON.parse(Buffer.from(body).toString());
+    if (!subject.split(".").includes(about)) return "about another job than it stands at";
+    if (ids.has(id)) return "an event that stands there twice";
+    ids.add(id);
+    return null;
+  } catch {
+    return "no JSON";
+  }
+}

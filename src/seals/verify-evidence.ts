@@ -1,0 +1,194 @@
+import { verify } from "node:crypto";
+import { digestOf } from "../content/encode-content.ts";
+import { type Check, failed, passed, type Trust } from "./check.ts";
+import { signedBytesOf } from "./evidence.ts";
+import {
+  checkedSignature,
+  checkedStatement,
+  type EvidenceEvent,
+  type EvidenceSeal,
+  type EvidenceSignature,
+  type EvidenceStatement,
+} from "./evidence-format.ts";
+import { type EvidencedEvent, readEvidencedEvent } from "./evidenced-event.ts";
+import { leafHashOf } from "./log-message.ts";
+import { rootOfPath } from "./merkle.ts";
+import { digestOfSeal, faultOfSeal } from "./seal.ts";
+import { keyIdOf, toPublicKey } from "./seal-key.ts";
+
+export type EvidenceReport = {
+  readonly checks: readonly Check[];
+  /** Null where the file could not be read as a bundle at all. */
+  readonly statement: EvidenceStatement | null;
+  readonly events: readonly EvidencedEvent[];
+  readonly keyId: string | null;
+};
+
+/** Looks at everything in a bundle, also where something before was wrong; needs nothing but the bundle. */
+export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport {
+  const { statement, signature, line, checks } = readBundle(bytes);
+  if (statement === null) return { checks, statement, events: [], keyId: null };
+  const sealsBySequence = new Map(statement.seals.map((seal) => [seal.sequence, seal]));
+  const read = statement.events.map((event, index) => readEvidencedEvent(event, index));
+  const events = read.flatMap(({ event }) => (event === null ? [] : [event]));
+  return {
+    statement,
+    events,
+    keyId: signature?.keyId ?? null,
+    checks: [
+      ...checks,
+      checkSignature(line, signature),
+      ...checkSeals(statement.seals, trust),
+      checkProofs(statement.events, sealsBySequence),
+      checkJob(
+        statement,
+        read.map(({ fault }) => fault),
+      ),
+      checkContent(statement, events),
+      ...checkTrust(statement, signature, trust),
+    ],
+  };
+}
+
+type Bundle = {
+  readonly statement: EvidenceStatement | null;
+  readonly signature: EvidenceSignature | null;
+  readonly line: string;
+  readonly checks: readonly Check[];
+};
+
+const form = "The file is a bundle of evidence, written as such files are";
+
+function readBundle(bytes: Uint8Array): Bundle {
+  const text = Buffer.from(bytes).toString("utf8");
+  const [line = "", second = "", ...rest] = text.split("\n");
+  const nothing = { statement: null, signature: null, line };
+  try {
+    if (!Buffer.from(text).equals(bytes)) return { ...nothing, checks: [failed(form, "It is not written in UTF-8.")] };
+    const statement = checkedStatement(JSON.parse(line));
+    const { signature, fault } = readSignature(second);
+    const written = `${JSON.stringify(statement)}\n${JSON.stringify(signature)}\n`;
+    const isAsWritten = rest.length === 1 && written === text;
+    const where = fault ?? (isAsWritten ? null : `It was altered at byte ${firstDifference(written, text)}.`);
+    return { statement, signature, line, checks: [where === null ? passed(form, "") : failed(form, where)] };
+  } catch (failure) {
+    return { ...nothing, checks: [failed(form, `Its first line cannot be read: ${String(failure)}`)] };
+  }
+}
+
+function readSignature(line: string): { readonly signature: EvidenceSignature | null; readonly fault: string | null } {
+  try {
+    return { signature: checkedSignature(JSON.parse(line)), fault: null };
+  } catch (failure) {
+    return { signature: null, fault: `Its second line, the signature, cannot be read: ${String(failure)}` };
+  }
+}
+
+function firstDifference(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return Buffer.byteLength(one.slice(0, at));
+}
+
+function checkSignature(line: string, signature: EvidenceSignature | null): Check {
+  const what = "The service signed this bundle as a whole, so nothing was left out or added later";
+  const key = signature === null ? null : toPublicKey(signature.publicKey);
+  if (signature === null || key === null) return failed(what, "There is no signature that could be checked.");
+  const bytes = Buffer.from(signature.signature, "base64");
+  const isWhole = bytes.toString("base64") === signature.signature && keyIdOf(signature.publicKey) === signature.keyId;
+  if (isWhole && verify(null, signedBytesOf(line), key, bytes))
+    return passed(what, `Signed with key ${signature.keyId}.`);
+  return failed(
+    what,
+    `The signature with key ${signature.keyId} does not fit: the first line or the signature was altered.`,
+  );
+}
+
+function checkSeals(seals: readonly EvidenceSeal[], trust: Trust): readonly Check[] {
+  const what = "Each seal of the log in the bundle carries its signature";
+  const faults = seals.flatMap((seal) => {
+    const fault = faultOfSeal(seal) ?? (digestOfSeal(seal) === seal.digest ? null : "its digest is not its own");
+    return fault === null ? [] : [`The seal of events ${seal.from} to ${seal.to}: ${fault}.`];
+  });
+  const checks = [faults.length === 0 ? passed(what, `${seals.length} of them.`) : failed(what, faults.join(" "))];
+  if (trust.seals.size === 0) return checks;
+  const published = "Each seal of the log in the bundle is among those that were published";
+  const unknown = seals.filter((seal) => trust.seals.get(seal.to) !== digestOfSeal(seal));
+  const named = unknown.map(({ from, to }) => `The seal of events ${from} to ${to} is not.`);
+  return [...checks, named.length === 0 ? passed(published, "") : failed(published, named.join(" "))];
+}
+
+function checkProofs(events: readonly EvidenceEvent[], seals: ReadonlyMap<number, EvidenceSeal>): Check {
+  const what = "Each event stands in the sealed log exactly as it is shown here";
+  const faults = events.flatMap((event, index) => {
+    const fault = faultOfProof(event, seals);
+    return fault === null ? [] : [`Event ${index + 1} of the bundle (sequence ${event.sequence}): ${fault}.`];
+  });
+  if (faults.length > 0) return failed(what, faults.slice(0, 20).join(" "));
+  const unsealed = events.filter(({ proof }) => proof === null).length;
+  const sealed = `${events.length - unsealed} of ${events.length} events are sealed.`;
+  return passed(what, unsealed === 0 ? sealed : `${sealed} ${unsealed} not yet: ask for the evidence again later.`);
+}
+
+function faultOfProof(event: EvidenceEvent, seals: ReadonlyMap<number, EvidenceSeal>): string | null {
+  const { proof, sequence } = event;
+  if (proof === null) {
+    const isLate = [...seals.values()].every(({ to }) => sequence > to);
+    return isLate ? null : "it has no proof, though later events are sealed";
+  }
+  const seal = seals.get(proof.seal);
+  if (seal === undefined) return `the bundle has no seal ${proof.seal}, which it names`;
+  if (sequence < seal.from || sequence > seal.to)
+    return `it is outside of the seal's range, ${seal.from} to ${seal.to}`;
+  const leaf = leafHashOf({ ...event, body: Buffer.from(event.body) });
+  const path = proof.path.map((node) => Buffer.from(node, "hex"));
+  const root = rootOfPath(leaf, proof.index, seal.count, path)?.toString("hex");
+  return root === seal.root ? null : "it or its proof was altered: it does not lead to what was sealed";
+}
+
+function checkJob({ tenant, jobId, events }: EvidenceStatement, faults: readonly (string | null)[]): Check {
+  const what = "The events are those of this job, in the order in which they were stored";
+  const strange = events.flatMap(({ subject, sequence }, index) => {
+    if (!isOf(subject, tenant, jobId)) return [`Event ${index + 1} (sequence ${sequence}) is not of this job.`];
+    const before = events[index - 1]?.sequence ?? 0;
+    return sequence > before ? [] : [`Event ${index + 1} (sequence ${sequence}) stands after ${before}.`];
+  });
+  const all = [...faults.filter((fault) => fault !== null), ...strange];
+  return all.length === 0 ? passed(what, `${events.length} events.`) : failed(what, all.slice(0, 20).join(" "));
+}
+
+function isOf(subject: string, tenant: string, jobId: string): boolean {
+  const [first, second] = [`jobs.${tenant}.${jobId}.`, `.jobs.${tenant}.${jobId}.`];
+  return subject.startsWith(first) || subject.slice(subject.indexOf(".")).startsWith(second);
+}
+
+function checkContent({ content }: EvidenceStatement, events: readonly EvidencedEvent[]): Check {
+  const what = "What was sent, and to whom, is what the events name by its digest";
+  const [first] = events;
+  const named = first?.type === "JobCreated" ? first.data["contentSha256"] : null;
+  if (typeof named !== "string") return failed(what, "The first event is not the creation of the job.");
+  const erasures = events.filter(({ type }) => type === "JobContentErased");
+  const last = erasures.at(-1);
+  const erased = erasures.map(({ time, actor, sequence }) => ` at ${time} by ${actor} (event ${sequence})`).join(",");
+  if (content === null) return passed(what, `It was erased${erased}; its SHA-256 was ${named}.`);
+  if (last === undefined) {
+    return digestOf(content) === named ? passed(what, `SHA-256 ${named}.`) : failed(what, "The content was altered.");
+  }
+  // What was left when somebody was erased is named by the event that says so.
+  if (erasures.every(({ data }) => data["recipients"] !== null) && digestOf(content) === last.data["contentSha256"]) {
+    return passed(what, `Recipients were erased${erased}; SHA-256 ${named} before, ${digestOf(content)} since.`);
+  }
+  return failed(what, "The content was altered.");
+}
+
+function checkTrust(
+  { seals }: EvidenceStatement,
+  signature: EvidenceSignature | null,
+  { keys }: Trust,
+): readonly Check[] {
+  const used = [...new Set([...seals.map(({ publicKey }) => publicKey), signature?.publicKey ?? ""])];
+  if (keys.length === 0) return [];
+  const what = "All of it was signed with a key that you know from elsewhere";
+  const unknown = used.filter((key) => !keys.includes(key)).map(keyIdOf);
+  return [unknown.length === 0 ? passed(what, "") : failed(what, `You did not name key ${unknown.join(", ")}.`)];
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { headers } from "nats";
+import { LogFull } from "../event-log/event-log.ts";
+import {
+  askJetStream,
+  lastMessageOf,
+  nextMessageOf,
+  removeMessage,
+  type StreamMessage,
+} from "../event-log/jetstream-api.ts";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
+import { decodeSuppression, encodeSuppression, type SuppressionRecord, toSuppression } from "./suppression-records.ts";
+import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
+
+const secretBytes = 32;
+
+/**
+ * One message an address in the stream SUPPRESSIONS, which `ensureStreams` has made or checked. The secret stands among
+ * them: without it the digests mean nothing, so that nobody can bring back one without the other.
+ */
+export function createJetStreamSuppressionStore(connection: JetStreamConnection, prefix: string): SuppressionStore {
+  const stream = streamName(prefix, "SUPPRESSIONS");
+  const subjectOf = ({ tenant, digest }: AddressKey): string => suppressionSubjectOf(prefix, tenant, digest);
+  const last = (subject: string) => asking(connection, () => lastMessageOf(connection, stream, subject));
+  /** Overwritten with chance, not only unlinked. */
+  const erase = (sequence: number) => asking(connection, () => removeMessage(connection, stream, sequence));
+
+  /** False where the last message of the subject is another than expected; 0 is none. */
+  const publish = (subject: string, data: string | Uint8Array, expectedSequence: number): Promise<boolean> =>
+    asking(connection, async () => {
+      const guard = headers();
+      guard.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
+      try {
+        await askJetStream(connection, subject, data, guard);
+        return true;
+      } catch (failure) {
+        if (isWrongSequence(failure)) return false;
+        if (isOutOfRoom(failure)) throw new LogFull("There is no room for a suppression.", { cause: failure });
+        throw failure;
+      }
+    });
+
+  return {
+    secret: async () => {
+      const subject = suppressionSecretSubject(prefix);
+      for (;;) {
+        const stored = await last(subject);
+        if (stored !== null) return Buffer.from(stored.data);
+        const fresh = randomBytes(secretBytes);
+        if (await publish(subject, fresh, 0)) return fresh;
+      }
+    },
+    find: async (key) => {
+      const stored = await last(subjectOf(key));
+      return stored === null ? null : toSuppression(recordIn(stored));
+    },
+    put: async (key, suppression) => {
+      for (;;) {
+        if (await publish(subjectOf(key), encodeSuppression(suppression), 0)) return { isNew: true, suppression };
+        const stored = await last(subjectOf(key));
+        if (stored !== null) return { isNew: false, suppression: toSuppression(recordIn(stored)) };
+      }
+    },
+    remove: async (key) => {
+      let wasThere = false;
+      // The newest first: until the last of them is gone the address is suppressed.
+      for (;;) {
+        const stored = await last(subjectOf(key));
+        if (stored === null) return wasThere;
+        await erase(stored.sequence);
+        wasThere = true;
+      }
+    },
+    forget: async (key) => {
+      for (;;) {
+        const stored = await last(subjectOf(key));
+        if (stored === null) return false;
+        const { replaces, ...record } = recordIn(stored);
+        if (record.email === null) {
+          // Whoever wrote this may have died before the one with the address was gone.
+          if (replaces !== undefined) await erase(replaces);
+          return true;
+        }
+        const forgotten: SuppressionRecord = { ...record, email: null, replaces: stored.sequence };
+        await publish(subjectOf(key), encodeSuppression(forgotten), stored.sequence);
+      }
+    },
+    page: async (tenant, { after, limit }) => {
+      const suppressions: Suppression[] = [];
+      let at = after;
+      // One by one, as a consumer with a filter would first count all that match: a second for a million, on 2.9.
+      for (;;) {
+        const wanted = suppressionSubjectOf(prefix, tenant, "*");
+        const from = at + 1;
+        const found = await asking(connection, () => nextMessageOf(connection, stream, wanted, from));
+        if (found === null) return { suppressions, next: null };
+        if (suppressions.length === limit) return { suppressions, next: at };
+        suppressions.push(toSuppression(recordIn(found)));
+        at = found.sequence;
+      }
+    },
+  };
+}
+
+const recordIn = ({ data }: StreamMessage): SuppressionRecord => decodeSuppression(Buffer.from(data).toString());

@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
+
+/** Keeps the lists as long as the process lives. */
+export function createMemorySuppressionStore(): SuppressionStore {
+  const secret = randomBytes(32);
+  const stored = new Map<string, AddressKey & { readonly place: number; suppression: Suppression }>();
+  const keyOf = ({ tenant, digest }: AddressKey): string => `${tenant}.${digest}`;
+  let places = 0;
+  return {
+    secret: async () => secret,
+    find: async (key) => stored.get(keyOf(key))?.suppression ?? null,
+    put: async (key, suppression) => {
+      const there = stored.get(keyOf(key));
+      if (there !== undefined) return { isNew: false, suppression: there.suppression };
+      places += 1;
+      stored.set(keyOf(key), { ...key, place: places, suppression });
+      return { isNew: true, suppression };
+    },
+    remove: async (key) => stored.delete(keyOf(key)),
+    forget: async (key) => {
+      const there = stored.get(keyOf(key));
+      if (there !== undefined) there.suppression = { ...there.suppression, email: null };
+      return there !== undefined;
+    },
+    page: async (tenant, { after, limit }) => {
+      const following = [...stored.values()].filter((entry) => entry.tenant === tenant && entry.place > after);
+      const page = following.slice(0, limit);
+      return {
+        suppressions: page.map(({ suppression }) => suppression),
+        next: following.length > limit ? (page.at(-1)?.place ?? null) : null,
+      };
+    },
+  };
+}

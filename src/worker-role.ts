@@ -1,0 +1,79 @@
+import { allJobKinds } from "./job-kinds/all-job-kinds.ts";
+import type { WorkPorts } from "./job-kinds/work-ports.ts";
+import { type BreakerState, withBreaker } from "./mail/breaker.ts";
+import { createPace } from "./mail/pace.ts";
+import { createSmtpMailer } from "./mail/smtp-mailer.ts";
+import type { Parts } from "./parts.ts";
+import { reportsForWork } from "./report-parts.ts";
+import { createJetStreamSuppressionEntries } from "./suppressions/jetstream-suppression-entries.ts";
+import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppression-store.ts";
+import { createSuppressedDigests } from "./suppressions/suppressed-digests.ts";
+import { createSuppressionGuard, type SuppressionGuard } from "./suppressions/suppression-guard.ts";
+import { webhooksForWork } from "./webhooks-role.ts";
+import { createJetStreamWorkQueue } from "./work-queue/jetstream-work-queue.ts";
+import { createJobWorker, queuePatienceMs } from "./workers/create-job-worker.ts";
+import { createJetStreamLeaseProbe } from "./workers/jetstream-lease-probe.ts";
+import type { Worker } from "./workers/worker.ts";
+
+/** One worker for each kind of job. Answers how to see the state of the breaker before the mail server. */
+export async function startWorkers(parts: Parts): Promise<() => BreakerState> {
+  const { config, logger, contentStore, witness, lifecycle } = parts;
+  const smtp = createSmtpMailer({
+    url: config.smtpUrl,
+    maxConnections: config.smtpMaxConnections,
+    timeoutMs: config.smtpTimeoutMs,
+    dkim: config.dkim,
+  });
+  const mailer = withBreaker(witness.metrics.mail.measure(smtp));
+  mailer.onChange((state) => logger.warn({ state }, "the breaker before the mail server"));
+  lifecycle.started("the mailer", mailer.close);
+  const { mailFrom, emailBatchDelayMs: batchDelayMs, smtpRate, publicUrl } = config;
+  const suppressions = startSuppressionGuard(parts);
+  const workers = createWorkers(parts, {
+    contentStore,
+    mail: { mailer, pace: createPace(smtpRate), mailFrom, batchDelayMs, suppressions, publicUrl },
+    reports: reportsForWork(parts),
+    webhooks: await webhooksForWork(parts),
+  });
+  for (const worker of workers) worker.start();
+  lifecycle.started("the workers", async () => {
+    await Promise.all(workers.map((worker) => worker.stop(config.shutdownTimeoutMs)));
+  });
+  return mailer.state;
+}
+
+/** Who is not to be mailed; what mail servers refuse for good is added to it. */
+function startSuppressionGuard({ config, logger, connection, lifecycle }: Parts): SuppressionGuard {
+  const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, config.natsPrefix));
+  lifecycle.started("the suppressed addresses", async () => digests.stop());
+  const store = createJetStreamSuppressionStore(connection, config.natsPrefix);
+  return createSuppressionGuard(store, digests, (failure, { jobId }) =>
+    logger.warn({ jobId, err: failure }, "an address that does not exist was not put on the suppression list"),
+  );
+}
+
+function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly Worker[] {
+  const prefix = config.natsPrefix;
+  const probe = createJetStreamLeaseProbe(connection, prefix);
+  return allJobKinds.map(({ type, createWork }) =>
+    createJobWorker(
+      {
+        log,
+        probe,
+        queue: witness.metrics.attempts.measure(
+          createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
+            logger.error(notice),
+          ),
+        ),
+      },
+      createWork(ports),
+      {
+        // Each answers for itself when somebody asks whether it is still at it.
+        name: type === "email.send" ? config.processName : `${config.processName}-${type.replace(".", "-")}`,
+        concurrency: config.workerConcurrency,
+        retrySchedule: config.retry,
+      },
+      (failure, job) => logger.error({ jobId: job?.jobId, err: failure }, "a turn broke off; it is taken up again"),
+    ),
+  );
+}

@@ -1,0 +1,73 @@
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { WorkQueue } from "../work-queue/work-queue.ts";
+import type { JobWork } from "./job-work.ts";
+import type { LeaseProbe } from "./lease-probe.ts";
+import { runTurn } from "./run-turn.ts";
+import { createWorker, type Worker } from "./worker.ts";
+
+/**
+ * How long the queue lets a worker be silent before it hands its job to another. A worker that was killed is missed
+ * after this; one that is stopped for less loses nothing.
+ */
+export const queuePatienceMs = 15_000;
+
+export type JobWorkerDependencies = {
+  readonly log: EventLog;
+  /** The lanes of the kind of job that this worker does. */
+  readonly queue: WorkQueue;
+  readonly probe: LeaseProbe;
+};
+
+export type JobWorkerConfig = {
+  /** Names this worker in the log; no other worker, of this process or another, has the same name. */
+  readonly name: string;
+  readonly concurrency: number;
+  readonly retrySchedule: RetrySchedule;
+};
+
+type Report = (failure: unknown, job: JobRef | null) => void;
+
+/** A worker for the jobs of one kind. */
+export function createJobWorker(
+  { log, queue, probe }: JobWorkerDependencies,
+  { type, work, gate: createGate, ...own }: JobWork,
+  { name, concurrency: usual, retrySchedule }: JobWorkerConfig,
+  report: Report,
+): Worker {
+  const concurrency = own.concurrency ?? usual;
+  const worker: Worker = createWorker(
+    queue,
+    probe,
+    (delivery, stopping, giveUp) =>
+      runTurn(delivery, {
+        log,
+        probe,
+        worker: name,
+        type,
+        retrySchedule,
+        stopping,
+        giveUp,
+        work: (held, lease, books) => work(held, lease, books, { stopping, busy: () => worker.busy() }),
+      }),
+    {
+      name,
+      concurrency,
+      keepEveryMs: queuePatienceMs / 3,
+      mayTake: async () => (gate === null ? concurrency : await gate.mayTake()),
+    },
+    report,
+  );
+  const gate = createGate?.({ busy: worker.busy, waiting: queue.waiting, wake: worker.wake }) ?? null;
+  return {
+    ...worker,
+    start: () => {
+      gate?.start();
+      worker.start();
+    },
+    stop: async (withinMs) => {
+      await worker.stop(withinMs);
+      gate?.stop();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import type { JobError } from "../domain/job/events.ts";
+import {
+  countRecipients,
+  hasTooManyFailures,
+  recipientsInDoubt,
+  recipientsToMail,
+} from "../domain/recipients/ledger.ts";
+import type { SendOutcome } from "../mail/mailer.ts";
+import type { Bookkeeper } from "./bookkeeper.ts";
+import type { Lease } from "./lease.ts";
+import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
+import { runPipeline } from "./pipeline.ts";
+import type { AttemptEnd, HeldTurn } from "./turn.ts";
+
+/** What became of one recipient, under the id by which the other side can recognise a repetition. */
+export type Served = {
+  readonly messageId: string;
+  readonly outcome: SendOutcome;
+  /** The recipient asked to be left alone for so long. */
+  readonly retryAfterMs?: number | null;
+};
+
+/** No recipient holds back the others for longer than this. */
+const longestRetryAfterMs = 3_600_000;
+
+/** What is known of a recipient, and of the lease, holds for so long: a process can be stopped between any two steps. */
+const answersHoldMs = 1000;
+
+/** How the recipients of one kind of job are served. */
+export type Serving = {
+  /** How many may be on their way at a time; asked anew each time. */
+  readonly window: () => number;
+  /** Called for a recipient that is claimed, and once for each. What it throws breaks the turn off. */
+  readonly serve: (recipient: number) => Promise<Served>;
+  /** Why a recipient is not to be served at all; null for one that is. Without it, all are. Throws LogUnavailable. */
+  readonly whyNot?: WhyNot;
+  /** Waits until the next one may be served; the signal ends the waiting. */
+  readonly before?: (hurry: AbortSignal) => Promise<unknown>;
+  /** Waits after one that was served, unless it was the last; the signal ends the waiting. */
+  readonly after?: (hurry: AbortSignal) => Promise<unknown>;
+  /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
+  readonly stopping: AbortSignal;
+};
+
+/** One attempt of a job with recipients: everybody who is still to be served, claimed before and recorded after. */
+export async function serveRecipients(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  serving: Serving,
+): Promise<AttemptEnd> {
+  const leavingOut = createLeavingOut(books, serving.whyNot, recipientsInDoubt(held.ledger), serving.stopping);
+  const toServe = await recipientsOfAttempt(held, books);
+  const progress = trackProgress(held, lease, books, leavingOut, toServe.at(-1), serving);
+  const end = await runPipeline({
+    items: toServe,
+    window: serving.window,
+    claim: async (group) => {
+      const others = await leavingOut.sift(group);
+      if (!(await lease.confirmLately())) return false;
+      if (others.length > 0) await books.claim(others);
+      return true;
+    },
+    handle: progress.handle,
+    mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
+  })
+    .finally(progress.end)
+    // Also where a claim could not be stored: what was sent until then must not be left behind unrecorded.
+    .finally(books.settled);
+  const unsent = [...end.unhandled.filter((recipient) => !leavingOut.isLeftOut(recipient)), ...progress.notSent];
+  // Whether the lease was held to the end is found out by what ends the attempt, which is guarded by it.
+  if (end.isComplete && unsent.length === 0) return endOfAttempt(held, progress);
+  // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are. From a
+  // pause until it is resumed there is no other worker, and a claim left behind would count as a mail in doubt.
+  const isHeld = await lease.confirm();
+  if (isHeld || (unsent.length > 0 && (await lease.wasOnlyPaused()))) await books.release(unsent);
+  if (!isHeld) return { kind: "lease-lost" };
+  const outage = progress.outage();
+  if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
+  return { kind: "interrupted" };
+}
+
+/** A crash left some in doubt; the job says whether they are served again or left alone. */
+async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookkeeper): Promise<number[]> {
+  const inDoubt = recipientsInDoubt(ledger);
+  if (settings.onUnknown === "resend") {
+    return [...recipientsToMail(ledger), ...inDoubt].sort((one, other) => one - other);
+  }
+  const message = "The worker died while this was on its way; nobody can know whether it was taken.";
+  const error = { code: "outcome-unknown", message, replyCode: null, statusCode: null };
+  for (const recipient of inDoubt) await books.outcome({ type: "RecipientUnknown", recipient, error });
+  return recipientsToMail(ledger);
+}
+
+type Progress = {
+  readonly handle: (recipient: number) => Promise<void>;
+  /** Why nobody at all can be served, once that is known. */
+  readonly outage: () => JobError | null;
+  /** Claimed, and surely not handed over. */
+  readonly notSent: readonly number[];
+  /** Whether somebody was deferred for the last time. */
+  readonly isExhausted: () => boolean;
+  /** The longest that somebody asked to be left alone. */
+  readonly notBeforeMs: () => number;
+  readonly end: () => void;
+};
+
+function trackProgress(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  leavingOut: LeavingOut,
+  lastRecipient: number | undefined,
+  { serve, before, after, stopping }: Serving,
+): Progress {
+  const notSent: number[] = [];
+  let outage: JobError | null = null;
+  let isExhausted = false;
+  let notBeforeMs = 0;
+  const untilNext = new AbortController();
+  const hurry = (): void => untilNext.abort();
+  lease.onLost(hurry);
+  stopping.addEventListener("abort", hurry);
+
+  const record = async (recipient: number, { messageId, outcome, retryAfterMs }: Served): Promise<void> => {
+    switch (outcome.kind) {
+      case "sent":
+        return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
+      case "failed":
+        return await books.outcome({ type: "RecipientFailed", recipient, error: outcome.error });
+      case "unknown":
+        // Not sent again at once: a server that is slow to answer would get one copy after the other.
+        if (held.settings.onUnknown === "skip" || held.isLastAttempt) {
+          return await books.outcome({ type: "RecipientUnknown", recipient, error: outcome.error });
+        }
+        return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
+      case "deferred":
+        notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
+        if (!held.isLastAttempt)
+          return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
+        isExhausted = true;
+        return await books.outcome({
+          type: "RecipientFailed",
+          recipient,
+          error: { ...outcome.error, code: "attempts-exhausted" },
+        });
+      case "unavailable":
+        outage ??= outcome.error;
+        notSent.push(recipient);
+    }
+  };
+
+  return {
+    notSent,
+    outage: () => outage,
+    isExhausted: () => isExhausted,
+    notBeforeMs: () => notBeforeMs,
+    end: () => stopping.removeEventListener("abort", hurry),
+    handle: async (recipient) => {
+      if (leavingOut.isLeftOut(recipient)) return;
+      await before?.(untilNext.signal);
+      let lookedAt: number;
+      do {
+        lookedAt = performance.now();
+        if (!stopping.aborted && (await leavingOut.sift([recipient])).length === 0) return;
+        if (stopping.aborted || !(await lease.confirmLately())) {
+          notSent.push(recipient);
+          return;
+        }
+        // The lease was asked for last; if that took its time, the first answer is of the past.
+      } while (performance.now() - lookedAt > answersHoldMs);
+      await record(recipient, await serve(recipient));
+      if (recipient !== lastRecipient) await after?.(untilNext.signal);
+    },
+  };
+}
+
+/** Everybody who was to be served has been tried. */
+function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }: Progress): AttemptEnd {
+  const counts = countRecipients(ledger);
+  if (counts.deferred > 0) {
+    const message = `${counts.deferred} of ${counts.total} recipients are to be tried again.`;
+    const error = { code: "recipients-deferred", message };
+    return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs() };
+  }
+  if (isExhausted()) {
+    const message = "Some recipients were deferred on every attempt, the last one included.";
+    return { kind: "failed", counts, error: { code: "attempts-exhausted", message } };
+  }
+  if (hasTooManyFailures(counts)) {
+    const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
+    return { kind: "failed", counts, error: { code: "too-many-failures", message } };
+  }
+  return { kind: "completed", counts };
+}

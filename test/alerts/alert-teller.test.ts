@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import type { AlertReceiver, Telling } from "../../src/alerts/alert-receiver.ts";
+import { type AlertTeller, createAlertTeller } from "../../src/alerts/alert-teller.ts";
+import { createJetStreamAlertFeed } from "../../src/alerts/jetstream-alert-feed.ts";
+import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
+import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
+import type { AlertEvent } from "../../src/domain/alerts/events.ts";
+import { alertsRef } from "../../src/event-log/event-log.ts";
+import { withBreaker } from "../../src/mail/breaker.ts";
+import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { readNetworks } from "../../src/webhooks/addresses.ts";
+import { createSafePost } from "../../src/webhooks/http-safe-post.ts";
+import { newSecret } from "../../src/webhooks/secret.ts";
+import { eventually } from "../support/eventually.ts";
+import { caused } from "../support/examples.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { isSignedBy, type Received, type Receiver, startReceiver, withStatus } from "../support/receiver.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+const secret = newSecret();
+const loopback = readNetworks("127.0.0.0/8").filter((network) => network !== null);
+const figure = { alert: "failure-rate", value: 0.125, threshold: 0.05, windowSeconds: 900, about: null } as const;
+const raised = (at = new Date().toISOString()): AlertEvent => ({ type: "AlertRaised", at, data: figure });
+
+describe("An operator", function () {
+  this.timeout(40_000);
+
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let prefix: string;
+  let receiver: Receiver;
+  let mailServer: TestMailServer;
+  let last: number;
+  let told: string[];
+  let stops: (() => Promise<void>)[];
+
+  before(async () => {
+    nats = await startNats();
+  });
+  after(() => nats.cleanUp());
+  beforeEach(async () => {
+    prefix = `${nats.prefix}${Math.random().toString(36).slice(2, 8)}`;
+    [opened, receiver, mailServer] = await Promise.all([
+      openJetStreamLog(nats.config, prefix),
+      startReceiver(),
+      startMailServer(),
+    ]);
+    last = 0;
+    told = [];
+    stops = [];
+  });
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+    await Promise.all([receiver.stop(), mailServer.stop()]);
+    await opened.close();
+  });
+
+  const record = async (event: AlertEvent): Promise<void> => {
+    last = await opened.log.append(alertsRef, caused(`alert-${last}`, event, { actor: "alerts" }), last);
+  };
+  const webhook = (allowed = loopback): AlertReceiver =>
+    createWebhookReceiver(receiver.url, async () => [secret], createSafePost({ allowed, timeoutMs: 2000 }));
+  const mail = (to: string): AlertReceiver => {
+    const mailer = withBreaker(createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 2000 }));
+    stops.push(mailer.close);
+    return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
+  };
+  const startTeller = (...receivers: readonly AlertReceiver[]): AlertTeller => {
+    const note = ({ kind }: AlertReceiver, telling: Telling, isLast: boolean): void => {
+      told.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
+    };
+    const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => told.push(notice));
+    const teller = createAlertTeller(
+      feed,
+      receivers,
+      (one, telling, _entry, isLast) => note(one, telling, isLast),
+      (failure) => told.push(String(failure)),
+    );
+    teller.start();
+    stops.push(() => teller.stop(1000));
+    return teller;
+  };
+  const waiting = async (): Promise<number> => {
+    const manager = await opened.connection.nats.jetstreamManager();
+    const { num_pending, num_ack_pending } = await manager.consumers.info(`${prefix}_JOBS`, "alerts");
+    return num_pending + num_ack_pending;
+  };
+
+  it("is told by a signed webhook and by mail, once", async () => {
+    startTeller(webhook(), mail("ops@example.com"));
+    await record(raised());
+    await record({
+      type: "AlertCleared",
+      at: new Date().toISOString(),
+      data: { ...figure, value: 0, raisedSequence: 1 },
+    });
+    await eventually(async () => expect(await waiting()).to.equal(0));
+    expect([...told].sort()).to.deep.equal(["mail told", "mail told", "webhook told", "webhook told"]);
+    const [first] = receiver.received as [Received];
+    expect(isSignedBy(secret.text, first)).to.equal(true);
+    const bodies = receiver.received.map(({ text }) => JSON.parse(text));
+    expect(bodies.map(({ type }) => type).sort()).to.deep.equal(["alert.cleared", "alert.raised"]);
+    expect(bodies.find(({ type }) => type === "alert.raised").data).to.deep.equal({
+      ...figure,
+      message: "Mails fail: 12.5 % of those that ended within 15 min; the limit is 5 %.",
+    });
+    const mails = mailServer.mails.map(({ raw }) => raw.toString());
+    expect(mails.filter((text) => text.includes("Subject: [Waybill] raised: Mails fail"))).to.have.lengthOf(1);
+    expect(mails.filter((text) => text.includes("Subject: [Waybill] cleared: Mails fail"))).to.have.lengthOf(1);
+    for (const text of mails) expect(text).to.match(/^Auto-Submitted: auto-generated$/m);
+  });
+
+  it("is told again with the same id where nobody knows whether that was done", async () => {
+    receiver.answers(() => {});
+    const teller = startTeller(webhook());
+    await record(raised());
+    await eventually(() => expect(receiver.received).to.have.lengthOf(1));
+    await teller.stop(1000);
+    receiver.answers(withStatus(204));
+    startTeller(webhook());
+    await eventually(() => expect(receiver.received).to.have.lengthOf(2), 20_000);
+    const [first, second] = receiver.received;
+    expect(second?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);
+    await eventually(async () => expect(await waiting()).to.equal(0));
+    expect(told).to.deep.equal(["webhook told"]);
+  });
+
+  it("is told later where the receiver is away, and meanwhile of other alerts, and by mail", async () => {
+    receiver.answers(withStatus(503));
+    startTeller(webhook(), mail("ops@example.com"));
+    await record(raised());
+    await eventually(() => expect(told).to.include("webhook later http-503, again"));
+    await eventually(() => expect(mailServer.mails).to.have.lengthOf(1));
+    receiver.answers(withStatus(204));
+    await record(raised());
+    await eventually(() => expect(told.filter((one) => one === "webhook told")).to.have.lengthOf(2), 20_000);
+    await eventually(async () => expect(await waiting()).to.equal(0));
+    expect(mailServer.mails).to.have.lengthOf(2);
+  });
+
+  it("is not called at an address of ours, nor for ever", async () => {
+    startTeller(webhook([]), mail("nobody@example.com"));
+    mailServer.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
+    await record(raised());
+    await eventually(async () => expect(await waiting()).to.equal(0));
+    expect([...told].sort()).to.deep.equal(["mail never rejected", "webhook never url-refused"]);
+    expect(receiver.received).to.deep.equal([]);
+  });
+
+  it("hears nothing of what happened long ago, where the reader is made anew", async () => {
+    await record(raised(new Date(Date.now() - 86_400_000).toISOString()));
+    startTeller(webhook());
+    await eventually(async () => expect(await waiting()).to.equal(0));
+    expect(receiver.received).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { type AlertWatch, createAlertWatch } from "../../src/alerts/alert-watch.ts";
+import type { AlertEvent, AlertName } from "../../src/domain/alerts/events.ts";
+import type { Figures } from "../../src/domain/alerts/measure.ts";
+import { alertLimits, fineFigures } from "../support/alert-limits.ts";
+import { eventually } from "../support/eventually.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+const failing: Figures = { ...fineFigures, ended: { sent: 500, failed: 500, unknown: 0, deadLetters: 0 } };
+const failingAndWaiting: Figures = { ...failing, oldestWaiting: { seconds: 400, of: "high" } };
+
+describe("Those who watch over the service", () => {
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let found: Figures;
+  let decided: AlertEvent[];
+  let reported: unknown[];
+  let watches: {
+    readonly watch: AlertWatch;
+    readonly looks: () => number;
+    readonly raised: () => readonly AlertName[];
+  }[];
+
+  before(async () => {
+    nats = await startNats();
+  });
+  after(() => nats.cleanUp());
+  beforeEach(async () => {
+    opened = await openJetStreamLog(nats.config, `${nats.prefix}${Math.random().toString(36).slice(2, 8)}`);
+    found = fineFigures;
+    decided = [];
+    reported = [];
+    watches = [];
+  });
+  afterEach(async () => {
+    await stopAll();
+    await opened.close();
+  });
+
+  const start = (): void => {
+    let looks = 0;
+    let raised: ReadonlySet<AlertName> = new Set();
+    const watch = createAlertWatch(
+      {
+        log: opened.log,
+        figures: { read: async () => found },
+        limits: alertLimits,
+        lookEveryMs: 10,
+        decided: (event) => decided.push(event),
+        seen: (seen) => {
+          looks += 1;
+          raised = seen;
+        },
+      },
+      (failure) => reported.push(failure),
+    );
+    watches.push({ watch, looks: () => looks, raised: () => [...raised] });
+    watch.start();
+  };
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(watches.splice(0).map(({ watch }) => watch.stop()));
+  };
+  /** Every one of them has looked so many times more. */
+  const looked = async (times: number): Promise<void> => {
+    const before = watches.map(({ looks }) => looks());
+    await eventually(() => {
+      for (const [index, { looks }] of watches.entries()) expect(looks()).to.be.at.least((before[index] ?? 0) + times);
+    });
+  };
+  const recorded = async (): Promise<readonly string[]> =>
+    (await opened.log.readAlerts()).flatMap((entry) =>
+      "event" in entry ? [`${entry.event.type} ${entry.event.data.alert}`] : [],
+    );
+
+  it("raise an alert once and clear it once, however many they are", async () => {
+    for (let count = 0; count < 5; count += 1) start();
+    await looked(3);
+    expect(await recorded()).to.deep.equal([]);
+    found = failing;
+    await looked(10);
+    expect(await recorded()).to.deep.equal(["AlertRaised failure-rate"]);
+    for (const { raised } of watches) expect(raised()).to.deep.equal(["failure-rate"]);
+    found = fineFigures;
+    await looked(10);
+    expect(await recorded()).to.deep.equal(["AlertRaised failure-rate", "AlertCleared failure-rate"]);
+    expect(decided.map(({ type }) => type)).to.deep.equal(["AlertRaised", "AlertCleared"]);
+    expect(reported).to.deep.equal([]);
+  });
+
+  it("record both of two alerts that are raised at the same moment", async () => {
+    for (let count = 0; count < 3; count += 1) start();
+    found = failingAndWaiting;
+    await looked(10);
+    expect([...(await recorded())].sort()).to.deep.equal(["AlertRaised failure-rate", "AlertRaised oldest-waiting"]);
+    expect(reported).to.deep.equal([]);
+  });
+
+  it("do not tell again what was told before they started anew", async () => {
+    start();
+    found = failing;
+    await looked(5);
+    await stopAll();
+    start();
+    await looked(5);
+    expect(await recorded()).to.deep.equal(["AlertRaised failure-rate"]);
+    found = fineFigures;
+    await looked(5);
+    await stopAll();
+    start();
+    await looked(5);
+    expect(await recorded()).to.deep.equal(["AlertRaised failure-rate", "AlertCleared failure-rate"]);
+    const [raised, cleared] = await opened.log.readAlerts();
+    expect(cleared).to.deep.include({ causationId: raised && "id" in raised ? raised.id : null, actor: "alerts" });
+  });
+
+  it("go on once the log is there again", async () => {
+    start();
+    await looked(2);
+    await nats.stop();
+    found = failing;
+    await eventually(() => expect(reported).to.not.be.empty);
+    await nats.start();
+    await eventually(async () => expect(await recorded()).to.deep.equal(["AlertRaised failure-rate"]));
+  });
+});

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import ajv7 from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect } from "chai";
+import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
+import { examples } from "../../src/asyncapi/examples.ts";
+import { channelOf } from "../../src/event-log/subjects.ts";
+import { type EventType, eventSchemas } from "../../src/schemas/events.ts";
+import { releasedVersions } from "../../src/schemas/upcast.ts";
+
+type Message = {
+  readonly title: string;
+  readonly payload: { readonly properties: { readonly dataschema: { readonly const: string } } };
+  readonly examples?: readonly { readonly payload: unknown }[];
+};
+type Channel = { readonly address: string; readonly messages: Readonly<Record<string, { readonly $ref: string }>> };
+type Document = {
+  readonly channels: Readonly<Record<string, Channel>>;
+  readonly components: { readonly messages: Readonly<Record<string, Message>> };
+};
+
+const specification = createRequire(import.meta.url)("@asyncapi/specs/schemas/3.1.0-without-$id.json") as object;
+const golden = new URL("../golden/", import.meta.url);
+const types = Object.keys(eventSchemas) as EventType[];
+
+/** A recorded message of every version of every type, with the schema that the document has for its version. */
+const recorded = readdirSync(golden).flatMap((type) => {
+  const folder = new URL(`${type}/`, golden);
+  return readdirSync(folder).map((file) => JSON.parse(readFileSync(new URL(file, folder), "utf8")));
+});
+
+describe("The AsyncAPI document", () => {
+  const document = asyncApiDocument("") as Document;
+  const messages = Object.values(document.components.messages);
+
+  it("is valid AsyncAPI 3.1", () => {
+    const check = new ajv7.Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(specification);
+    check(JSON.parse(JSON.stringify(document)));
+    expect(check.errors ?? []).to.deep.equal([]);
+  });
+
+  it("describes every version of every type that the log may hold", () => {
+    const described = messages.map(({ payload }) => payload.properties.dataschema.const);
+    expect(described.sort()).to.deep.equal([...releasedVersions.byDataschema.keys()].sort());
+  });
+
+  it("says on which subject an event stands", () => {
+    expect(document.channels["job"]?.address).to.equal("jobs.{tenant}.{jobId}.job");
+    for (const type of types) {
+      const { messages: those } = document.channels[channelOf(examples[type]).split(".")[0] ?? ""] as Channel;
+      expect(those[type]).to.deep.equal({ $ref: `#/components/messages/${type}` });
+    }
+    const prefixed = asyncApiDocument("staging") as Document;
+    expect(prefixed.channels["queue"]?.address).to.equal("staging.jobs.{tenant}.{jobId}.queue.{lane}");
+  });
+
+  it("shows an example of every type, which its own schema lets through", () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const type of types) {
+      const { payload, examples: shown = [] } = document.components.messages[type] as Message;
+      expect(shown).to.have.length(1);
+      const check = ajv.compile(payload);
+      check(shown[0]?.payload);
+      expect(check.errors ?? [], type).to.deep.equal([]);
+    }
+  });
+
+  it("shows what was recorded when the version was released", () => {
+    const data = (type: string) =>
+      recorded.find(({ dataschema }) => dataschema === releasedVersions.newest.get(type)?.dataschema)?.data;
+    for (const type of types) expect(examples[type].data, type).to.deep.equal(data(type));
+  });
+
+  it("has a schema for every message that was ever recorded", () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const message of recorded) {
+      const described = messages.find(({ payload }) => payload.properties.dataschema.const === message.dataschema);
+      const check = ajv.compile(described?.payload ?? false);
+      check(message);
+      expect(check.errors ?? [], message.dataschema).to.deep.equal([]);
+    }
+  });
+});

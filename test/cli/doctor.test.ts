@@ -1,0 +1,186 @@
+import { rm } from "node:fs/promises";
+import { expect } from "chai";
+import { CommandFailed } from "../../src/cli/command-failed.ts";
+import { addDoctorCommand } from "../../src/cli/doctor.ts";
+import { WrongUsage } from "../../src/cli/wrong-usage.ts";
+import { examineClock } from "../../src/doctor/examine-clock.ts";
+import { toFinding } from "../../src/doctor/examine-disk.ts";
+import type { Finding } from "../../src/doctor/finding.ts";
+import { subjectOf } from "../../src/event-log/subjects.ts";
+import { type CommandLine, createCommandLine } from "../support/cli.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { newJob } from "../support/happen.ts";
+import { openJetStreamLog } from "../support/jetstream-log.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { startScriptedNats } from "../support/scripted-nats.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsFor } from "../support/waybill.ts";
+
+describe("waybill doctor", () => {
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mailServer: TestMailServer;
+  let commandLine: CommandLine;
+
+  before(async () => {
+    [nats, database, mailServer] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
+    await (await openJetStreamLog(nats.config, nats.prefix)).close();
+  });
+  after(async () => {
+    await mailServer?.stop();
+    await database?.drop();
+    await nats?.cleanUp();
+  });
+
+  /** Everything is well but what a test plants; whether the doctor found it serious comes with the findings. */
+  const examine = async (planted: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const env = settingsFor({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
+    commandLine = createCommandLine([addDoctorCommand], { ...env, ...planted });
+    let failure: unknown = null;
+    await commandLine.run("doctor", "--json", ...args).catch((reason: unknown) => {
+      failure = reason;
+    });
+    if (failure !== null && !(failure instanceof CommandFailed)) throw failure;
+    const findings = JSON.parse(commandLine.last().printed.join("")) as readonly Finding[];
+    return { findings, isSerious: failure !== null };
+  };
+  const expectSerious = async (
+    planted: Readonly<Record<string, string>>,
+    part: string,
+    ...words: readonly string[]
+  ) => {
+    const { findings, isSerious } = await examine(planted);
+    const found = findings.filter(({ level }) => level === "serious");
+    expect([isSerious, found.map((finding) => finding.part)]).to.deep.equal([true, [part]]);
+    const [{ what = "", advice = "" } = {}] = found;
+    for (const word of words) expect(`${what} ${advice}`).to.include(word);
+    expect(JSON.stringify(findings)).not.to.include("secret-password");
+  };
+  const changed = (text: string, change: (url: URL) => void): string => {
+    const url = new URL(text);
+    change(url);
+    return url.href;
+  };
+
+  it("finds nothing serious where nothing is wrong, and says what it looked at", async () => {
+    const { findings, isSerious } = await examine({});
+    expect(findings.filter(({ level }) => level === "serious")).to.deep.equal([]);
+    expect(isSerious).to.equal(false);
+    expect(new Set(findings.map(({ part }) => part))).to.deep.equal(new Set(["nats", "mysql", "smtp", "clock"]));
+  });
+
+  it("prints a line for each finding, and what to do", async () => {
+    const env = settingsFor({ nats, mysqlUrl: database.url, smtpUrl: "smtp://127.0.0.1:1" });
+    const failing = createCommandLine([addDoctorCommand], env);
+    const failure = await failureOf(failing.run("doctor"));
+    expect(failure.message).to.equal("1 finding is serious.");
+    const text = failing.last().printed.join("\n");
+    expect(text).to.match(/^ok +nats +NATS \S+ answers$/m);
+    expect(text).to.match(/^SERIOUS +smtp +.*ECONNREFUSED.*\n +-> Check host and port in SMTP_URL/m);
+  });
+
+  it("finds a NATS that is not there", () =>
+    expectSerious({ NATS_URL: "nats://127.0.0.1:1" }, "nats", "127.0.0.1:1", "NATS_URL"));
+
+  it("finds a wrong password of NATS", async () => {
+    // A server of somebody else's may ask for none, and then there is no wrong one.
+    if (nats.config.user !== null)
+      await expectSerious({ NATS_PASSWORD: "secret-password" }, "nats", "refuses the login", "NATS_PASSWORD");
+  });
+
+  it("finds a NATS without JetStream, and one that is too old", async () => {
+    for (const [version, words] of [
+      ["2.9.10", ["JetStream is not to be had", "-js"]],
+      ["2.8.4", ["2.9 or later"]],
+    ] as const) {
+      const scripted = await startScriptedNats(version);
+      try {
+        const { findings } = await examine({ NATS_URL: scripted.url, NATS_USER: "", NATS_PASSWORD: "" });
+        const found = findings
+          .filter(({ level }) => level === "serious")
+          .map(({ what, advice }) => `${what} ${advice}`);
+        for (const word of words) expect(found.join("\n")).to.include(word);
+      } finally {
+        await scripted.close();
+      }
+    }
+  });
+
+  it("says which durability NATS has, or that only its monitoring port tells", async () => {
+    const { findings } = await examine({});
+    const said = findings.filter(({ what }) => /flush/.test(what));
+    expect(said).to.have.lengthOf(1);
+    expect(said[0]).to.include({ part: "nats", level: "warning" });
+    expect(said[0]?.advice).to.match(/sync_interval|--nats-monitor/);
+  });
+
+  it("finds a wrong password, a missing database and a missing server of MySQL", async () => {
+    const wrong = changed(database.url, (url) => {
+      url.username = "nobody";
+      url.password = "secret-password";
+    });
+    await expectSerious({ MYSQL_URL: wrong }, "mysql", "refuses the user nobody", "MYSQL_URL");
+    const missing = changed(database.url, (url) => {
+      url.pathname = "/not_there";
+    });
+    await expectSerious({ MYSQL_URL: missing }, "mysql", "not_there");
+    await expectSerious({ MYSQL_URL: "mysql://root@127.0.0.1:1/x" }, "mysql", "127.0.0.1:1", "ECONNREFUSED");
+  });
+
+  it("finds a mail server that is down", () =>
+    expectSerious({ SMTP_URL: "smtp://user:secret-password@127.0.0.1:1" }, "smtp", "ECONNREFUSED", "SMTP_URL"));
+
+  it("finds a log that is nearly full", async () => {
+    const limited = await startNats();
+    try {
+      const { connection, close } = await openJetStreamLog(limited.config, limited.prefix, { maxBytes: 1_100_000 });
+      const subject = subjectOf(limited.prefix, newJob(), "job");
+      await connection.nats.jetstream().publish(subject, new Uint8Array(950_000));
+      await close();
+      const { servers, user, password } = limited.config;
+      const place = { NATS_URL: servers.join(","), NATS_USER: user ?? "", NATS_PASSWORD: password ?? "" };
+      await expectSerious({ ...place, NATS_PREFIX: limited.prefix }, "nats", "JOBS_MAX_BYTES");
+    } finally {
+      await limited.cleanUp();
+    }
+  });
+
+  it("tells clocks that differ from answers that take their time", () => {
+    const reading = (told: number) => ({ before: 1_000_000, told, after: 1_000_200 });
+    expect(examineClock("NATS", reading(1_000_100)).level).to.equal("fine");
+    expect(examineClock("NATS", reading(1_000_900)).level).to.equal("fine");
+    expect(examineClock("NATS", reading(1_005_200))).to.include({
+      level: "warning",
+      what: "The clock of NATS is 5.0 s ahead of this machine's",
+    });
+    expect(examineClock("NATS", reading(900_000))).to.include({
+      level: "serious",
+      what: "The clock of NATS is 100.0 s behind this machine's",
+    });
+  });
+
+  it("warns of a disk before it is full", () => {
+    const levels = [10e9, 0.9e9, 0.1e9].map((free) => toFinding("/data", free).level);
+    expect(levels).to.deep.equal(["fine", "warning", "serious"]);
+  });
+
+  it("looks at the servers that Waybill starts itself, and at their disk", async function () {
+    this.timeout(60_000);
+    const folder = await temporaryFolder();
+    try {
+      const own = createCommandLine([addDoctorCommand], { DATA_DIR: folder });
+      const findings = JSON.parse((await own.run("doctor", "--json")).printed.join("")) as readonly Finding[];
+      expect(new Set(findings.map(({ part }) => part))).to.deep.equal(
+        new Set(["nats", "mysql", "smtp", "clock", "disk"]),
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("refuses a monitoring port that is no URL", async () => {
+    const wrong = createCommandLine([addDoctorCommand], {});
+    expect(await failureOf(wrong.run("doctor", "--nats-monitor", "8222"))).to.be.instanceOf(WrongUsage);
+  });
+});

@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { openPage, phone } from "../support/browser.ts";
+import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+
+const looks = {
+  "in light": { colorScheme: "light" },
+  "in dark": { colorScheme: "dark" },
+  "on a phone": { ...phone, colorScheme: "light" },
+} as const;
+
+describe("Every page of the dashboard", () => {
+  let stage: DashboardStage;
+  let jobId: string;
+
+  before(async () => {
+    stage = await dashboardStage();
+    const recipients = ["ada@example.com", `${"long-name-".repeat(6)}@${"sub.".repeat(20)}example.com`];
+    jobId = await stage.api.create({ subject: "A subject-without-any-space".repeat(5), body: "x", recipients });
+    await stage.api.ended(jobId);
+  });
+
+  for (const [look, options] of Object.entries(looks)) {
+    it(`is there for everybody ${look}, keeps to its policy and to its own origin`, async function () {
+      this.timeout(60_000);
+      const watched = await openPage(stage.url, options);
+      const { page } = watched;
+      const job = `jobs/${jobId}`;
+      const places = {
+        overview: "Read models",
+        jobs: "in all",
+        [job]: "2 recipients",
+        [`${job}?tab=errors`]: "Nothing went wrong in this job.",
+        [`${job}?tab=history`]: "JobCompleted",
+        compose: "Send to",
+        events: "The newest first, as they happen.",
+        "dead-letters?status=any": "Dead letters",
+        suppressions: "Mail no more",
+        "recipients?email=ada@example.com": "Mailings to this address",
+        "recipients?email=nobody-knows@example.com": "Nothing is known of this address.",
+        system: "acceptsJobs: true",
+        "jobs?q=matches-nothing": "No job matches these filters.",
+        nowhere: "There is nothing here for this key.",
+      };
+      for (const [place, text] of Object.entries(places)) {
+        await page.goto(`${stage.url}/#/${place}`);
+        await page.getByRole("main").getByText(text).first().waitFor();
+        expect(await watched.findBarriers(), place).to.deep.equal([]);
+        const [wide, visible] = (await page.evaluate(
+          "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+        )) as number[];
+        expect(wide, `${place} is wider than the screen`).to.equal(visible);
+      }
+      await watched.close();
+      expect(watched.sins).to.deep.equal([]);
+    });
+  }
+});

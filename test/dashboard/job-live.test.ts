@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { openPage, type WatchedPage } from "../support/browser.ts";
+import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+
+const hostile = "<img src=x onerror=alert(1)> & <b>Grüße</b>";
+
+describe("The page of a job", () => {
+  let stage: DashboardStage;
+  let watched: WatchedPage;
+
+  before(async () => {
+    stage = await dashboardStage();
+    stage.mailServer.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
+    watched = await openPage(stage.url);
+  });
+  after(async () => {
+    stage.mailServer.release();
+    stage.mailServer.answerRecipient("nobody@example.com", null);
+    await watched.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  const count = (kind: string) =>
+    watched.page.getByLabel("How the job stands").locator(`[data-count=${kind}]`).textContent();
+  const recipients = ["ada@example.com", "nobody@example.com", "bob+tag@example.com"];
+
+  it("follows it live, and its counts add up all the way", async () => {
+    const { page } = watched;
+    stage.mailServer.hold();
+    const jobId = await stage.api.create({ subject: hostile, body: "Hello", recipients });
+    await page.goto(`${stage.url}/#/jobs/${jobId}`);
+    await page.getByLabel("How the job stands").getByText("processing").waitFor();
+    await page.getByRole("heading", { name: hostile }).waitFor();
+    await page.getByLabel("1 failed, 2 pending of 3").first().waitFor();
+    expect([await count("sent"), await count("pending"), await count("total")]).to.deep.equal(["0", "2", "3"]);
+
+    stage.mailServer.release();
+    await page.getByLabel("How the job stands").getByText("completed").waitFor();
+    expect([await count("sent"), await count("failed"), await count("pending")]).to.deep.equal(["2", "1", "0"]);
+    expect(await count("total")).to.equal("3");
+  });
+
+  it("finds a recipient and tells what happened to it", async () => {
+    const { page } = watched;
+    await page.getByLabel("Address").fill("nobody");
+    await page.getByText("1 recipient", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "nobody@example.com" }).click();
+    await page.getByRole("list").getByText("no such user").waitFor();
+    expect(new URL(page.url()).hash).to.contain("q=nobody");
+    await page.getByLabel("Address").fill("");
+    await page.getByLabel("State").selectOption("sent");
+    await page.getByText("2 recipients", { exact: true }).waitFor();
+  });
+
+  it("groups what went wrong by what the mail server said", async () => {
+    const { page } = watched;
+    await page.getByRole("tab", { name: "Errors" }).click();
+    const row = page.getByRole("row", { name: /rejected/ });
+    await row.getByText("no such user").waitFor();
+    await row.getByRole("link", { name: "nobody@example.com" }).waitFor();
+  });
+});
+
+describe("A job that waits", () => {
+  let stage: DashboardStage;
+  let watched: WatchedPage;
+
+  before(async () => {
+    stage = await dashboardStage();
+    watched = await openPage(stage.url);
+  });
+  after(async () => {
+    await watched.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  it("is paused, resumed and cancelled with the keyboard alone, and the reason is kept", async () => {
+    const { page } = watched;
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    const jobId = await stage.api.create({ subject: "Later", body: "x", recipients: ["ada@example.com"], scheduledAt });
+    await page.goto(`${stage.url}/#/jobs/${jobId}`);
+    const press = async (name: string, reason: string): Promise<void> => {
+      await page.getByRole("button", { name, exact: true }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.type(reason);
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    const status = (text: string) => page.getByLabel("How the job stands").getByText(text, { exact: true }).waitFor();
+    await press("Pause", "a look at the list first");
+    await status("paused");
+    await press("Resume", "");
+    await status("scheduled");
+    await press("Cancel", "wrong list");
+    await status("cancelled");
+    const { body } = await stage.api.get(`/api/jobs/${jobId}/events`);
+    const reasons = (body as { type: string; data: { reason?: string | null } }[])
+      .filter(({ type }) => ["JobPaused", "JobResumed", "JobCancelled"].includes(type))
+      .map(({ data }) => data.reason);
+    expect(reasons).to.deep.equal(["a look at the list first", null, "wrong list"]);
+  });
+
+  it("is not there for anybody who has a wrong address of it", async () => {
+    await watched.page.goto(`${stage.url}/#/jobs/01a1fde9-0000-71ae-8002-ff7110e919c8`);
+    await watched.page.getByRole("alert").getByText("There is no job with this id.").waitFor();
+  });
+});

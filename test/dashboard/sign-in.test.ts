@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { createAccess } from "../../src/access/access.ts";
+import { readDashboard } from "../../src/dashboard/dashboard.ts";
+import { openPage, type WatchedPage } from "../support/browser.ts";
+import { newKey, ringOf } from "../support/keys.ts";
+import { type RunningApi, startApi } from "../support/running-api.ts";
+
+describe("The dashboard of a service that asks for keys", () => {
+  const whole = newKey({ tenant: "acme" });
+  const readOnly = newKey({ tenant: "acme", scopes: ["jobs:read"] });
+  let api: RunningApi;
+  let watched: WatchedPage;
+
+  before(async () => {
+    const ring = ringOf([whole.record, readOnly.record]);
+    const settings = { mode: "required", host: "127.0.0.1", rateLimit: null, mailFrom: "a@example.org" } as const;
+    api = await startApi({
+      access: createAccess(ring, settings),
+      dashboard: await readDashboard({ hasMailbox: false }),
+    });
+    watched = await openPage(api.url);
+  });
+  after(async () => {
+    await watched.close();
+    await api.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  const signInWith = async (key: string): Promise<void> => {
+    await watched.page.getByLabel("API key").fill(key);
+    await watched.page.keyboard.press("Enter");
+  };
+  const menu = () => watched.page.getByRole("navigation").getByRole("link").allTextContents();
+
+  it("shows nothing but the question for one, which it refuses in words", async () => {
+    await watched.page.getByText("This service asks for an API key.").waitFor();
+    expect(await watched.page.getByRole("navigation").count()).to.equal(0);
+    expect(await watched.findBarriers()).to.deep.equal([]);
+    await signInWith("wb_wrong");
+    await watched.page.getByText("The service does not accept this key.").waitFor();
+  });
+
+  it("lets a key in that is valid, and knows it after a reload, and not in another tab", async () => {
+    await signInWith(whole.text);
+    await watched.page.getByText("acme").waitFor();
+    expect(await menu()).to.deep.equal([
+      "Overview",
+      "Jobs",
+      "Compose",
+      "Dead letters",
+      "Suppressions",
+      "Recipients",
+      "Events",
+      "System",
+    ]);
+    await watched.page.reload();
+    await watched.page.getByText("acme").waitFor();
+    const other = await watched.page.context().newPage();
+    await other.goto(api.url);
+    await other.getByText("This service asks for an API key.").waitFor();
+    await other.close();
+  });
+
+  it("forgets it on the way out", async () => {
+    await watched.page.getByRole("button", { name: "Sign out" }).click();
+    await watched.page.getByText("You are signed out.").waitFor();
+    expect(await watched.page.evaluate("sessionStorage.length")).to.equal(0);
+  });
+
+  it("does not show what a key's scopes forbid", async () => {
+    await signInWith(readOnly.text);
+    await watched.page.getByText("acme").waitFor();
+    expect(await menu()).to.deep.equal(["Overview", "Jobs", "Dead letters", "Suppressions", "Recipients", "System"]);
+    await watched.page.goto(`${api.url}/#/compose`);
+    await watched.page.getByText("There is nothing here for this key.").waitFor();
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { readDashboard } from "../../src/dashboard/dashboard.ts";
+import { alertsRef } from "../../src/event-log/event-log.ts";
+import type { Probe } from "../../src/http/routes/health.ts";
+import { openPage, type WatchedPage } from "../support/browser.ts";
+import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { alertCleared, alertRaised, caused } from "../support/examples.ts";
+import { type RunningApi, startApi } from "../support/running-api.ts";
+
+describe("The page of the system", () => {
+  let stage: DashboardStage;
+  let watched: WatchedPage;
+
+  before(async () => {
+    stage = await dashboardStage();
+    const jobId = await stage.api.ended(
+      await stage.api.create({ subject: "Sealed", body: "x", recipients: ["ada@example.com"] }),
+    );
+    // What proves a job is under a seal.
+    await (await fetch(`${stage.url}/api/jobs/${jobId.id}/evidence`)).text();
+    await stage.api.post("/api/webhook-endpoints", { url: "https://hooks.example.com/waybill" });
+    watched = await openPage(`${stage.url}/#/system`);
+  });
+  after(async () => {
+    await watched.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  it("shows what the service depends on, and what each part says of itself", async () => {
+    const parts = watched.page.getByLabel("What it depends on", { exact: true });
+    const nats = parts.getByRole("row", { name: "nats" });
+    await nats.getByText("up", { exact: true }).waitFor();
+    await nats.getByText(/^version: 2\./).waitFor();
+    await nats.getByText(/^durability: .*2 minutes/).waitFor();
+    await parts.getByRole("row", { name: "mail" }).getByText("breaker: closed").waitFor();
+    await parts.getByRole("row", { name: "mysql" }).waitFor();
+  });
+
+  it("shows who waits, how far read models are, and who is told", async () => {
+    const { page } = watched;
+    await page.getByLabel("Waiting jobs", { exact: true }).getByRole("row", { name: "high" }).waitFor();
+    await page.getByLabel("Read models", { exact: true }).getByRole("row", { name: "recipients" }).waitFor();
+    await page.getByRole("row", { name: "https://hooks.example.com/waybill" }).getByText("job.completed").waitFor();
+  });
+
+  it("shows the last seal of the log, and the key to check it with", async () => {
+    const seals = watched.page.getByLabel("Seals", { exact: true });
+    const { body } = await stage.api.get("/api/seals?limit=1000");
+    const { data } = body as { data: readonly { digest: string; publicKey: string }[] };
+    await seals.getByText(data.at(-1)?.digest ?? "none").waitFor();
+    await seals.getByText(data.at(-1)?.publicKey ?? "none").waitFor();
+    expect(await watched.findBarriers()).to.deep.equal([]);
+  });
+});
+
+const probes: readonly Probe[] = [
+  { name: "nats", isNeeded: true, check: () => Promise.reject(new Error("away")) },
+  { name: "mail", isNeeded: false, check: async () => ({ status: "down", breaker: "open" }) },
+];
+
+describe("A service in trouble, on the dashboard", () => {
+  let api: RunningApi;
+  let watched: WatchedPage;
+
+  before(async () => {
+    api = await startApi({ dashboard: await readDashboard({ hasMailbox: false }), probes });
+    await api.log.append(alertsRef, caused("alert-1", alertRaised({ alert: "dead-letters" })), 0);
+    await api.log.append(alertsRef, caused("alert-2", alertRaised({ alert: "failure-rate" })), 1);
+    await api.log.append(alertsRef, caused("alert-3", alertCleared({ alert: "dead-letters" })), 2);
+    watched = await openPage(`${api.url}/#/overview`);
+  });
+  after(async () => {
+    await watched.close();
+    await api.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  it("says on the overview which alerts are raised, and keeps all of them on the system's page", async () => {
+    const { page } = watched;
+    await page.getByRole("link", { name: "failure-rate" }).click();
+    const alerts = page.getByLabel("Alerts", { exact: true });
+    await alerts.getByRole("listitem").first().waitFor();
+    const told = await alerts.getByRole("listitem").locator("strong").allTextContents();
+    expect(told).to.deep.equal(["AlertCleared", "AlertRaised", "AlertRaised"]);
+    expect(await page.getByRole("alert").getByRole("link").allTextContents()).to.deep.equal(["failure-rate"]);
+  });
+
+  it("names the parts that are not ready", async () => {
+    const { page } = watched;
+    const parts = page.getByLabel("What it depends on", { exact: true });
+    await parts.getByRole("row", { name: "nats" }).getByText("down").waitFor();
+    await parts.getByRole("row", { name: "mail" }).getByText("breaker: open").waitFor();
+  });
+});

@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import { handleCommand, readJob } from "../../src/commands/handle-command.ts";
+import { decodeContent, digestOf } from "../../src/content/encode-content.ts";
+import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
+import { eraseAddress } from "../../src/erasure/erase-address.ts";
+import { eraseJob } from "../../src/erasure/erase-job.ts";
+import { createEraser } from "../../src/erasure/eraser.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
+import { eventually } from "../support/eventually.ts";
+import { cancelJob, now } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { startWriteSide, type WriteSide } from "../support/write-side.ts";
+
+const cause = { actor: "key:k1", correlationId: "r1", causationId: null, traceparent: null };
+const wish = { isRetired: false, reason: "asked for", cause, at: now };
+
+describe("an erasure that breaks off", () => {
+  let side: WriteSide;
+  let mailServer: TestMailServer;
+  let ports: ErasurePorts;
+
+  before(async () => {
+    [side, mailServer] = await Promise.all([startWriteSide(), startMailServer()]);
+    ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore() };
+  });
+  after(async () => {
+    await side.cleanUp();
+    await mailServer.stop();
+  });
+
+  const cancelled = async (...recipients: readonly string[]): Promise<JobRef> => {
+    const job = await side.createJob(recipients);
+    await handleCommand(side.log, job, cancelJob(), cause);
+    return job;
+  };
+  /** The process dies after the decision: nothing can be overwritten any more. */
+  const dying: ErasurePorts["contentStore"]["erase"] = async () => {
+    throw new Error("killed");
+  };
+  const dyingPorts = (): ErasurePorts => ({
+    ...ports,
+    contentStore: { ...side.contentStore, maxBytes: 1, erase: dying, rewrite: dying },
+  });
+  const addressesIn = async (job: JobRef) => {
+    const stored = await side.contentStore.get(job);
+    return stored === null ? null : decodeContent(stored).recipients.map((recipient) => recipient?.email ?? null);
+  };
+  const erasuresOf = async (job: JobRef) =>
+    (await side.log.readDecisions(job)).filter(({ event }) => event.type === "JobContentErased");
+
+  it("is completed by whoever asks again, and decided once", async () => {
+    const job = await cancelled("ada@example.com");
+    expect((await failureOf(eraseJob(dyingPorts(), job, wish))).message).to.equal("killed");
+    expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
+    await eraseJob(ports, job, wish);
+    expect(await addressesIn(job)).to.equal(null);
+    expect(await erasuresOf(job)).to.have.lengthOf(1);
+  });
+
+  it("of one address is completed by whoever asks again", async () => {
+    const job = await cancelled("ada@example.com", "bob@example.com");
+    const ada = { address: "Ada@example.com", reason: "asked for", cause, at: now };
+    await failureOf(eraseAddress(dyingPorts(), job, ada));
+    expect(await addressesIn(job)).to.deep.equal(["ada@example.com", "bob@example.com"]);
+    expect(await eraseAddress(ports, job, ada)).to.deep.include({ outcome: "erased" });
+    expect(await eraseAddress(ports, job, ada)).to.deep.include({ outcome: "nothing-left" });
+    expect(await addressesIn(job)).to.deep.equal([null, "bob@example.com"]);
+    expect(await erasuresOf(job)).to.have.lengthOf(1);
+  });
+
+  it("is completed without anybody asking, in whatever process does that", async () => {
+    const [whole, part] = [await cancelled("ada@example.com"), await cancelled("ada@example.com", "bob@example.com")];
+    await failureOf(eraseJob(dyingPorts(), whole, wish));
+    await failureOf(eraseAddress(dyingPorts(), part, { ...wish, address: "bob@example.com" }));
+    const failures: unknown[] = [];
+    const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
+    const eraser = createEraser(ports, feed, (failure) => failures.push(failure));
+    eraser.start();
+    await eventually(async () => {
+      expect([await addressesIn(whole), await addressesIn(part)]).to.deep.equal([null, ["ada@example.com", null]]);
+    });
+    await eraser.stop();
+    expect(failures).to.deep.equal([]);
+  });
+
+  it("of several people at once loses none of them, and the log names what is left", async () => {
+    const people = Array.from({ length: 8 }, (_, index) => `${index}@example.com`);
+    const job = await cancelled(...people);
+    await Promise.all(
+      people.slice(1).map((address) => eraseAddress(ports, job, { address, reason: "all of them", cause, at: now })),
+    );
+    expect(await addressesIn(job)).to.deep.equal(["0@example.com", ...people.slice(1).map(() => null)]);
+    const { state } = await readJob(side.log, job);
+    expect(state.status === "absent" ? null : state.settings.contentSha256).to.equal(
+      digestOf((await side.contentStore.get(job)) ?? ""),
+    );
+  });
+
+  it("is refused for a job that has not ended, which keeps its content", async () => {
+    const job = await side.createJob(["ada@example.com"]);
+    const outcome = await eraseJob(ports, job, wish);
+    expect(outcome).to.deep.include({ rejection: { code: "job-has-not-ended", currentStatus: "pending" } });
+    const ofAda = await eraseAddress(ports, job, { ...wish, address: "ada@example.com" });
+    expect(ofAda).to.deep.equal({ outcome: "not-ended" });
+    expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
+  });
+
+  it("leaves a job that can be run again, but for who was erased", async () => {
+    const both = ["ada@example.net", "bob@example.net"];
+    for (const address of both) mailServer.answerRecipient(address, { code: 550, text: "5.7.1 no" });
+    side.startScheduler();
+    side.startWorker(mailServer.url);
+    const job = await side.createJob(both);
+    await eventually(async () => expect((await side.readView(job)).status).to.equal("failed"));
+    await eraseAddress(ports, job, { ...wish, address: "ada@example.net" });
+    for (const address of both) mailServer.answerRecipient(address, null);
+    await handleCommand(side.log, job, { type: "RetryJob", at: now, scope: "failed", reason: null }, cause);
+    await eventually(async () => expect((await side.readView(job)).status).to.equal("completed"));
+    const mailed = mailServer.mails.flatMap(({ to }) => to).filter((address) => both.includes(address));
+    expect(mailed).to.deep.equal(["bob@example.net"]);
+    const last = (await side.log.readRecipients(job)).findLast(({ event }) => event.type === "RecipientFailed");
+    expect(last?.event.data).to.deep.include({ recipient: 0, run: 2 });
+    expect(last?.event.data).to.have.nested.property("error.code", "recipient-erased");
+  });
+});

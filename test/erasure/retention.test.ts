@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
+import { createJobQueries } from "../../projections/jobs/queries.ts";
+import { createRetention, type Retention } from "../../src/erasure/retention.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { jobFromLog } from "../../src/history/job-from-log.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { jobContentErased, jobCreated } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
+import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
+
+const dayMs = 86_400_000;
+
+describe("jobs that were kept long enough", () => {
+  let side: ReadSide;
+  let retention: Retention | null = null;
+  const told: { readonly jobs: number; readonly endedBefore: string }[] = [];
+  const failures: unknown[] = [];
+  let old: readonly JobRef[];
+  let running: JobRef;
+
+  before(async () => {
+    side = await openReadSide();
+    for (const projector of allProjectors) side.startProjector(projector);
+    old = [await side.mailing(), await side.mailing(), await side.mailing()];
+    running = newJob();
+    await side.storeContent(running);
+    await side.happens(running, jobCreated());
+    await side.caughtUp(...names);
+  });
+  after(async () => {
+    await retention?.stop();
+    await side.cleanUp();
+  });
+
+  const names = allProjectors.map(({ name }) => name);
+  const begin = (keptMs: number): Retention => {
+    const ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore() };
+    const begun = createRetention(
+      ports,
+      createEndedJobs(side.db, side.positions),
+      (work) => work(),
+      { keptMs, everyMs: 20 },
+      {
+        erased: (jobs, endedBefore) => told.push({ jobs, endedBefore }),
+        failed: (failure) => failures.push(failure),
+      },
+    );
+    begun.start();
+    return begun;
+  };
+  const typesOf = async (job: JobRef) => (await side.log.readHistory(job)).map(({ event }) => event.type);
+  const rowsAbout = async (job: JobRef): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const table of allProjectors.flatMap(({ tables }) => Object.keys(tables))) {
+      // What is kept for outcomes that come later says of nobody who it was.
+      if (table === "logs_erasures") continue;
+      if (JSON.stringify(await side.db(table)).includes(job.jobId)) found.push(table);
+    }
+    return found;
+  };
+  const allRows = () => Promise.all(allProjectors.map((projector) => tablesOf(side.db, projector)));
+
+  it("are left alone as long as they are younger", async () => {
+    const endedAt = Date.parse("2026-11-21T09:30:00.000Z");
+    retention = begin(Date.now() - endedAt + dayMs);
+    await side.caughtUp(...names);
+    await retention.stop();
+    expect(await rowsAbout(old[0] as JobRef)).to.include.members(["jobs", "logs", "recipients_jobs"]);
+    expect(told).to.deep.equal([]);
+  });
+
+  it("lose their content and their rows in every read model, and keep their events", async () => {
+    retention = begin(0);
+    for (const job of old) {
+      await eventually(async () => expect(await rowsAbout(job)).to.deep.equal([]));
+      expect(await side.contentStore.get(job)).to.equal(null);
+      const types = await typesOf(job);
+      expect([types.length, types.at(-1)]).to.deep.equal([8, "JobContentErased"]);
+    }
+    await retention.stop();
+    expect(told.map(({ jobs }) => jobs)).to.deep.equal([3]);
+    expect(failures).to.deep.equal([]);
+    const last = (await side.log.readDecisions(old[0] as JobRef)).at(-1);
+    expect([last?.actor, last?.event.data]).to.deep.equal([
+      "retention",
+      jobContentErased({ isRetired: true, reason: "retention" }).data,
+    ]);
+  });
+
+  it("are in no list and no total any more, and still told from the log", async () => {
+    const listed = await createJobQueries(side.db).list("default", {
+      statuses: [],
+      type: null,
+      createdAfter: null,
+      createdBefore: null,
+      q: null,
+      page: 1,
+      pageSize: 20,
+      cursor: null,
+      sortBy: "createdAt",
+      order: "desc",
+    });
+    expect([listed.total, listed.jobs.map(({ id }) => id)]).to.deep.equal([1, [running.jobId]]);
+    const fromLog = await jobFromLog(side.log, side.contentStore, old[0] as JobRef);
+    expect(fromLog?.job).to.deep.include({ status: "failed", subject: null, name: null });
+  });
+
+  it("do not come back with a rebuild", async () => {
+    await side.caughtUp(...names);
+    const before = await allRows();
+    await side.rebuild(allProjectors);
+    expect(await allRows()).to.deep.equal(before);
+  });
+});

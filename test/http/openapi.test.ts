@@ -1,0 +1,86 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect } from "chai";
+import { problemCodes } from "../../src/problems/problem.ts";
+import type { OpenApi, Operation } from "../support/answers-match.ts";
+import { allRoutes } from "../support/routes.ts";
+import { allParts, documentOfAll, type RunningApi, startApi } from "../support/running-api.ts";
+
+/** What no route answers, and what only workers are refused. */
+const ofNoRoute = ["route-not-found", "method-not-allowed", "invalid-request", "request-timeout", "headers-too-large"];
+const ofWorkers = ["turn-not-open", "lease-lost"];
+
+describe("The OpenAPI document", () => {
+  let api: RunningApi;
+  let document: OpenApi;
+
+  before(async () => {
+    api = await startApi(allParts);
+    document = await documentOfAll();
+  });
+  after(() => api.close());
+
+  const operations = (): readonly Operation[] => Object.values(document.paths).flatMap((path) => Object.values(path));
+
+  it("is valid OpenAPI 3.1", async () => {
+    const { valid, errors } = await new Validator().validate(
+      structuredClone(document) as unknown as Record<string, unknown>,
+    );
+    expect(errors ?? []).to.deep.equal([]);
+    expect(valid).to.equal(true);
+  });
+
+  it("describes every route that the router has, and no other", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const routed = allRoutes(allParts).map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    expect(routed).to.include("POST /api/v1/jobs");
+    const withoutVersion = routed.map((route) => route.replace(" /api/v1/", " /api/"));
+    expect(described.sort()).to.deep.equal([...new Set(withoutVersion)].sort());
+  });
+
+  it("names every operation once", () => {
+    const names = operations().map(({ operationId }) => operationId);
+    expect(names).to.deep.equal([...new Set(names)]);
+  });
+
+  it("lists every code of a problem, each where it may come, with its status", () => {
+    const listed = new Map<string, Set<string>>();
+    for (const [status, { content }] of operations().flatMap((operation) => Object.entries(operation.responses))) {
+      const schema = content?.["application/problem+json"]?.schema as { properties?: { code: { enum: string[] } } };
+      for (const code of schema?.properties?.code.enum ?? []) {
+        listed.set(code, new Set([...(listed.get(code) ?? []), status]));
+      }
+    }
+    const known = problemCodes.filter(({ code }) => ![...ofNoRoute, ...ofWorkers].includes(code));
+    expect(Object.fromEntries([...listed].map(([code, statuses]) => [code, [...statuses].join()]))).to.deep.equal(
+      Object.fromEntries(known.map(({ code, status }) => [code, String(status)])),
+    );
+    expect(document.components.schemas["ProblemCode"]?.["enum"]).to.have.members(problemCodes.map(({ code }) => code));
+  });
+
+  it("refers to no schema that it does not have", () => {
+    const referred = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) =>
+      String(name),
+    );
+    expect(document.components.schemas).to.include.all.keys(...new Set(referred));
+  });
+
+  it("is handed out without a key, and again only when it has changed", async () => {
+    const first = await fetch(`${api.url}/openapi.json`);
+    expect(first.status).to.equal(200);
+    expect(first.headers.get("Content-Type")).to.equal("application/json");
+    const headers = { "If-None-Match": first.headers.get("ETag") ?? "" };
+    await first.arrayBuffer();
+    expect((await fetch(`${api.url}/openapi.json`, { headers })).status).to.equal(304);
+  });
+
+  it("takes what the API takes: the body of a mailing, a webhook and a report", () => {
+    const requests = ["EmailSendRequest", "WebhookDeliverRequest", "ReportExportRequest"];
+    expect(document.components.schemas).to.include.all.keys(...requests);
+    expect(document.components.schemas["EmailSendRequest"]).to.deep.include({
+      required: ["subject", "body", "recipients"],
+      additionalProperties: false,
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { pino } from "pino";
+import { type CompleteConfig, readConfig } from "../../src/config.ts";
+import { type Service, startService } from "../../src/wiring.ts";
+import { eventually } from "../support/eventually.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { mailing } from "../support/running-api.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { settingsFor } from "../support/waybill.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+
+type Line = Readonly<Record<string, unknown>>;
+type LoggedEvent = { readonly type: string; readonly actor: string; readonly traceparent?: string };
+
+describe("One trace", function () {
+  this.timeout(90_000);
+
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mailServer: TestMailServer;
+  let receiver: Receiver;
+  let services: Service[] = [];
+  const lines = new Map<string, Line[]>();
+
+  /** Each role with settings, connections and a log of its own, as in a process of its own. */
+  const start = async (role: string): Promise<Service> => {
+    const surroundings = { nats, mysqlUrl: database.url, smtpUrl: mailServer.url };
+    const env = { ...settingsFor(surroundings), ROLES: role, WEBHOOK_ALLOW: "127.0.0.0/8" };
+    const logged: Line[] = [];
+    lines.set(role, logged);
+    const logger = pino({ level: "debug" }, { write: (line: string) => logged.push(JSON.parse(line)) });
+    return startService(readConfig(env) as CompleteConfig, logger, null);
+  };
+  const linesAbout = (role: string, jobId: string): readonly Line[] =>
+    (lines.get(role) ?? []).filter((line) => line["jobId"] === jobId);
+  const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(services[0]?.url + path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).to.be.oneOf([200, 201]);
+    return (await response.json()) as { readonly jobId: string };
+  };
+  const eventsOf = async (jobId: string): Promise<readonly LoggedEvent[]> => {
+    const response = await fetch(`${services[0]?.url}/api/jobs/${jobId}/events`);
+    return (await response.json()) as LoggedEvent[];
+  };
+
+  before(async () => {
+    [nats, database, mailServer, receiver] = await Promise.all([
+      startNats(),
+      freshDatabase(),
+      startMailServer(),
+      startReceiver(),
+    ]);
+    services = [];
+    for (const role of ["api", "projector", "scheduler", "worker", "webhooks"]) services.push(await start(role));
+  });
+  after(async () => {
+    for (const { stop } of services.reverse()) await stop();
+    await Promise.all([receiver.stop(), mailServer.stop(), database.drop()]);
+    await nats.cleanUp();
+  });
+
+  it("leads from the request over every event and log line to the call of the webhook", async () => {
+    const headers = { traceparent, "X-Request-Id": "order-17" };
+    const { jobId } = await post("/api/jobs", { ...mailing, webhookUrl: receiver.url }, headers);
+    await eventually(() => expect(receiver.received).to.have.lengthOf(1), 20_000);
+    expect(receiver.received[0]?.headers["traceparent"]).to.equal(traceparent);
+
+    const events = await eventually(async () => {
+      const found = await eventsOf(jobId);
+      expect(found.at(-1)?.type).to.equal("WebhookDelivered");
+      return found;
+    });
+    expect(new Set(events.map(({ actor }) => actor.split(":")[0]))).to.deep.equal(
+      new Set(["anonymous", "scheduler", "worker", "webhooks"]),
+    );
+    for (const event of events) expect(event, event.type).to.include({ traceparent });
+
+    const [request] = (lines.get("api") ?? []).filter((line) => line["requestId"] === "order-17");
+    expect(request).to.include({ msg: "request", traceId });
+    const steps = (role: string) =>
+      linesAbout(role, jobId).map(({ event, traceId: id, requestId }) => [event, id, requestId]);
+    expect(steps("scheduler")).to.deep.equal([["JobQueued", traceId, "order-17"]]);
+    expect(steps("worker")).to.deep.equal([
+      ["JobStarted", traceId, "order-17"],
+      ["JobCompleted", traceId, "order-17"],
+    ]);
+    expect(steps("webhooks")).to.deep.equal([["WebhookDelivered", traceId, "order-17"]]);
+  });
+
+  it("goes on through a wait in the database", async () => {
+    const scheduledAt = new Date(Date.now() + 500).toISOString();
+    const { jobId } = await post("/api/jobs", { ...mailing, scheduledAt }, { traceparent });
+    await eventually(async () => expect((await eventsOf(jobId)).at(-1)?.type).to.equal("JobCompleted"), 20_000);
+    for (const event of await eventsOf(jobId)) expect(event, event.type).to.include({ traceparent });
+  });
+
+  it("begins with the request that has none, or one that cannot be read", async () => {
+    const [one, other] = [
+      await post("/api/jobs", mailing),
+      await post("/api/jobs", mailing, { traceparent: "00-abc" }),
+    ];
+    const traces = new Set<string | undefined>();
+    for (const { jobId } of [one, other]) {
+      const events = await eventually(async () => {
+        const found = await eventsOf(jobId);
+        expect(found.at(-1)?.type).to.equal("JobCompleted");
+        return found;
+      }, 20_000);
+      const [first] = events;
+      expect(first?.traceparent).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+      for (const event of events) expect(event.traceparent, event.type).to.equal(first?.traceparent);
+      traces.add(first?.traceparent);
+    }
+    expect(traces.size).to.equal(2);
+  });
+});

@@ -1,0 +1,114 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { type Checked, checkRows, NotComparable } from "../../projections/check-rows.ts";
+import { checkpointTable } from "../../projections/checkpoint.ts";
+import { takeLock } from "../../projections/database-lock.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
+import { rebuildLock } from "../../projections/projection-lock.ts";
+import type { Projector } from "../../projections/projector.ts";
+import { RebuildRefused } from "../../projections/rebuild-lock.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
+
+const both = [jobsProjector, logsProjector];
+
+describe("a check of the rows", () => {
+  let side: ReadSide;
+  beforeEach(async () => {
+    side = await openReadSide();
+    for (const _ of [1, 2, 3]) await side.mailing();
+  });
+  afterEach(() => side.cleanUp());
+
+  const check = async (projectors: readonly Projector[] = both): Promise<readonly Checked[]> => {
+    const checked: Checked[] = [];
+    await checkRows(projectors, { ...side.rebuildSetup(), onChecked: (one) => checked.push(one) });
+    return [...checked].sort((one, other) => (one.projection < other.projection ? -1 : 1));
+  };
+
+  it("finds nothing where they are as the log says, in any read model, and leaves nothing behind", async () => {
+    const runners = allProjectors.map((projector) => side.startProjector(projector));
+    await side.caughtUp(...allProjectors.map(({ name }) => name));
+    await Promise.all(runners.map((runner) => runner.stop()));
+    const checked = await check(allProjectors);
+    expect(checked.map(({ sequence, differences }) => ({ sequence, differences }))).to.deep.equal(
+      allProjectors.map(() => ({ sequence: 21, differences: [] })),
+    );
+    expect(checked.map(({ projection }) => projection)).to.have.members(allProjectors.map(({ name }) => name));
+    const [tables] = await side.db.raw("SHOW TABLES LIKE '%\\_\\_check'");
+    expect(tables).to.deep.equal([]);
+  });
+
+  it("names the rows and columns that differ, and changes nothing", async () => {
+    await liveTables(side);
+    const [changed, lost] = (await side.db("jobs").orderBy("id").pluck("id")) as [string, string];
+    await side.db("jobs").where({ id: changed }).update({ subject: "your invoice", sent: 7, error_code: null });
+    await side.db("jobs_content").where({ job_id: lost }).delete();
+    await side.db("jobs_counts").insert({ tenant: "globex", status: "failed", type: "email", jobs: 1 });
+    const before = await tablesOfBoth(side.db);
+    const [jobs, logs] = await check();
+    expect(logs?.differences).to.deep.equal([]);
+    expect(jobs?.differences).to.deep.equal([
+      {
+        table: "jobs",
+        key: { id: changed },
+        kind: "changed",
+        columns: {
+          subject: { live: "your invoice", log: "Your invoice" },
+          sent: { live: 7, log: 1 },
+          error_code: { live: null, log: "too-many-failures" },
+        },
+      },
+      {
+        table: "jobs_counts",
+        key: { tenant: "globex", status: "failed", type: "email" },
+        kind: "surplus",
+        columns: {},
+      },
+      { table: "jobs_content", key: { job_id: lost }, kind: "missing", columns: {} },
+    ]);
+    expect(await tablesOfBoth(side.db)).to.deep.equal(before);
+  });
+
+  it("compares as of one event, while the live projection goes on", async () => {
+    side.startProjectors();
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) {
+        await side.mailing();
+        // A log in memory lets nobody else have a turn.
+        await pause(5);
+      }
+    })();
+    const first = await check().finally(() => {
+      isOver = true;
+    });
+    await writing;
+    expect(first.map(({ differences }) => differences)).to.deep.equal([[], []]);
+    await side.mailing();
+    await side.caughtUp();
+    expect((await check()).every(({ sequence }, at) => sequence > (first[at]?.sequence ?? 0))).to.equal(true);
+  });
+
+  it("stops where the live rows stand still, however far the log has come", async () => {
+    await liveTables(side);
+    await side.mailing();
+    expect((await check()).map(({ sequence, differences }) => [sequence, differences])).to.deep.equal([
+      [21, []],
+      [21, []],
+    ]);
+  });
+
+  it("is refused for rows of another version or another log, and beside a rebuild", async () => {
+    await liveTables(side);
+    await side.db(checkpointTable("logs")).update({ log_created_at: "2020-01-01T00:00:00.000Z" });
+    expect(await failureOf(check())).to.be.instanceOf(NotComparable);
+    await side.db(checkpointTable("logs")).update({ version: 0 });
+    expect((await failureOf(check())).message).to.include("version 0");
+    const lock = await takeLock(side.db, { name: rebuildLock("jobs") }, 0);
+    expect(await failureOf(check())).to.be.instanceOf(RebuildRefused);
+    lock?.release();
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { checkpointTable } from "../../projections/checkpoint.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { confirmRebuilds, readTableSets } from "../../projections/kept-tables.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
+import { rebuild } from "../../projections/rebuild.ts";
+import { NothingToPutBack, rollBackRebuilds } from "../../projections/roll-back.ts";
+import { jobContentErased } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
+
+const both = [jobsProjector, logsProjector];
+
+describe("the old tables of a rebuild", () => {
+  let side: ReadSide;
+  beforeEach(async () => {
+    side = await openReadSide();
+    for (const _ of [1, 2, 3]) await side.mailing();
+  });
+  afterEach(() => side.cleanUp());
+
+  const keptSequences = async () =>
+    (await readTableSets(side.db, both)).map(({ kept }) => (kept === null ? null : Number(kept.sequence)));
+  const rollBack = () => rollBackRebuilds(both, side.rebuildSetup());
+  const tableNames = async (): Promise<string> => {
+    const [rows] = await side.db.raw(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()",
+    );
+    return (rows as { name: string }[]).map(({ name }) => name).join(" ");
+  };
+
+  it("are kept until somebody confirms", async () => {
+    await liveTables(side);
+    const told: [string, boolean][] = [];
+    await rebuild(both, side.rebuildSetup({ onRebuilt: (name, isKept) => told.push([name, isKept]) }));
+    expect(told).to.have.deep.members([
+      ["jobs", true],
+      ["logs", true],
+    ]);
+    expect(await keptSequences()).to.deep.equal([21, 21]);
+    expect(await confirmRebuilds(side.db, both)).to.deep.equal(["jobs", "logs"]);
+    expect(await keptSequences()).to.deep.equal([null, null]);
+    expect(await tableNames()).to.not.include("__");
+    expect(await confirmRebuilds(side.db, both)).to.deep.equal([]);
+    expect(await failureOf(rollBack())).to.be.instanceOf(NothingToPutBack);
+  });
+
+  it("are put back with everything that has come since, which counts once", async () => {
+    await liveTables(side);
+    await side.db("jobs").update({ name: "as it was" });
+    await side.rebuild();
+    side.startProjectors();
+    for (const _ of [1, 2]) await side.mailing();
+    await side.caughtUp();
+    const rebuilt = await tablesOfBoth(side.db);
+    await rollBack();
+    expect(await side.db("jobs").where({ name: "as it was" }).select()).to.have.length(3);
+    await side.mailing();
+    await side.caughtUp();
+    await side.db("jobs").where({ name: "as it was" }).update({ name: "November" });
+    // What was put aside is kept in its turn, and put back the same way.
+    await rollBack();
+    expect(await side.db("jobs").select()).to.have.length(6);
+    expect(await keptSequences()).to.deep.equal([42, 42]);
+    const { lastSequence } = await side.log.state();
+    expect(lastSequence).to.equal(42);
+    const forward = await tablesOfBoth(side.db);
+    await side.rebuild();
+    expect(await tablesOfBoth(side.db)).to.deep.equal(forward);
+    expect(rebuilt).to.not.deep.equal(forward);
+  });
+
+  it("are replaced by those of the next rebuild", async () => {
+    await liveTables(side);
+    await side.rebuild();
+    await side.mailing();
+    await side.rebuild();
+    expect(await keptSequences()).to.deep.equal([21, 21]);
+    await side.rebuild();
+    expect(await keptSequences()).to.deep.equal([28, 28]);
+    expect(await tableNames()).to.not.include("__dropped");
+  });
+
+  it("are only put back by the release that made them, all or none", async () => {
+    await liveTables(side);
+    await side.rebuild();
+    await side.db(checkpointTable("logs", "__previous")).update({ version: 0 });
+    const live = await tablesOfBoth(side.db);
+    expect((await failureOf(rollBack())).message).to.include("of version 0");
+    expect(await keptSequences()).to.deep.equal([21, 21]);
+    await side.db.schema.dropTable("logs__previous");
+    expect(await failureOf(rollBack())).to.be.instanceOf(NothingToPutBack);
+    expect(await tablesOfBoth(side.db)).to.deep.equal(live);
+  });
+
+  it("go with the first erasure, and so does what an interrupted rebuild has left", async () => {
+    await liveTables(side);
+    const job = await side.mailing();
+    await side.rebuild();
+    await side.db.raw("CREATE TABLE jobs__next (id INT)");
+    const runners = side.startProjectors();
+    await side.happens(job, jobContentErased());
+    await side.caughtUp();
+    await Promise.all(runners.map((runner) => runner.stop()));
+    expect(await tableNames()).to.not.include("__");
+  });
+
+  it("are not kept where they hold what was erased while they stood still", async () => {
+    await liveTables(side);
+    const job = await side.mailing();
+    await side.happens(job, jobContentErased());
+    const told: boolean[] = [];
+    await rebuild(both, side.rebuildSetup({ onRebuilt: (_, isKept) => told.push(isKept) }));
+    expect(told).to.deep.equal([false, false]);
+    expect(await tableNames()).to.not.include("__");
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import type { Knex } from "knex";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { checkpointTable } from "../../projections/checkpoint.ts";
+import { RowsOfOtherRelease } from "../../projections/database-failure.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { readTableSets } from "../../projections/kept-tables.ts";
+import type { Projector } from "../../projections/projector.ts";
+import { columnsOf, onReadableRows } from "../../projections/readable-rows.ts";
+import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
+import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { liveTables, openReadSide, type ReadSide } from "../support/read-side.ts";
+
+const { version, tables } = jobsProjector;
+const newer: Projector = { ...jobsProjector, version: version + 1, tables: { ...tables, jobs_more: "\n  id INT" } };
+
+describe("rows that are older than the code", () => {
+  let side: ReadSide;
+  beforeEach(async () => {
+    side = await openReadSide();
+    for (const _ of [1, 2, 3]) await side.mailing();
+  });
+  afterEach(() => side.cleanUp());
+
+  it("are rebuilt in the background by a process of the newer release, while one of the older goes on", async () => {
+    side.startProjector(jobsProjector);
+    await side.caughtUp("jobs");
+    side.startProjector(newer);
+    await side.mailing();
+    await eventually(async () => {
+      expect((await readTableSets(side.db, [newer]))[0]?.live).to.include({ version: version + 1 });
+    });
+    await side.mailing();
+    await side.caughtUp("jobs");
+    expect(await side.db("jobs").select()).to.have.length(5);
+    expect(await side.db("jobs_more").select()).to.deep.equal([]);
+    const [sets] = await readTableSets(side.db, [newer]);
+    expect(sets?.kept).to.include({ version });
+    expect(side.logged.map(({ message }) => message).join()).to.include("The rows of an older release were rebuilt.");
+  });
+
+  it("are rebuilt by one of several processes", async () => {
+    await liveTables(side);
+    for (const _ of [1, 2, 3]) side.startProjector(newer);
+    await eventually(async () => {
+      expect((await readTableSets(side.db, [newer]))[0]?.live).to.include({ version: version + 1 });
+    });
+    await side.mailing();
+    await side.caughtUp("jobs");
+    const rebuilt = side.logged.filter(({ message }) =>
+      message.startsWith("The rows of an older release were rebuilt"),
+    );
+    expect(rebuilt).to.have.length(1);
+  });
+
+  it("are served where the queries still understand them, and else not at all", async () => {
+    await liveTables(side);
+    const count = async () => Number((await side.db("jobs").count({ rows: "*" }))[0]?.["rows"]);
+    const asked = (projector: Projector) => onReadableRows(side.db, projector, { count }).count();
+    expect(await asked(jobsProjector)).to.equal(3);
+    expect(await asked({ ...jobsProjector, version: version + 1, readsBack: version })).to.equal(3);
+    const misread = { ...jobsProjector, version: version + 1, readsBack: version + 1 };
+    expect(await failureOf(asked(misread))).to.be.instanceOf(RowsOfOtherRelease);
+    const lacking = { ...jobsProjector, version: version + 1, tables: { jobs: "\n  id INT,\n  shade INT" } };
+    expect(await failureOf(asked(lacking))).to.be.instanceOf(RowsOfOtherRelease);
+    // Those of a newer release: as far as their columns go.
+    await side.db(checkpointTable("jobs")).update({ version: version + 1 });
+    expect(await asked(jobsProjector)).to.equal(3);
+    const gone = onReadableRows(side.db, jobsProjector, { shade: async () => side.db("jobs").select("shade") });
+    expect(await failureOf(gone.shade())).to.be.instanceOf(RowsOfOtherRelease);
+  });
+
+  it("are recognised by every column that the definitions name", async () => {
+    for (const [table, definition] of allProjectors.flatMap((projector) => Object.entries(projector.tables))) {
+      expect(columnsOf(definition), table).to.have.members(await columnsIn(side.db, table));
+    }
+  });
+});
+
+describe("the API on rows that are older than its code", () => {
+  let both: ApiWithReadSide;
+  beforeEach(async () => {
+    both = await startApiWithReadSide();
+  });
+  afterEach(() => both.close());
+
+  it("refuses a list for as long, answers one job from the log, and goes on by itself", async () => {
+    const { api, readSide } = both;
+    const { jobId } = await readSide.mailing();
+    await liveTables(readSide);
+    await readSide.db(checkpointTable("jobs")).update({ version: jobsProjector.readsBack - 1 });
+    const refused = await api.ask("GET", "/api/jobs");
+    expect(refused.status).to.equal(503);
+    expect(refused.body.type).to.match(/read-model-unavailable$/);
+    expect(refused.headers.get("Retry-After")).to.equal("2");
+    expect((await api.ask("GET", `/api/jobs/${jobId}`)).body).to.include({ id: jobId, status: "failed" });
+    readSide.startProjector(jobsProjector);
+    await eventually(async () => expect((await api.ask("GET", "/api/jobs")).body.data).to.have.length(1));
+  });
+});
+
+async function columnsIn(db: Knex, table: string): Promise<readonly string[]> {
+  const sql =
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?";
+  const [rows] = (await db.raw(sql, [table])) as [{ name: string }[]];
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,210 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { ContentStore } from "../../src/content/content-store.ts";
+import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { allPassed, type Check, type Trust, trustNothing } from "../../src/seals/check.ts";
+import { type EvidenceSources, makeEvidence, signed } from "../../src/seals/evidence.ts";
+import type { EvidenceStatement } from "../../src/seals/evidence-format.ts";
+import { linesOfEvidence } from "../../src/seals/evidence-report.ts";
+import { newSealKey } from "../../src/seals/seal-key.ts";
+import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
+import {
+  jobCompleted,
+  jobCreated,
+  jobQueued,
+  jobStarted,
+  recipientFailed,
+  recipientSent,
+} from "../support/examples.ts";
+import { happen, newJob } from "../support/happen.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { exampleContent } from "../support/write-side.ts";
+import { openSealingSide, type SealingSide } from "./sealing.ts";
+
+const madeAt = "2026-11-21T10:00:00.000Z";
+
+describe("The evidence of a job", () => {
+  let nats: TestNats;
+  let side: SealingSide;
+  let contentStore: ContentStore;
+  let job: JobRef;
+  let bundle: string;
+
+  const content = encodeContent({
+    ...exampleContent,
+    subject: "Your invoice – № 7",
+    recipients: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
+  });
+  const sources = (): EvidenceSources => ({ ...side, contentStore, now: () => madeAt });
+  const happens = async (stored: boolean): Promise<JobRef> => {
+    const made = newJob("acme");
+    if (stored) await contentStore.put(made, content);
+    await happen(side.log, made, [
+      jobCreated({ total: 2, contentSha256: digestOf(content) }),
+      jobQueued(),
+      jobStarted(),
+      recipientSent({ recipient: 0 }),
+      recipientFailed({ recipient: 1 }),
+      jobCompleted(),
+    ]);
+    return made;
+  };
+  const bundleOf = async (one: JobRef): Promise<string> => (await makeEvidence(sources(), one)) ?? "";
+  const check = (text: string, trust: Trust = trustNothing): readonly Check[] =>
+    verifyEvidence(Buffer.from(text), trust).checks;
+  const faults = (text: string, trust: Trust = trustNothing): string =>
+    check(text, trust)
+      .filter(({ ok }) => !ok)
+      .map(({ what, detail }) => `${what}. ${detail}`)
+      .join("\n");
+  const statementOf = (text: string): EvidenceStatement => JSON.parse(text.split("\n")[0] ?? "");
+  /** As somebody would who has the key, or one of his own. */
+  const forged = (change: (statement: EvidenceStatement) => EvidenceStatement, key = side.key): string =>
+    signed(change(statementOf(bundle)), key);
+
+  before(async () => {
+    nats = await startNats();
+    side = await openSealingSide(nats);
+    contentStore = createMemoryContentStore();
+    await side.jobHappens(4);
+    job = await happens(true);
+    await side.jobHappens(3);
+    await side.newSealer().sealNow();
+    bundle = await bundleOf(job);
+  });
+  after(async () => {
+    await side.close();
+    await nats.cleanUp();
+  });
+
+  it("is whole, holds every event as it is stored, what was sent, and proofs over more than one seal", async () => {
+    expect(faults(bundle)).to.equal("");
+    const statement = statementOf(bundle);
+    expect(statement).to.include({
+      tenant: "acme",
+      jobId: job.jobId,
+      madeAt,
+      content: Buffer.from(content).toString(),
+    });
+    expect(statement.events.map(({ body }) => JSON.parse(body).type)).to.deep.equal(
+      (await side.log.readHistory(job)).map(({ event }) => event.type),
+    );
+    expect(statement.seals.map(({ from, to }) => [from, to])).to.deep.equal([
+      [1, 10],
+      [11, 20],
+    ]);
+    const trust = { keys: [side.key.publicKey], seals: new Map(statement.seals.map((seal) => [seal.to, seal.digest])) };
+    expect(faults(bundle, trust)).to.equal("");
+  });
+
+  it("tells people who was mailed what, when and with which answer, and each thing that was looked at", () => {
+    const text = linesOfEvidence(verifyEvidence(Buffer.from(bundle), trustNothing)).join("\n");
+    for (const part of [
+      `Evidence about job ${job.jobId} of tenant acme`,
+      'Subject: "Your invoice – № 7"',
+      "1. ada@example.com",
+      'accepted by the mail server: "250 2.0.0 OK"',
+      "2. bob@example.com",
+      'refused for good: "550 5.1.1 <…> mailbox unavailable"',
+      "JobCompleted by worker:worker-1",
+      "[ok]     Each event stands in the sealed log exactly as it is shown here. 6 of 6 events are sealed.",
+      "The bundle is whole: what it shows is what the service recorded and signed.",
+      `rests on key ${side.key.keyId}`,
+    ]) {
+      expect(text).to.include(part);
+    }
+    expect(text).not.to.include("FAILED");
+    const altered = linesOfEvidence(
+      verifyEvidence(Buffer.from(bundle.replace("250 2.0.0", "250 2.0.1")), trustNothing),
+    );
+    expect(altered.join("\n")).to.include("[FAILED]").and.include("THE BUNDLE IS NOT WHOLE");
+  });
+
+  it("fails wherever one byte of it is changed, and says what is wrong", () => {
+    const bytes = Buffer.from(bundle);
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, difference) => {
+        const altered = Buffer.from(bytes);
+        altered[at] = (altered[at] ?? 0) ^ difference;
+        const { checks } = verifyEvidence(altered, trustNothing);
+        expect(allPassed(checks), `byte ${at} ^ ${difference}`).to.equal(false);
+        expect(checks.find(({ ok }) => !ok)?.detail).to.match(/\w/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("says where: which event, which seal, the content, or the signature", () => {
+    const cases: readonly (readonly [found: string, put: string, place: RegExp])[] = [
+      ["250 2.0.0", "250 2.0.1", /Event 4 of the bundle \(sequence \d+\): it or its proof was altered/],
+      [`acme.${job.jobId}.job"`, `acme.${job.jobId}.jox"`, /Event 1 of the bundle/],
+      ['"count":10', '"count":11', /The seal of events 1 to 10: its (range makes no sense|signature)/],
+      ["ada@example.com", "eve@example.com", /The content was altered/],
+      [madeAt, madeAt.replace("10:", "11:"), /the first line or the signature was altered/],
+      ['\n{"keyId":"', '\n{"keyIe":"', /Its second line, the signature, cannot be read/],
+      ['"proof":{', '"proof": {', /It was altered at byte \d+/],
+    ];
+    for (const [found, put, place] of cases) {
+      expect(bundle).to.include(found);
+      expect(faults(bundle.replace(found, put)), found).to.match(place);
+    }
+    expect(faults("nonsense")).to.include("Its first line cannot be read");
+    expect(faults(`${bundle}\n`)).to.include("It was altered at byte");
+  });
+
+  it("cannot be forged by who has no key: what the log holds is proven apart from who signs the bundle", () => {
+    const key = newSealKey();
+    const trust = { keys: [side.key.publicKey], seals: new Map() };
+    const left = forged((statement) => ({ ...statement, events: statement.events.slice(0, -1) }), key);
+    expect(faults(left, trust)).to.include(`You did not name key ${key.keyId}`);
+    const invented = forged((statement) => ({
+      ...statement,
+      events: statement.events.map((event) => ({ ...event, body: event.body.replace("550 5.1.1", "250 2.0.0") })),
+    }));
+    expect(faults(invented)).to.match(/Event 5 of the bundle/);
+    const unproven = forged((statement) => ({
+      ...statement,
+      events: statement.events.map((event, index) => (index === 3 ? { ...event, proof: null } : event)),
+    }));
+    expect(faults(unproven)).to.include("it has no proof, though later events are sealed");
+    const renamed = forged((statement) => ({ ...statement, tenant: "shop" }));
+    expect(faults(renamed)).to.include("is not of this job");
+    const swapped = forged((statement) => ({ ...statement, events: [...statement.events].reverse() }));
+    expect(faults(swapped)).to.match(/Event 2 \(sequence \d+\) stands after/);
+    const others = forged((statement) => statement, key);
+    expect(faults(others)).to.equal("");
+    const seals = new Map(statementOf(bundle).seals.map((seal) => [seal.to, "0".repeat(64)]));
+    expect(faults(bundle, { keys: [], seals })).to.include("The seal of events 1 to 10 is not.");
+  });
+
+  it("says that what was sent was erased, and keeps its digest", async () => {
+    const erased = await happens(false);
+    await side.newSealer().sealNow();
+    const text = await bundleOf(erased);
+    expect(faults(text)).to.equal("");
+    expect(statementOf(text).content).to.equal(null);
+    const lines = linesOfEvidence(verifyEvidence(Buffer.from(text), trustNothing)).join("\n");
+    expect(lines)
+      .to.include("What was sent was erased")
+      .and.include(`its SHA-256 was ${digestOf(content)}`);
+    expect(lines).not.to.include("@example.com");
+  });
+
+  it("says which events are not sealed yet", async () => {
+    const late = await happens(true);
+    const text = await bundleOf(late);
+    expect(faults(text)).to.equal("");
+    expect(
+      check(text)
+        .map(({ detail }) => detail)
+        .join("\n"),
+    ).to.include("0 of 6 events are sealed. 6 not yet");
+  });
+
+  it("is none of a job that the log does not know", async () => {
+    expect(await makeEvidence(sources(), newJob("acme"))).to.equal(null);
+    expect(await makeEvidence(sources(), { ...job, tenant: "shop" })).to.equal(null);
+  });
+});

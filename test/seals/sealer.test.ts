@@ -1,0 +1,156 @@
+import { expect } from "chai";
+import { trustNothing } from "../../src/seals/check.ts";
+import { readSeal } from "../../src/seals/read-seal.ts";
+import { digestOfSeal, faultOfSeal, type StoredSeal } from "../../src/seals/seal.ts";
+import { LogRolledBack } from "../../src/seals/seal-witness.ts";
+import { verifyLog } from "../../src/seals/verify-log.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { createMemoryWitness, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
+
+describe("The sealer", () => {
+  let nats: TestNats;
+  let side: SealingSide;
+
+  before(async () => {
+    nats = await startNats();
+  });
+  after(() => nats.cleanUp());
+  beforeEach(async () => {
+    side = await openSealingSide(nats);
+  });
+  afterEach(() => side.close());
+
+  const seals = async (): Promise<readonly StoredSeal[]> =>
+    (await readAll(side.sealedLog.messages(0, "seals"))).map((message) => readSeal(message) as StoredSeal);
+  const ranges = async () => (await seals()).map(({ from, to, count }) => [from, to, count]);
+  const isWhole = async (): Promise<void> => {
+    expect((await verifyLog(side.sealedLog, trustNothing)).findings).to.deep.equal([]);
+  };
+
+  it("seals a log that was there before in ranges of as many events as it is told, one after the other", async () => {
+    for (let job = 0; job < 5; job += 1) await side.jobHappens();
+    await side.newSealer().sealWhatIsDue();
+    expect(await ranges()).to.deep.equal([
+      [1, 10, 10],
+      [11, 20, 10],
+    ]);
+    const [first, second] = (await seals()) as [StoredSeal, StoredSeal];
+    expect(first.previous).to.equal(null);
+    expect(second.previous).to.equal(digestOfSeal(first));
+    expect([first, second].map(faultOfSeal)).to.deep.equal([null, null]);
+    expect(first.keyId).to.equal(side.key.keyId);
+    await isWhole();
+  });
+
+  it("goes on where it stopped, and seals the seals with what comes after them", async () => {
+    const sealer = side.newSealer();
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    expect(await ranges()).to.deep.equal([]);
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    await side.jobHappens(6);
+    await sealer.sealWhatIsDue();
+    expect(await ranges()).to.deep.equal([
+      [1, 10, 10],
+      [11, 20, 10],
+    ]);
+    expect((await seals()).map(({ sequence }) => sequence)).to.deep.equal([11, 22]);
+    await isWhole();
+  });
+
+  it("seals what has waited long enough, however little it is, and no seal for its own sake", async () => {
+    const sealer = side.newSealer({ everyMs: 0 });
+    await sealer.sealWhatIsDue();
+    expect(await ranges()).to.deep.equal([]);
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    for (const again of [sealer, sealer, side.newSealer({ everyMs: 0 })]) {
+      await again.sealWhatIsDue();
+      await again.sealNow();
+    }
+    expect(await ranges()).to.deep.equal([[1, 5, 5]]);
+    await isWhole();
+  });
+
+  it("seals everything at once when it is asked to", async () => {
+    await side.jobHappens();
+    await side.newSealer().sealNow();
+    expect(await ranges()).to.deep.equal([[1, 5, 5]]);
+  });
+
+  it("is one, however many try: ranges neither overlap nor leave anything out", async () => {
+    const sealers = [1, 2, 3, 4].map(() => side.newSealer({ everyEvents: 7 }));
+    const appending = (async () => {
+      for (let job = 0; job < 20; job += 1) await side.jobHappens();
+    })();
+    for (let round = 0; round < 8; round += 1) {
+      await Promise.all(sealers.map((sealer) => (round % 3 === 2 ? sealer.sealNow() : sealer.sealWhatIsDue())));
+    }
+    await appending;
+    await Promise.all(sealers.map((sealer) => sealer.sealNow()));
+    const found = await seals();
+    expect(found.length).to.be.greaterThan(10);
+    expect(found.slice(1).map(({ from }) => from)).to.deep.equal(found.slice(0, -1).map(({ to }) => to + 1));
+    await isWhole();
+  });
+
+  it("that dies between sealing and saying so is followed by one that says it", async () => {
+    const dying = { ...createMemoryWitness(), remember: () => Promise.reject(new Error("killed")) };
+    await side.jobHappens();
+    await side.newSealer({ witnesses: [dying], report: () => {} }).sealNow();
+    const witness = createMemoryWitness();
+    await side.newSealer({ witnesses: [witness] }).sealWhatIsDue();
+    const [seal] = (await seals()) as [StoredSeal];
+    expect(await witness.last()).to.deep.equal({ sequence: seal.sequence, digest: digestOfSeal(seal) });
+  });
+
+  it("goes on after NATS was killed under it", async () => {
+    const sealer = side.newSealer();
+    await side.jobHappens(20);
+    await nats.stop();
+    await failureOf(sealer.sealWhatIsDue());
+    await nats.start();
+    for (let tries = 0; (await ranges()).length === 0 && tries < 20; tries += 1) {
+      await sealer.sealWhatIsDue().catch(() => {});
+    }
+    expect((await ranges())[0]).to.deep.equal([1, 10, 10]);
+    await isWhole();
+  }).timeout(60_000);
+
+  it("seals no log that lacks a seal which was seen in it, and says so each time", async () => {
+    const witness = createMemoryWitness();
+    await side.jobHappens();
+    await side.newSealer({ witnesses: [witness] }).sealNow();
+    const other = await openSealingSide(nats);
+    try {
+      await other.jobHappens();
+      const sealer = other.newSealer({ witnesses: [witness] });
+      for (const _ of [1, 2]) {
+        const failure = await failureOf(sealer.sealNow());
+        expect(failure).to.be.instanceOf(LogRolledBack);
+        expect(failure.message).to.include("the test remembers a seal at 6, where the log has none");
+      }
+      expect(await other.sealedLog.lastSeal()).to.equal(null);
+      await other.newSealer().sealNow();
+      const rewritten = await failureOf(sealer.sealWhatIsDue());
+      expect(rewritten.message).to.include("where the log has another one");
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("seals on while whoever remembers is away", async () => {
+    const reported: unknown[] = [];
+    const away = {
+      name: "away",
+      last: () => Promise.reject(new Error("away")),
+      remember: () => Promise.reject(new Error("away")),
+    };
+    await side.jobHappens();
+    await side.newSealer({ witnesses: [away], report: (failure) => reported.push(failure) }).sealNow();
+    expect(await ranges()).to.deep.equal([[1, 5, 5]]);
+    expect(reported.length).to.be.greaterThan(0);
+  });
+});

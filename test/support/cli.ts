@@ -1,0 +1,57 @@
+import { Command } from "commander";
+import type { CommandContext } from "../../src/cli/command-context.ts";
+import { readConfig } from "../../src/config.ts";
+
+export type Ran = {
+  /** The lines on standard output. */
+  readonly printed: readonly string[];
+  /** The lines on standard error, what overwrites others included. */
+  readonly told: readonly string[];
+};
+
+export type CommandLine = {
+  /** Throws what the command throws; what it said until then is in `last`. */
+  run(...args: readonly string[]): Promise<Ran>;
+  /** What the last command said, also where it failed. */
+  last(): Ran;
+};
+
+type Options = {
+  readonly isTerminal?: boolean;
+  readonly interrupted?: AbortSignal;
+  /** Called with each line as it is told. */
+  readonly onTold?: (line: string) => void;
+};
+
+/** The commands as main.ts puts them together, with an environment of the test's. */
+export function createCommandLine(
+  commands: readonly ((program: Command, context: CommandContext) => void)[],
+  env: Readonly<Record<string, string>>,
+  { isTerminal = false, interrupted = new AbortController().signal, onTold = () => {} }: Options = {},
+): CommandLine {
+  let last: Ran = { printed: [], told: [] };
+  return {
+    last: () => last,
+    run: async (...args) => {
+      const printed: string[] = [];
+      const told: string[] = [];
+      last = { printed, told };
+      const tell = (line: string): void => {
+        told.push(line);
+        onTold(line);
+      };
+      const context: CommandContext = {
+        readConfig: (overrides = {}) => readConfig({ ...env, ...overrides }),
+        print: (line) => printed.push(line),
+        tell,
+        isTerminal,
+        overwrite: (text) => tell(text ?? ""),
+        interrupted,
+      };
+      const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+      for (const add of commands) add(program, context);
+      await program.parseAsync(args, { from: "user" });
+      return last;
+    },
+  };
+}

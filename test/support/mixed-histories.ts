@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { JobRef, LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
+import { channelOf } from "../../src/event-log/subjects.ts";
+import { anyHistory } from "./any-history.ts";
+import { caused } from "./examples.ts";
+import { newJob } from "./happen.ts";
+
+export type JobWithHistory = { readonly job: JobRef; readonly history: readonly EventOfJob[] };
+
+/** Some jobs at a time, their events mixed as workers mix them, and cut into batches anywhere. */
+export const mixedHistories = fc
+  .record({
+    histories: fc.array(anyHistory, { minLength: 1, maxLength: 3 }),
+    turns: fc.infiniteStream(fc.nat({ max: 2 })),
+    sizes: fc.infiniteStream(fc.integer({ min: 1, max: 12 })),
+    gaps: fc.infiniteStream(fc.constantFrom(1, 1, 1, 2, 7)),
+  })
+  .map(({ histories, turns, sizes, gaps }) => {
+    const jobs = histories.map((history): JobWithHistory => ({ job: newJob(), history }));
+    return { jobs, batches: intoBatches(inOneLog(jobs, turns, gaps), sizes) };
+  });
+
+function inOneLog(
+  jobs: readonly JobWithHistory[],
+  turns: Iterator<number>,
+  gaps: Iterator<number>,
+): readonly LogEntry[] {
+  const left = jobs.map(({ job, history }) => ({ job, events: [...history] }));
+  const entries: StoredEvent[] = [];
+  for (let sequence = 0; left.some(({ events }) => events.length > 0); ) {
+    const { job, events } = left[turns.next().value % left.length] as (typeof left)[number];
+    const event = events.shift();
+    if (event === undefined) continue;
+    sequence += gaps.next().value;
+    entries.push({ ...job, ...caused(`event-${sequence}`, event), sequence, channel: channelOf(event) });
+  }
+  return entries;
+}
+
+function intoBatches(entries: readonly LogEntry[], sizes: Iterator<number>): readonly (readonly LogEntry[])[] {
+  const batches: (readonly LogEntry[])[] = [];
+  for (let from = 0; from < entries.length; ) {
+    const size: number = sizes.next().value;
+    batches.push(entries.slice(from, from + size));
+    from += size;
+  }
+  return batches;
+}

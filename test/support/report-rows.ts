@@ -1,0 +1,39 @@
+import type { Knex } from "knex";
+
+/** Larger numbers than a recursion may be deep: a thousand times a thousand. */
+const numbers = (count: number): string => `
+  WITH RECURSIVE up AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 999)
+  SELECT low.n + 1000 * high.n AS n FROM up AS low JOIN up AS high ON high.n < ${Math.ceil(count / 1000)}
+  HAVING n < ${count}`;
+
+const at = "TIMESTAMP('2020-01-01 00:00:00.000') + INTERVAL (n DIV 3) * 1000 MICROSECOND";
+
+/**
+ * Puts log lines straight into the read model, three for each millisecond from the beginning of 2020 on. They stand
+ * before the whole log: their sequences are from -count to -1.
+ */
+export async function insertLogLines(db: Knex, tenant: string, count: number): Promise<void> {
+  await db.raw(
+    `INSERT INTO logs (job_id, sequence, tenant, recipient, email, status, run, attempt, message_id, response,
+       error_code, error_message, sent_at, created_at)
+     SELECT CONCAT(?, '-job-', n DIV 1000), n - ${count}, ?, n % 1000, CONCAT('person', n, '@example.com'),
+       'success', 1, 1, CONCAT('<', SUBSTR(SHA2(n, 256), 1, 32), '@waybill.example>'), CONCAT('250 2.0.0 queued as ', SUBSTR(SHA2(n, 256), 1, 40)), NULL, NULL,
+       ${at}, ${at}
+     FROM (${numbers(count)}) AS numbers`,
+    [tenant, tenant],
+  );
+}
+
+/** Puts jobs straight into the read model, three for each millisecond from the beginning of 2020 on. */
+export async function insertJobs(db: Knex, tenant: string, count: number): Promise<void> {
+  await db.raw(
+    `INSERT INTO jobs (id, tenant, type, status, priority, name, subject, metadata, run, attempt, opening, max_attempts,
+       total, sent, failed, pending, deferred, \`unknown\`, suppressed, duplicates, content_sha256, on_unknown, created_at,
+       last_sequence)
+     SELECT CONCAT('00000000-0000-4000-8000-', LPAD(n, 12, '0')), ?, 'email.send', 'completed', 'normal', NULL,
+       CONCAT('Mailing ', n), '{"campaign":"11"}', 1, 1, 0, 4, 3, 3, 0, 0, 0, 0, 0, 0, SHA2(n, 256), 'resend',
+       ${at}, 0
+     FROM (${numbers(count)}) AS numbers`,
+    [tenant],
+  );
+}

@@ -1,0 +1,99 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { suppressionSubjectOf } from "../../src/event-log/subjects.ts";
+import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
+import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
+import { connectTo } from "../support/access.ts";
+import { now } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { suppressionStoreContract } from "./suppression-store-contract.ts";
+
+const key = { tenant: "acme", digest: "d".repeat(22) };
+
+describe("suppressions in NATS", () => {
+  let folder: string;
+  let nats: TestNats;
+  let connection: JetStreamConnection;
+  let opened = 0;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    nats = await startNats(folder);
+    connection = await connectTo(nats);
+  });
+  after(async () => {
+    await connection.close();
+    await nats.cleanUp();
+  });
+
+  /** An empty one, on a stream of its own. */
+  const open = async (): Promise<{ readonly store: SuppressionStore; readonly prefix: string }> => {
+    opened += 1;
+    const prefix = `${nats.prefix}-${opened}`;
+    await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
+    return { store: createJetStreamSuppressionStore(connection, prefix), prefix };
+  };
+  const bytesOnDisk = async (): Promise<Buffer> => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    return Buffer.concat(await Promise.all(files.map((file) => readFile(file))));
+  };
+
+  suppressionStoreContract(async () => (await open()).store);
+
+  it("leave no byte of an address on the disk once it was forgotten or removed", async () => {
+    // A server that runs already keeps its files elsewhere.
+    if (process.env["TEST_NATS_URL"] !== undefined) return;
+    const { store } = await open();
+    const other = { ...key, digest: "e".repeat(22) };
+    await store.put(key, { email: "forgotten.person@example.com", reason: "manual", createdAt: now });
+    await store.put(other, { email: "removed.person@example.com", reason: "manual", createdAt: now });
+    expect((await bytesOnDisk()).includes("forgotten.person")).to.equal(true);
+    await store.forget(key);
+    await store.remove(other);
+    const left = await bytesOnDisk();
+    expect([left.includes("forgotten.person"), left.includes("removed.person")]).to.deep.equal([false, false]);
+  });
+
+  it("forget what a process that died in the middle of it had left behind", async () => {
+    const { store, prefix } = await open();
+    await store.put(key, { email: "ada@example.com", reason: "manual", createdAt: now });
+    const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
+    const value = { email: null, reason: "manual", createdAt: now, replaces: 1 };
+    await connection.nats.jetstream().publish(subject, JSON.stringify(value));
+    const emails = async () =>
+      (await store.page("acme", { after: 0, limit: 10 })).suppressions.map(({ email }) => email);
+    expect(await emails()).to.deep.equal(["ada@example.com", null]);
+    expect(await store.forget(key)).to.equal(true);
+    expect(await emails()).to.deep.equal([null]);
+  });
+
+  it("suppress whom an entry names that cannot be read", async () => {
+    const { store, prefix } = await open();
+    const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
+    await connection.nats.jetstream().publish(subject, "{broken");
+    expect(await store.find(key)).to.include({ email: null, reason: "manual" });
+    const newer = { email: "ada@example.com", reason: "complaint", createdAt: now, feedbackId: 7 };
+    await connection.nats.jetstream().publish(subject, JSON.stringify(newer));
+    expect(await store.find(key)).to.deep.equal({ email: "ada@example.com", reason: "manual", createdAt: now });
+  });
+
+  it("say so when NATS is away, and have what was there when it is back", async () => {
+    const { store } = await open();
+    const suppression = { email: "ada@example.com", reason: "unsubscribe", createdAt: now } as const;
+    await store.put(key, suppression);
+    const secret = await store.secret();
+    await nats.stop();
+    expect((await failureOf(store.find(key))).name).to.equal("LogUnavailable");
+    await nats.start();
+    const connected = new Promise<void>((resolve) => connection.onReconnect(resolve));
+    if (!connection.isUp()) await connected;
+    expect(await store.find(key)).to.deep.equal(suppression);
+    expect((await store.secret()).equals(secret)).to.equal(true);
+  });
+});
