@@ -39,9 +39,9 @@ describe("The page of suppressions", () => {
 
   it("finds an address, and says so of one that is not there", async () => {
     const { page } = watched;
-    await page.getByLabel("Find an address").fill("nobody@example.com");
+    await page.getByLabel("Find an address").fill("never-heard-of@example.com");
     await page.getByRole("button", { name: "Find" }).click();
-    await page.getByText("nobody@example.com may be mailed.").waitFor();
+    await page.getByText("never-heard-of@example.com may be mailed.").waitFor();
     await page.getByLabel("Find an address").fill(address);
     await page.keyboard.press("Enter");
     await row().waitFor();

@@ -9,6 +9,7 @@ import { type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("The page of the system", () => {
   let stage: DashboardStage;
+  let endpointId: string;
   let watched: WatchedPage;
 
   before(async () => {
@@ -18,10 +19,13 @@ describe("The page of the system", () => {
     );
     // What proves a job is under a seal.
     await (await fetch(`${stage.url}/api/jobs/${jobId.id}/evidence`)).text();
-    await stage.api.post("/api/webhook-endpoints", { url: "https://hooks.example.com/waybill" });
+    const { body } = await stage.api.post("/api/webhook-endpoints", { url: "https://hooks.example.com/waybill" });
+    endpointId = (body as { id: string }).id;
     watched = await openPage(`${stage.url}/#/system`);
   });
   after(async () => {
+    // The jobs of other tests are nothing that it is told of.
+    await stage.api.delete(`/api/webhook-endpoints/${endpointId}`);
     await watched.close();
     expect(watched.sins).to.deep.equal([]);
   });

@@ -36,7 +36,7 @@ export function installVirtualTime(clock: VirtualClock): () => void {
     clearInterval: cancel,
     Date: dateOf(clock, real.Date),
   });
-  Math.random = clock.random;
+  Math.random = () => (clock.isInProcess() ? clock.random() : real.random());
   Object.defineProperty(performance, "now", { configurable: true, value: () => clock.nowMs() });
   timersPromises.setTimeout = pauseBy(clock, realPause) as typeof realPause;
   syncBuiltinESMExports();
