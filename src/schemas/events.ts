@@ -19,6 +19,7 @@ import {
   sha256,
   turn,
 } from "./event-fields.ts";
+import type { Frozen } from "./same-shape.ts";
 
 type LoggedEvent =
   | JobEvent
@@ -151,7 +152,6 @@ export const eventSchemas = {
   }),
 } satisfies Record<EventType, TSchema>;
 
-type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 type DataOf<Type extends EventType> = Frozen<Extract<LoggedEvent, { type: Type }>["data"]>;
 type SchemaOf<Type extends EventType> = Frozen<Static<(typeof eventSchemas)[Type]>>;
 

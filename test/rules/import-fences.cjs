@@ -26,7 +26,7 @@ const logPort = file(
 );
 const contentPort = file("content", "content-store", "encode-content", "load-attachments");
 const queuePort = file("work-queue", "work-queue");
-const feedPort = file("scheduler", "decision-feed");
+const feedPort = file("scheduler", "decision-feed", "act-on-decisions");
 const waitingPort = file("scheduler", "waiting-list");
 const templates = "^src/templates/";
 const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";

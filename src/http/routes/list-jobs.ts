@@ -4,7 +4,7 @@ import type { JobList } from "../../../projections/jobs/queries.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { type Answer, json } from "../answer.ts";
-import { jobPage } from "../answers/job.ts";
+import { jobPage, jobStatuses } from "../answers/job.ts";
 import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { refuseFaults } from "../problem.ts";
@@ -12,25 +12,13 @@ import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } 
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
-const statuses = Object.keys({
-  pending: true,
-  scheduled: true,
-  queued: true,
-  processing: true,
-  retrying: true,
-  paused: true,
-  completed: true,
-  failed: true,
-  cancelled: true,
-} satisfies Record<JobStatus, true>) as readonly JobStatus[];
-
 type ListQuery = Omit<JobListOptions, "statuses" | "page"> & {
   readonly status: readonly JobStatus[];
   readonly page: number | null;
 };
 
 const parameters: Parameters<ListQuery> = {
-  status: someOf(statuses),
+  status: someOf(jobStatuses),
   type: oneOf(jobTypes, null),
   createdAfter: optionalInstant,
   createdBefore: optionalInstant,

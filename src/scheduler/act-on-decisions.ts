@@ -1,0 +1,44 @@
+import type { JobEvent } from "../domain/job/events.ts";
+import type { Delivery } from "../event-log/delivery.ts";
+import type { StoredEvent } from "../event-log/event-log.ts";
+import type { DecisionFeed } from "./decision-feed.ts";
+
+export type DecisionActor = { start(): void; stop(): Promise<void> };
+
+/**
+ * Acts on each decision of a feed. One is acknowledged once that was done; it comes back after `tryAgainMs` where it
+ * failed, and by itself after a crash: to act twice must do no harm.
+ */
+export function actOnDecisions(
+  feed: DecisionFeed,
+  act: (decision: StoredEvent<JobEvent>) => Promise<void>,
+  tryAgainMs: number,
+  report: (failure: unknown) => void,
+): DecisionActor {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const take = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
+    try {
+      await act(entry);
+      acknowledge();
+    } catch (failure) {
+      report(failure);
+      giveBack(tryAgainMs);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    for await (const deliveries of feed.batches(stopping.signal)) await Promise.all(deliveries.map(take));
+  };
+
+  return {
+    start: () => {
+      loop ??= run();
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
