@@ -10,6 +10,9 @@ const maxEvents = 2_000;
  * projected at once; of a steady stream this makes ten transactions a second, and not one for every few events.
  */
 const paceMs = 100;
+/** On a machine or a database that is busy a transaction takes longer: then fewer and larger ones leave room for others. */
+const restByBusy = 3;
+const longestRestMs = 250;
 const checkLogEveryMs = 5_000;
 
 /** The log is not the one that the rows were projected from, or has lost its end: they cannot be trusted any more. */
@@ -38,7 +41,7 @@ export async function followLog({ place, log, reached }: Following, signal: Abor
       const begunAt = performance.now();
       position = await projectBatch(place, position, batch);
       await reached(position);
-      const restMs = begunAt + paceMs - performance.now();
+      const restMs = restAfter(performance.now() - begunAt);
       if (batch.length < maxEvents && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
   } finally {
@@ -47,6 +50,8 @@ export async function followLog({ place, log, reached }: Following, signal: Abor
   }
   if (broken.signal.reason instanceof WrongLog) throw broken.signal.reason;
 }
+
+const restAfter = (busyMs: number): number => Math.max(paceMs - busyMs, Math.min(longestRestMs, restByBusy * busyMs));
 
 async function startingPoint(
   { db, projector, suffix }: ProjectionPlace,

@@ -43,6 +43,7 @@ export async function sendMailing(
   if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
   return await serveRecipients(held, lease, books, {
     window: () => (batchDelayMs > 0 ? 1 : connections()),
+    claimsAtOnce: batchDelayMs > 0 ? 1 : dependencies.mailer.connections,
     serve: (recipient) => send(held, mailing, recipient, dependencies),
     whyNot: async (recipient) => {
       const one = mailing.content.recipients[recipient];
@@ -67,7 +68,7 @@ async function send(
     const mail = composeMail(held, mailing, recipient);
     const outcome = await mailer.send(mail);
     // Before it is recorded: after that, nobody would come back to it if this process died.
-    if (outcome.kind === "failed") await suppressions.refused(held.job, mail.to, outcome.error);
+    if (outcome.kind === "failed") await suppressions.refused(held, mail.to, outcome.error);
     return { messageId: mail.messageId, outcome };
   } catch (failure) {
     if (!(failure instanceof PartFault)) throw failure;

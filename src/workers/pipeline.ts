@@ -2,6 +2,8 @@ export type Pipeline<Item> = {
   readonly items: readonly Item[];
   /** How many items may be handled at a time; asked anew each time, as other jobs begin and end. */
   readonly window: () => number;
+  /** How many are claimed at a time, as soon as fewer than half as many wait to be handled; asked anew each time. */
+  readonly claimSize: () => number;
   /**
    * Makes a group of items ready to be handled; false where they are left alone, because it may not go on. Rejects when
    * it failed; the pipeline then comes to its end.
@@ -19,11 +21,11 @@ export type PipelineEnd<Item> = {
 };
 
 /**
- * Claims items a group at a time and handles them, up to `window` at once; the next group is claimed while the one
- * before is being handled, so that handling never waits for a claim. Resolves when everything that was begun has ended.
+ * Claims items a group at a time and handles them, up to `window` at once; the next group is claimed while those
+ * before are being handled, so that handling never waits for a claim. Resolves when everything that was begun has ended.
  */
 export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<PipelineEnd<Item>> {
-  const { items, window, claim, handle, mayGoOn } = pipeline;
+  const { items, window, claimSize, claim, handle, mayGoOn } = pipeline;
   const ready: Item[] = [];
   let next = 0;
   let inHand = 0;
@@ -65,8 +67,9 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
         inHand -= 1;
       });
     }
-    const isRunningLow = ready.length < width / 2;
-    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(width);
+    const size = Math.max(1, claimSize());
+    const isRunningLow = ready.length < size / 2;
+    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(size);
     if (inHand === 0 && !isClaiming && (!isGoing() || next >= items.length)) end();
   };
 

@@ -30,6 +30,11 @@ const answersHoldMs = 1000;
 export type Serving = {
   /** How many may be on their way at a time; asked anew each time. */
   readonly window: () => number;
+  /**
+   * How many a job may claim at a time that is to send again what was in doubt, if more than `window`: a claim that
+   * comes to nothing does it no harm, and each costs an event.
+   */
+  readonly claimsAtOnce?: number;
   /** Called for a recipient that is claimed, and once for each. What it throws breaks the turn off. */
   readonly serve: (recipient: number) => Promise<Served>;
   /** Why a recipient is not to be served at all; null for one that is. Without it, all are. Throws LogUnavailable. */
@@ -55,6 +60,7 @@ export async function serveRecipients(
   const end = await runPipeline({
     items: toServe,
     window: serving.window,
+    claimSize: () => claimSize(held, serving),
     claim: async (group) => {
       const others = await leavingOut.sift(group);
       if (!(await lease.confirmLately())) return false;
@@ -79,6 +85,9 @@ export async function serveRecipients(
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
 }
+
+const claimSize = ({ settings }: HeldTurn, { window, claimsAtOnce = 1 }: Serving): number =>
+  Math.max(window(), settings.onUnknown === "resend" ? claimsAtOnce : 1);
 
 /** A crash left some in doubt; the job says whether they are served again or left alone. */
 async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookkeeper): Promise<number[]> {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { progressOf } from "../../src/domain/job/job-view.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
@@ -29,6 +30,12 @@ describe("a mailing", () => {
       return view;
     });
 
+  /** How many were claimed at a time. */
+  const claimsOf = async (job: JobRef): Promise<number[]> =>
+    (await writeSide.log.readRecipients(job)).flatMap(({ event }) =>
+      event.type === "RecipientsClaimed" ? [event.data.recipients.length] : [],
+    );
+
   const people = (count: number, name = "person"): string[] =>
     Array.from({ length: count }, (_, index) => `${name}${index}@example.com`);
 
@@ -38,6 +45,19 @@ describe("a mailing", () => {
     expect(view.status).to.equal("completed");
     expect(progressOf(view)).to.include({ total: 50, sent: 50, pending: 0 });
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal(people(50).sort());
+  });
+
+  it("claims for every connection at a time also where it shares them, but not where doubt is to be left alone", async () => {
+    mailServer.hold();
+    const resent = await writeSide.createJob(people(40, "resent"));
+    await eventually(() => expect(mailServer.held).to.have.lengthOf(4));
+    const skipped = await writeSide.createJob(people(40, "skipped"), { onUnknown: "skip" });
+    await eventually(async () => expect(await claimsOf(skipped)).not.to.deep.equal([]));
+    mailServer.release();
+    await ended(resent);
+    await ended(skipped);
+    expect(new Set(await claimsOf(resent))).to.deep.equal(new Set([4]));
+    expect((await claimsOf(skipped))[0]).to.equal(2);
   });
 
   it("records a refused recipient with the masked answer and still completes", async () => {

@@ -3,18 +3,20 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { runPipeline } from "../../src/workers/pipeline.ts";
 
+const small = fc.integer({ min: 1, max: 12 });
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 describe("a pipeline", () => {
-  it("claims every item once before it handles it, and never more than a window ahead", async () => {
+  it("claims every item once before it handles it, and never many more than it claims at a time", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 60 }), fc.integer({ min: 1, max: 12 }), async (count, width) => {
+      fc.asyncProperty(fc.nat({ max: 60 }), small, small, async (count, width, claimSize) => {
         const claimed = new Set<number>();
         const handled: number[] = [];
         let inHand = 0;
         const end = await runPipeline({
           items: numbers(count),
           window: () => width,
+          claimSize: () => claimSize,
           mayGoOn: () => true,
           claim: async (group) => {
             await nextTurn();
@@ -25,7 +27,7 @@ describe("a pipeline", () => {
             inHand += 1;
             expect(claimed.has(item)).to.equal(true);
             expect(inHand).to.be.at.most(width);
-            expect(claimed.size - handled.length).to.be.at.most(3 * width);
+            expect(claimed.size - handled.length).to.be.at.most(width + 1.5 * claimSize);
             await nextTurn();
             inHand -= 1;
             handled.push(item);
@@ -43,6 +45,7 @@ describe("a pipeline", () => {
     const end = await runPipeline({
       items: numbers(20),
       window: () => 4,
+      claimSize: () => 4,
       mayGoOn: () => handled.length < 6,
       claim: () => nextTurn(true),
       handle: async (item) => {
@@ -61,6 +64,7 @@ describe("a pipeline", () => {
     const end = await runPipeline({
       items: numbers(20),
       window: () => 4,
+      claimSize: () => 4,
       mayGoOn: () => mayGoOn,
       claim: async (group) => {
         mayGoOn = !group.includes(8);
@@ -80,6 +84,7 @@ describe("a pipeline", () => {
     const running = runPipeline({
       items: numbers(10),
       window: () => 3,
+      claimSize: () => 3,
       mayGoOn: () => true,
       claim: () => nextTurn(true),
       handle: async (item) => {
@@ -96,7 +101,14 @@ describe("a pipeline", () => {
 
   it("is complete at once where there is nothing to do", async () => {
     const [claim, handle] = [async () => true, async () => {}];
-    const end = await runPipeline({ items: [], window: () => 1, mayGoOn: () => true, claim, handle });
+    const end = await runPipeline({
+      items: [],
+      window: () => 1,
+      claimSize: () => 1,
+      mayGoOn: () => true,
+      claim,
+      handle,
+    });
     expect(end).to.deep.equal({ isComplete: true, unhandled: [] });
   });
 });
