@@ -2,12 +2,14 @@ import type { Knex } from "knex";
 import * as projections from "./0001-projections.ts";
 import * as outbox from "./0002-outbox.ts";
 import * as rememberedSeals from "./0003-remembered-seals.ts";
+import * as outboxByAge from "./0004-outbox-by-age.ts";
 
 /** In the order in which they run. A name that was released is never changed, nor is what it stands for. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   "0001-projections": projections,
   "0002-outbox": outbox,
   "0003-remembered-seals": rememberedSeals,
+  "0004-outbox-by-age": outboxByAge,
 };
 
 /** By name and not by file: the compiled tree has other extensions than the source, and the same database. */

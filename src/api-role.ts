@@ -16,6 +16,7 @@ import { listen } from "./http/listen.ts";
 import { createOperatorsApi } from "./http/operators-api.ts";
 import { createLive } from "./live/live.ts";
 import { createOutageReport } from "./outage-report.ts";
+import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
 import type { Parts } from "./parts.ts";
 import { resultsOf } from "./report-parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
@@ -63,6 +64,7 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
     contentStore,
     live,
     results: resultsOf(parts),
+    outbox: createMysqlOutboxRequests(db),
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
     recipients: createRecipientQueries(db),

@@ -4,6 +4,7 @@ import { createReadPositions } from "../projections/read-position.ts";
 import { createEraser } from "./erasure/eraser.ts";
 import { createRetention } from "./erasure/retention.ts";
 import { createOutageReport } from "./outage-report.ts";
+import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
 import type { Parts } from "./parts.ts";
 import { resultsOf } from "./report-parts.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
@@ -14,7 +15,7 @@ const everyMs = 60_000;
 /** Completes what was decided to be erased, and erases what was kept long enough. */
 export function startErasing(parts: Parts): void {
   const { config, logger, connection, log, contentStore, db, announcements, lifecycle } = parts;
-  const ports = { log, contentStore, results: resultsOf(parts) };
+  const ports = { log, contentStore, results: resultsOf(parts), outbox: createMysqlOutboxRequests(db) };
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "eraser", (notice) => logger.error(notice));
   const eraser = createEraser(ports, feed, createOutageReport(logger, "eraser"));
   eraser.start();

@@ -1,11 +1,18 @@
 import { createLimits } from "./access/caller-limits.ts";
 import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "./access/jetstream-quota.ts";
+import { traceIdOf } from "./event-log/traceparent.ts";
 import { toLoggable } from "./http/failure.ts";
 import { createOutageReport } from "./outage-report.ts";
+import { createMysqlEndedRows } from "./outbox/mysql-ended-rows.ts";
 import { createMysqlOutbox } from "./outbox/mysql-outbox.ts";
 import { createRelay } from "./outbox/relay.ts";
+import { createRowRetention } from "./outbox/row-retention.ts";
+import { traceparentOfRow } from "./outbox/row-trace.ts";
 import type { Parts } from "./parts.ts";
+
+const dayMs = 86_400_000;
+const removeEveryMs = 60_000;
 
 /** Makes jobs of what applications have written into the table `outbox`. */
 export async function startOutbox(parts: Parts): Promise<void> {
@@ -29,9 +36,29 @@ export async function startOutbox(parts: Parts): Promise<void> {
     },
     {
       waits: createOutageReport(logger, "outbox"),
-      rowBroke: (failure, row) => logger.error({ row, err: toLoggable(failure) }, "a row of the outbox broke"),
+      rowBroke: (failure, row) =>
+        logger.error(
+          { row, traceId: traceIdOf(traceparentOfRow(row)), err: toLoggable(failure) },
+          "a row of the outbox broke",
+        ),
     },
   );
   relay.start();
   lifecycle.started("the outbox", relay.stop);
+  startRowRetention(parts);
+}
+
+/** Addresses are in its rows too, and are not to be there longer than elsewhere. */
+function startRowRetention({ config: { retentionDays }, logger, db, lifecycle }: Parts): void {
+  if (retentionDays === null) return;
+  const retention = createRowRetention(
+    createMysqlEndedRows(db),
+    { keptMs: retentionDays * dayMs, everyMs: removeEveryMs },
+    {
+      removed: (rows) => logger.info({ rows, retentionDays }, "removed rows of the outbox that were kept long enough"),
+      failed: createOutageReport(logger, "retention of the outbox"),
+    },
+  );
+  retention.start();
+  lifecycle.started("the retention of the outbox", retention.stop);
 }

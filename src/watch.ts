@@ -16,6 +16,7 @@ import type { OperatorsDependencies } from "./http/operators-api.ts";
 import { type Condition, conditionOf } from "./http/routes/health.ts";
 import type { BreakerState } from "./mail/breaker.ts";
 import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
+import { createMysqlOutboxGauge } from "./outbox/mysql-outbox-gauge.ts";
 
 /** What hears of the work while it is done. */
 export type Witness = {
@@ -81,6 +82,13 @@ export async function createWatch(
   const examine = async () =>
     new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));
   if (breaker !== null) witness.metrics.mail.watchBreaker(breaker);
-  const metrics = witness.metrics.page({ stats, projectionLags, log: gauge, isConnected: connection.isUp, examine });
+  const metrics = witness.metrics.page({
+    stats,
+    projectionLags,
+    log: gauge,
+    outbox: createMysqlOutboxGauge(db),
+    isConnected: connection.isUp,
+    examine,
+  });
   return { probes, metrics, logger, stats, projectionLags };
 }

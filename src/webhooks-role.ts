@@ -12,6 +12,7 @@ import type { WorkPorts } from "./job-kinds/work-ports.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
+import { createBreakers, isUnanswered } from "./webhooks/breakers.ts";
 import { createSafePost } from "./webhooks/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "./webhooks/jetstream-webhook-store.ts";
 import { createReceivers } from "./webhooks/receivers.ts";
@@ -60,7 +61,11 @@ export async function startWebhooks(parts: WebhookParts): Promise<void> {
 /** What jobs that call webhooks work with. */
 export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["webhooks"]> {
   const { secret, allowed } = parts.config.webhooks;
-  return { post: createSafePost({ allowed }), secrets: createTenantSecrets(await openWebhookStore(parts), secret) };
+  return {
+    post: createSafePost({ allowed }),
+    breakers: createBreakers({ isDown: isUnanswered }),
+    secrets: createTenantSecrets(await openWebhookStore(parts), secret),
+  };
 }
 
 /** What routes about webhooks work with. */

@@ -1,3 +1,5 @@
+import type { Cause, JobRef } from "./event-log/event-log.ts";
+import { traceIdOf } from "./event-log/traceparent.ts";
 import { allJobKinds } from "./job-kinds/all-job-kinds.ts";
 import type { WorkPorts } from "./job-kinds/work-ports.ts";
 import { type BreakerState, withBreaker } from "./mail/breaker.ts";
@@ -47,8 +49,11 @@ function startSuppressionGuard({ config, logger, connection, lifecycle }: Parts)
   const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, config.natsPrefix));
   lifecycle.started("the suppressed addresses", async () => digests.stop());
   const store = createJetStreamSuppressionStore(connection, config.natsPrefix);
-  return createSuppressionGuard(store, digests, (failure, { jobId }) =>
-    logger.warn({ jobId, err: failure }, "an address that does not exist was not put on the suppression list"),
+  return createSuppressionGuard(store, digests, (failure, { job, cause }) =>
+    logger.warn(
+      { ...originOf({ ...job, ...cause }), err: failure },
+      "an address that does not exist was not put on the suppression list",
+    ),
   );
 }
 
@@ -73,7 +78,18 @@ function createWorkers({ config, logger, connection, log, witness }: Parts, port
         concurrency: config.workerConcurrency,
         retrySchedule: config.retry,
       },
-      (failure, job) => logger.error({ jobId: job?.jobId, err: failure }, "a turn broke off; it is taken up again"),
+      (failure, turn) =>
+        logger.error({ ...(turn && originOf(turn)), err: failure }, "a turn broke off; it is taken up again"),
     ),
   );
 }
+
+type Origin = JobRef & Pick<Cause, "correlationId" | "traceparent">;
+
+/** What it is about, and the request that it all began with. */
+const originOf = ({ jobId, tenant, correlationId, traceparent }: Origin) => ({
+  jobId,
+  tenant,
+  requestId: correlationId ?? undefined,
+  traceId: traceIdOf(traceparent),
+});

@@ -7,11 +7,11 @@ import { type CountedJob, canChangeCounts } from "./counted-job.ts";
 import { statsTableDefinitions, statsTables } from "./tables.ts";
 import { activities, type CountRow, createTally, type MinuteRow } from "./tally.ts";
 
-/** How many jobs there are in which state, and what happened in which minute. */
+/** How many jobs there are in which state, what is left of them to be sent, and what happened in which minute. */
 export const statsProjector: Projector = {
   name: "stats",
-  version: 3,
-  readsBack: 2,
+  version: 4,
+  readsBack: 4,
   tables: statsTableDefinitions,
   views: {},
   isOfConcern: ({ event }) => canChangeCounts(event),
@@ -45,8 +45,8 @@ async function project(events: readonly StoredEvent[], { transaction, suffix }: 
   const tables = statsTables(suffix);
   await addRows<CountRow>(transaction, {
     table: tables.counts,
-    columns: ["tenant", "status", "priority", "jobs"],
-    summed: ["jobs"],
+    columns: ["tenant", "status", "priority", "jobs", "unsent"],
+    summed: ["jobs", "unsent"],
     rows: tally.counts(),
   });
   await addRows<MinuteRow>(transaction, {

@@ -18,6 +18,8 @@ export type Period = { readonly from: Instant; readonly counts: Readonly<Record<
 export type Stats = {
   readonly readSequence: number;
   readonly jobs: ReadonlyMap<JobStatus, number>;
+  /** Recipients who are still to be mailed, by the status of their job. */
+  readonly unsent: ReadonlyMap<JobStatus, number>;
   readonly waiting: ReadonlyMap<Priority, Waiting>;
   /** The last minutes asked for, in the same order. */
   readonly periods: readonly Period[];
@@ -45,10 +47,15 @@ export const createStatsQueries = (db: Knex): StatsQueries =>
         return [priority, { jobs: sumOf(itsCounts), oldestSince: toInstantOrNull(oldest[index] ?? null) }] as const;
       });
       const statuses = [...new Set(counts.map(({ status }) => status))];
-      const jobs = statuses.map(
-        (status) => [status, sumOf(counts.filter((count) => count.status === status))] as const,
-      );
-      return { readSequence: checkpoint?.sequence ?? 0, jobs: new Map(jobs), waiting: new Map(waiting), periods };
+      const byStatus = (sum: (some: readonly Count[]) => number): ReadonlyMap<JobStatus, number> =>
+        new Map(statuses.map((status) => [status, sum(counts.filter((count) => count.status === status))]));
+      return {
+        readSequence: checkpoint?.sequence ?? 0,
+        jobs: byStatus(sumOf),
+        unsent: byStatus((some) => some.reduce((sum, { unsent }) => sum + unsent, 0)),
+        waiting: new Map(waiting),
+        periods,
+      };
     },
   });
 
@@ -61,7 +68,12 @@ const minuteMs = 60_000;
 const startOf = (now: Instant, minutes: number): Date =>
   new Date((Math.floor(Date.parse(now) / minuteMs) - minutes) * minuteMs);
 
-type Count = { readonly status: JobStatus; readonly priority: Priority; readonly jobs: number };
+type Count = {
+  readonly status: JobStatus;
+  readonly priority: Priority;
+  readonly jobs: number;
+  readonly unsent: number;
+};
 
 const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { jobs }) => sum + jobs, 0);
 
@@ -69,9 +81,9 @@ async function readCounts(db: Knex, tenant: string | null): Promise<readonly Cou
   const rows: Count[] = await db(statsTables("").counts)
     .modify(ofTenant, tenant)
     .select("status", "priority")
-    .sum({ jobs: "jobs" })
+    .sum({ jobs: "jobs", unsent: "unsent" })
     .groupBy("status", "priority");
-  return rows.map((row) => ({ ...row, jobs: Number(row.jobs) }));
+  return rows.map((row) => ({ ...row, jobs: Number(row.jobs), unsent: Number(row.unsent) }));
 }
 
 /** One entry of an index for each priority: grouped, the whole index would be read. */

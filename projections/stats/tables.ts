@@ -25,12 +25,13 @@ const jobs = `
   KEY by_tenant_and_wait (tenant, priority, waiting_since),
   KEY by_wait (priority, waiting_since)`;
 
-/** How many jobs there are: read instead of counting, however many that is. */
+/** How many jobs there are, and how many of their mails are still to be sent: read instead of counting, however many. */
 const counts = `
   tenant VARCHAR(64) NOT NULL,
   status VARCHAR(16) NOT NULL,
   priority VARCHAR(16) NOT NULL,
   jobs BIGINT NOT NULL,
+  unsent BIGINT NOT NULL,
   PRIMARY KEY (tenant, status, priority)`;
 
 /** What happened in each minute in which something did. */

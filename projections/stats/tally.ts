@@ -1,4 +1,5 @@
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import { cell } from "../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { beginCounting, type CountedJob, countedAfter } from "./counted-job.ts";
 
@@ -14,7 +15,11 @@ export const activities = [
 ] as const;
 export type Activity = (typeof activities)[number];
 
-export type CountRow = Pick<CountedJob, "tenant" | "status" | "priority"> & { readonly jobs: number };
+export type CountRow = Pick<CountedJob, "tenant" | "status" | "priority"> & {
+  readonly jobs: number;
+  /** Recipients of these jobs who are still to be mailed. */
+  readonly unsent: number;
+};
 export type MinuteRow = { readonly tenant: string; readonly minute: Date } & Readonly<Record<Activity, number>>;
 
 /** What events change: to be added to what is stored. A count that comes and goes again is among it, as 0. */
@@ -31,9 +36,10 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
   const counts = new Map<string, CountRow>();
   const minutes = new Map<string, MinuteRow>();
 
-  const count = ({ tenant, status, priority }: CountedJob, by: number): void => {
+  const count = ({ tenant, status, priority }: CountedJob, jobs: number, unsent: number): void => {
     const key = `${tenant} ${status} ${priority}`;
-    counts.set(key, { tenant, status, priority, jobs: (counts.get(key)?.jobs ?? 0) + by });
+    const before = counts.get(key) ?? { jobs: 0, unsent: 0 };
+    counts.set(key, { tenant, status, priority, jobs: before.jobs + jobs, unsent: before.unsent + unsent });
   };
   const note = ({ tenant, event }: StoredEvent, activity: Activity): void => {
     const began = Math.floor(Date.parse(event.at) / minuteMs) * minuteMs;
@@ -46,7 +52,7 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
     if (stored.event.type !== "JobCreated") return;
     const job = beginCounting(stored.tenant, stored.event);
     jobs.set(stored.jobId, job);
-    count(job, 1);
+    count(job, 1, unsentOf(job));
     note(stored, "jobs_created");
   };
   const goOn = (stored: StoredEvent, before: CountedJob): void => {
@@ -57,14 +63,18 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
       return;
     }
     const cellBefore = cellOf(before, event);
+    // Before it is folded, as that is done in place. An outcome changes its own cell and no other.
+    const unsentBefore = cellBefore === undefined ? unsentOf(before) : 0;
     const after = countedAfter(before, event);
-    if (cellOf(after, event) !== cellBefore) noteMail(stored);
+    if (cellOf(after, event) !== cellBefore) {
+      noteMail(stored);
+      if (cellBefore === cell.pending) count(after, 0, -1);
+    }
     if (after === before) return;
     jobs.set(jobId, after);
-    if (after.status === before.status && after.priority === before.priority) return;
-    count(before, -1);
-    count(after, 1);
-    noteEnd(stored, after);
+    count(before, -1, -unsentBefore);
+    count(after, 1, unsentOf(after));
+    if (after.status !== before.status) noteEnd(stored, after);
   };
   const noteMail = (stored: StoredEvent): void => {
     const { type } = stored.event;
@@ -101,6 +111,13 @@ const nothing: Readonly<Record<Activity, number>> = {
   mails_failed: 0,
   mails_unknown: 0,
   mails_suppressed: 0,
+};
+
+/** Claims and deferrals are no part of this ledger: see canChangeCounts. */
+const unsentOf = ({ ledger }: CountedJob): number => {
+  let unsent = 0;
+  for (const value of ledger.cells) if (value === cell.pending) unsent += 1;
+  return unsent;
 };
 
 /** The state of the one recipient that an event is about; an outcome that changes none is history without effect. */

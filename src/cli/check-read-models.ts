@@ -10,11 +10,16 @@ export async function checkReadModels(
   context: CommandContext,
   projectors: readonly Projector[],
   setup: Omit<CheckSetup, "onChecked" | "signal">,
-  options: { readonly values?: boolean },
+  options: { readonly values?: boolean; readonly json?: boolean },
 ): Promise<void> {
   const different: string[] = [];
   const onChecked = ({ projection, sequence, differences }: Checked): void => {
     if (differences.length > 0) different.push(projection);
+    if (options.json) {
+      const shown = differences.map((difference) => describe(difference, options.values === true));
+      context.print(JSON.stringify({ projection, sequence, differences: shown }));
+      return;
+    }
     const finding = differences.length > 0 ? "differs from the log" : "is as the log says";
     context.print(`${projection}: ${finding}, as of event ${sequence}.`);
     for (const difference of differences) context.print(`  ${describe(difference, options.values === true)}`);

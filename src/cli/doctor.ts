@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { whyNoFile } from "../client/file-failure.ts";
 import { examineDatabase } from "../doctor/examine-database.ts";
 import { examineDisk } from "../doctor/examine-disk.ts";
 import { examineMail } from "../doctor/examine-mail.ts";
@@ -8,6 +9,8 @@ import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { examineSeals } from "./examine-seals.ts";
+import { explain } from "./explain.ts";
 import { findServers } from "./find-servers.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -17,14 +20,18 @@ const signs = { fine: "ok      ", warning: "warning ", serious: "SERIOUS " } as 
 
 /** `doctor`. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("doctor")
-    .description(
-      "examine NATS, the database, the mail server, clocks and disk; say what to do; exit 1 where it is serious",
-    )
+    .description("examine NATS, the database, the mail server, clocks and disk, and say what to do")
     .option("--nats-monitor <url>", "the monitoring port of NATS, which tells how it flushes to the disk")
     .option("--json", "as JSON")
     .action((options: DoctorOptions) => examine(context, options));
+  explain(command, {
+    examples: ["waybill doctor", "waybill doctor --nats-monitor http://127.0.0.1:8222", "waybill doctor --json"],
+    asks: "servers",
+    exits: ["nothing serious was found", "a finding is serious"],
+    notes: "The mail server is that of SMTP_URL.",
+  });
 }
 
 async function examine(context: CommandContext, { natsMonitor, json }: DoctorOptions): Promise<void> {
@@ -50,6 +57,8 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   const disk = isOwn ? [await examineDisk(config.dataDir)] : [];
   const servers = await findServers(config, context).catch((failure: unknown) => {
     if (failure instanceof CannotStart) return failure;
+    // A full disk, or a folder that is somebody else's.
+    if (failure instanceof Error && "syscall" in failure) return new CannotStart(whyNoFile(failure));
     throw failure;
   });
   if (servers instanceof CannotStart) {
@@ -62,7 +71,9 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
       examineDatabase(mysqlUrl),
       smtpUrl === "" ? [] : examineMailServer(smtpUrl, smtpTimeoutMs),
     ]);
-    return [...findings.flat(), ...disk];
+    const [ofNats, ofDatabase] = findings;
+    const isThere = ![...ofNats, ...ofDatabase].some(({ level }) => level === "serious");
+    return [...findings.flat(), ...(isThere ? await examineSeals(servers.config) : []), ...disk];
   } finally {
     await servers.stop();
   }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CommandContext } from "./command-context.ts";
+import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -12,7 +13,7 @@ type EventsOptions = {
 
 /** `events`. */
 export function addEventsCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("events")
     .description("the log of the tenant as lines of JSON, oldest first")
     .option("--job <id>", "the history of one job")
@@ -20,9 +21,20 @@ export function addEventsCommand(program: Command, context: CommandContext): voi
     .option("--types <types>", "only these, with commas between")
     .option("--follow", "stay, and print what is appended")
     .action((options: EventsOptions) => printEvents(context, options));
+  explain(command, {
+    examples: [
+      "waybill events > history.ndjson",
+      "waybill events --job <id>",
+      "waybill events --follow --types JobCompleted,JobFailed",
+    ],
+    asks: "service",
+  });
 }
 
 async function printEvents(context: CommandContext, { job, after, follow, types }: EventsOptions): Promise<void> {
+  if (after !== undefined && !/^\d{1,15}$/.test(after)) {
+    throw new WrongUsage(`--after is ${JSON.stringify(after)}; expected the sequence of an event`);
+  }
   if (job !== undefined) {
     if (follow) throw new WrongUsage("--follow is for the whole log; see jobs watch for one job");
     return await printHistory(context, job, Number(after ?? 0), types?.split(",") ?? null);

@@ -1,15 +1,17 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Json, Service } from "../client/service.ts";
 import { watchJob } from "../client/watch-job.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
+import { addActions } from "./job-actions.ts";
+import { pathOf, printJob } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine } from "./progress-line.ts";
 import { printable, toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 type JsonOption = { readonly json?: boolean };
-type ReasonOption = JsonOption & { readonly reason?: string };
 type ListOptions = JsonOption & {
   readonly status?: string;
   readonly type?: string;
@@ -17,52 +19,60 @@ type ListOptions = JsonOption & {
   readonly limit: string;
 };
 
-const examples = `
-Examples:
-  waybill jobs list --status failed
-  waybill jobs watch 01a1fcc6-9aa9-7457-8c2b-35459085e941
-  waybill jobs retry 01a1fcc6-9aa9-7457-8c2b-35459085e941 --reason "the mailbox was full"`;
-
-/** `jobs list|show|watch|logs|cancel|pause|resume|retry`. */
+/** `jobs list|show|watch|logs|evidence|cancel|pause|resume|retry`. */
 export function addJobsCommands(program: Command, context: CommandContext): void {
-  const jobs = program.command("jobs").description("look at jobs and act on them").addHelpText("after", examples);
-  const json = () => new Option("--json", "as JSON");
-  const ofJob = (name: string, description: string): Command =>
-    jobs.command(name).description(description).argument("<id>", "of the job").addOption(json());
-  jobs
+  const jobs = program.command("jobs").description("look at jobs and act on them");
+  const list = jobs
     .command("list")
     .description("jobs, the newest first")
-    .option("--status <statuses>", "only these, with commas between")
+    .option("--status <statuses>", "only these, with commas between: pending, processing, completed, failed, …")
     .option("--type <type>", "only of this kind")
     .option("--q <text>", "only with this in the subject or the name")
     .option("--limit <n>", "how many at most", "20")
-    .addOption(json())
+    .option("--json", "as JSON")
     .action((options: ListOptions) => listJobs(context, options));
-  ofJob("show", "one job with its progress")
+  explain(list, {
+    examples: ["waybill jobs list", "waybill jobs list --status failed,cancelled --limit 100 --json"],
+    asks: "service",
+  });
+  const ofJob = (name: string, description: string): Command =>
+    jobs.command(name).description(description).argument("<id>", "of the job: jobs list shows it");
+  const show = ofJob("show", "one job with its progress")
     .option("--as-of <moment>", "as it was at a time, or after the event of a sequence")
+    .option("--json", "as JSON")
     .action((id: string, options: JsonOption & { asOf?: string }) => showJob(context, id, options));
-  ofJob("watch", "follow a job until it has ended; exit 1 where it did not complete").action(
-    (id: string, options: JsonOption) => watch(context, id, options),
-  );
-  ofJob("logs", "what happened to each recipient, attempt by attempt")
+  explain(show, {
+    examples: ["waybill jobs show <id>", "waybill jobs show <id> --as-of 2026-11-21T09:30:00Z --json"],
+    asks: "service",
+  });
+  const watching = ofJob("watch", "follow a job until it has ended")
+    .option("--json", "a line of JSON for each change")
+    .action((id: string, options: JsonOption) => watch(context, id, options));
+  explain(watching, {
+    examples: ["waybill jobs watch <id>", "waybill jobs watch <id> --json"],
+    asks: "service",
+    exits: ["the job completed", "it failed, was cancelled, or could not be watched"],
+  });
+  const logs = ofJob("logs", "what happened to each recipient, attempt by attempt")
     .option("--status <status>", "success, failed, deferred, unknown or suppressed")
     .option("--email <address>", "only of this recipient")
+    .option("--json", "a line of JSON for each")
     .action((id: string, options: JsonOption & LogFilter) => showLogs(context, id, options));
-  const reasoned = (name: string, description: string): Command =>
-    ofJob(name, description).option("--reason <text>", "kept in the history, with who asked");
-  const act = (name: string, method: "POST" | "DELETE", description: string): Command =>
-    reasoned(name, description).action((id: string, options: ReasonOption) =>
-      actOn(context, id, name, method, options),
-    );
-  act("cancel", "DELETE", "send nothing more of a job that has not ended");
-  act("pause", "POST", "hold a job back");
-  act("resume", "POST", "let a paused job go on");
-  reasoned("retry", "run a failed job again; who was sent a mail is not mailed again")
-    .option("--scope <scope>", "failed, unsent or unknown", "failed")
-    .action((id: string, options: ReasonOption & { scope: string }) => actOn(context, id, "retry", "POST", options));
+  explain(logs, {
+    examples: ["waybill jobs logs <id>", "waybill jobs logs <id> --status failed --json"],
+    asks: "service",
+  });
+  const evidence = ofJob(
+    "evidence",
+    "the job's history as a file that proves it without any server, on standard output",
+  ).action((id: string) => printEvidence(context, id));
+  explain(evidence, {
+    examples: ["waybill jobs evidence <id> > job.ndjson", "waybill verify job.ndjson --key public-key.pem"],
+    asks: "service",
+    notes: "It is lines of JSON, and holds addresses. Whoever verifies needs your public key: waybill seals key.",
+  });
+  addActions(jobs, context);
 }
-
-const pathOf = (id: string, rest = ""): string => `/api/jobs/${encodeURIComponent(id)}${rest}`;
 
 const mostPerPage = 100;
 
@@ -101,37 +111,21 @@ async function showJob(
   printJob(context, body, json);
 }
 
-function printJob({ print }: CommandContext, job: Json, json: boolean | undefined): void {
-  if (json) {
-    print(JSON.stringify(job));
-    return;
-  }
-  print(`${job.id}  ${job.status}  attempt ${job.attempt} of ${job.maxAttempts}`);
-  print(`  subject    ${job.subject ?? "-"}`);
-  print(`  progress   ${toCounts(job.progress)}`);
-  for (const at of ["createdAt", "scheduledAt", "startedAt", "nextAttemptAt", "completedAt"]) {
-    if (job[at] !== null) print(`  ${at.padEnd(13)} ${job[at]}`);
-  }
-  if (job.error !== null) print(`  error      ${job.error.code}: ${job.error.message}`);
-}
-
-const toCounts = (progress: Readonly<Record<string, number>>): string =>
-  Object.entries(progress)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(", ");
-
 async function watch(context: CommandContext, id: string, { json }: JsonOption): Promise<void> {
   const progress = createProgressLine(context);
-  const last = await onService(context, (service) =>
-    watchJob(service, pathOf(id), (job) => {
-      if (json) return context.print(JSON.stringify(job));
-      const { total, pending, deferred } = job.progress;
-      progress.show(total - pending - deferred, total, `recipients done, ${job.status}`);
-    }),
+  const onChange = (job: Json): void => {
+    const { total, pending, deferred } = job.progress;
+    if (json) context.print(JSON.stringify(job));
+    else progress.show(total - pending - deferred, total, `recipients done, ${job.status}`);
+  };
+  const onWaiting = (reason: string): void => progress.interrupt(`${reason} Trying again.`);
+  const last = await onService(context, (service) => watchJob(service, pathOf(id), onChange, onWaiting)).finally(
+    progress.end,
   );
-  progress.end();
   if (!json) printJob(context, last, false);
-  if (last.status !== "completed") throw new CommandFailed(`The job is ${last.status}.`);
+  if (last.status === "completed") return;
+  const remedy = last.status === "failed" ? `waybill jobs logs ${id} --status failed, waybill jobs retry ${id}` : null;
+  throw new CommandFailed(`The job is ${last.status}${remedy === null ? "." : `: ${remedy}`}`);
 }
 
 type LogFilter = { readonly status?: string; readonly email?: string };
@@ -156,14 +150,10 @@ const toLogLine = ({ createdAt, status, attempt, email, response, error }: Json)
     `${createdAt}  ${String(status).padEnd(10)} ${attempt}  ${email ?? "(erased)"}  ${response ?? error?.message ?? error ?? ""}`,
   );
 
-async function actOn(
-  context: CommandContext,
-  id: string,
-  action: string,
-  method: "POST" | "DELETE",
-  { json, ...body }: ReasonOption,
-): Promise<void> {
-  const path = method === "DELETE" ? pathOf(id) : pathOf(id, `/${action}`);
-  const answered = await onService(context, (service) => service.ask(path, { method, body }));
-  printJob(context, answered.body, json);
+async function printEvidence(context: CommandContext, id: string): Promise<void> {
+  await onService(context, async (service) => {
+    for await (const line of service.lines(pathOf(id, "/evidence"), "application/x-ndjson")) {
+      if (line !== "") context.print(line);
+    }
+  });
 }

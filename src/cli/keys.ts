@@ -5,6 +5,7 @@ import { defaultScopes, isScope, type Scope, scopes } from "../access/scopes.ts"
 import { expectedTenantName, isTenantName } from "../access/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-access-store.ts";
 import { toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
@@ -21,7 +22,7 @@ type JsonOption = { readonly json?: boolean };
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const keys = program.command("keys").description("API keys: make, list, revoke");
   const json = () => new Option("--json", "as JSON");
-  keys
+  const create = keys
     .command("create")
     .description("make a key; it is shown this once")
     .requiredOption("--tenant <tenant>", "whose jobs it is for")
@@ -29,17 +30,26 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but admin by default`)
     .addOption(json())
     .action((options: CreateOptions) => createKey(context, options));
-  keys
+  const list = keys
     .command("list")
     .description("all keys, the oldest first, without their secrets")
     .addOption(json())
     .action((options: JsonOption) => listKeys(context, options));
-  keys
+  const revoke = keys
     .command("revoke")
     .description("refuse a key from now on, within a second on every instance")
-    .argument("<id>")
+    .argument("<id>", "of the key, or the key itself where that is what was leaked")
     .addOption(json())
     .action((id: string, options: JsonOption) => revokeKey(context, id, options));
+  explain(create, {
+    examples: [
+      "export WAYBILL_KEY=$(waybill keys create --tenant default)",
+      'waybill keys create --tenant acme --name "the shop" --scopes jobs:read,jobs:write --json',
+    ],
+    asks: "nats",
+  });
+  explain(list, { examples: ["waybill keys list", "waybill keys list --json"], asks: "nats" });
+  explain(revoke, { examples: ["waybill keys revoke <id>"], asks: "nats" });
 }
 
 async function createKey(context: CommandContext, options: CreateOptions): Promise<void> {

@@ -2,6 +2,7 @@ import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
 import { connectParts, type Parts } from "../parts.ts";
 import type { CommandContext } from "./command-context.ts";
+import { expectDatabase, expectNats } from "./expect-servers.ts";
 import { findServers } from "./find-servers.ts";
 
 /** Statements that make or drop large tables say nothing until they are through. */
@@ -18,6 +19,8 @@ export async function onReadModels(context: CommandContext, work: (parts: Parts)
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );
   try {
+    await expectNats(config.nats);
+    await expectDatabase(config.mysqlUrl);
     await work(await connectParts(config, logger, null, lifecycle, { silenceMs }));
   } finally {
     await lifecycle.stop();

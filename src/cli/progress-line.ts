@@ -3,6 +3,8 @@ import type { CommandContext } from "./command-context.ts";
 export type ProgressLine = {
   /** How far it is, of how much in all. */
   show(done: number, total: number, words: string): void;
+  /** Says something else in between. */
+  interrupt(line: string): void;
   /** Leaves the last state standing, so that other lines can follow. */
   end(): void;
 };
@@ -16,6 +18,10 @@ export function createProgressLine({ isTerminal, tell, overwrite }: CommandConte
   const beganAt = performance.now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let isOpen = false;
+  const end = (): void => {
+    if (isOpen) overwrite(null);
+    isOpen = false;
+  };
   return {
     show: (done, total, words) => {
       const now = performance.now();
@@ -29,10 +35,11 @@ export function createProgressLine({ isTerminal, tell, overwrite }: CommandConte
       isOpen = true;
       overwrite(`${toBar(done, total)} ${counts}`);
     },
-    end: () => {
-      if (isOpen) overwrite(null);
-      isOpen = false;
+    interrupt: (line) => {
+      end();
+      tell(line);
     },
+    end,
   };
 }
 

@@ -13,6 +13,7 @@ import type { Parts } from "../parts.ts";
 import { checkReadModels } from "./check-read-models.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onReadModels } from "./on-read-models.ts";
 import { toDuration } from "./progress-line.ts";
 import { toTable } from "./table.ts";
@@ -20,20 +21,14 @@ import { WrongUsage } from "./wrong-usage.ts";
 
 const modes = ["check", "confirm", "rollback", "status"] as const;
 
-type Options = { readonly [Mode in (typeof modes)[number]]?: boolean } & { readonly values?: boolean };
-
-const examples = `
-The old tables are kept until they are confirmed, or until something is erased that they still hold.
-
-Examples:
-  waybill rebuild
-  waybill rebuild jobs --check
-  waybill rebuild jobs --rollback
-  waybill rebuild --confirm`;
+type Options = { readonly [Mode in (typeof modes)[number]]?: boolean } & {
+  readonly values?: boolean;
+  readonly json?: boolean;
+};
 
 /** `rebuild [projection…]`: of the named read models, of all of them where none is named, while the service goes on. */
 export function addRebuildCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("rebuild")
     .description("rebuild read models from the log, without downtime; one that was interrupted is gone on with")
     .argument("[projection...]", `${allProjectors.map(({ name }) => name).join(", ")}; all of them by default`)
@@ -42,8 +37,19 @@ export function addRebuildCommand(program: Command, context: CommandContext): vo
     .option("--confirm", "drop the old tables that rebuilds have kept")
     .option("--rollback", "put the old tables back that rebuilds have kept, and keep the new ones")
     .option("--status", "which tables there are")
-    .addHelpText("after", examples)
+    .option("--json", "a line of JSON for each read model")
     .action((names: string[], options: Options) => rebuildReadModels(context, names, options));
+  explain(command, {
+    examples: [
+      "waybill rebuild",
+      "waybill rebuild jobs --check",
+      "waybill rebuild jobs --rollback",
+      "waybill rebuild --confirm",
+    ],
+    asks: "servers",
+    exits: ["done; with --check: the rows are as the log says", "not done; with --check: or some rows differ"],
+    notes: "The old tables are kept until they are confirmed, or until something is erased that they still hold.",
+  });
 }
 
 async function rebuildReadModels(context: CommandContext, names: readonly string[], options: Options): Promise<void> {
@@ -63,47 +69,77 @@ async function rebuildReadModels(context: CommandContext, names: readonly string
       if (mode === "check") {
         return checkReadModels(context, wanted, { ...sourcesOf(parts), onProgress: teller(context) }, options);
       }
-      if (mode === "confirm") return confirm(context, wanted, parts);
-      if (mode === "status") return showTables(context, wanted, parts);
-      return mode === "rollback" ? rollBack(context, wanted, parts) : rebuildAll(context, wanted, parts);
+      if (mode === "confirm") return confirm(context, wanted, parts, options);
+      if (mode === "status") return showTables(context, wanted, parts, options);
+      return mode === "rollback"
+        ? rollBack(context, wanted, parts, options)
+        : rebuildAll(context, wanted, parts, options);
     });
   });
 }
 
-async function rebuildAll(context: CommandContext, wanted: readonly Projector[], parts: Parts): Promise<void> {
+async function rebuildAll(
+  context: CommandContext,
+  wanted: readonly Projector[],
+  parts: Parts,
+  { json }: Options,
+): Promise<void> {
   const sets = await readTableSets(parts.db, wanted);
   for (const { projection, kept } of sets) {
     if (kept !== null) context.tell(`${projection}: the tables that an earlier rebuild has kept will be replaced.`);
   }
   const onRebuilt = (name: string, isKept: boolean): void => {
     const remedy = `The old tables are kept: "waybill rebuild ${name} --confirm" drops them, --rollback puts them back.`;
-    context.print(`${name}: rebuilt.${isKept ? ` ${remedy}` : ""}`);
+    context.print(json ? asJson(name, "rebuilt", isKept) : `${name}: rebuilt.${isKept ? ` ${remedy}` : ""}`);
   };
   await rebuild(wanted, setupOf(context, parts, onRebuilt));
 }
 
 /** Of all of them: of those that have anything kept. */
-async function rollBack(context: CommandContext, wanted: readonly Projector[], parts: Parts): Promise<void> {
+async function rollBack(
+  context: CommandContext,
+  wanted: readonly Projector[],
+  parts: Parts,
+  { json }: Options,
+): Promise<void> {
   const sets = await readTableSets(parts.db, wanted);
   const kept = sets.flatMap(({ projection, kept: checkpoint }) => (checkpoint === null ? [] : [projection]));
   const isAll = wanted.length === allProjectors.length;
   const projectors = isAll ? wanted.filter(({ name }) => kept.includes(name)) : wanted;
   if (projectors.length === 0) throw new NothingToPutBack("No tables are kept that could be put back.");
-  const onRebuilt = (name: string): void => context.print(`${name}: the old tables are back, the others are kept.`);
+  const onRebuilt = (name: string): void =>
+    context.print(json ? asJson(name, "rolled-back", true) : `${name}: the old tables are back, the others are kept.`);
   await rollBackRebuilds(projectors, setupOf(context, parts, onRebuilt));
 }
 
-async function confirm(context: CommandContext, wanted: readonly Projector[], { db }: Parts): Promise<void> {
+async function confirm(
+  context: CommandContext,
+  wanted: readonly Projector[],
+  { db }: Parts,
+  { json }: Options,
+): Promise<void> {
   const dropped = await confirmRebuilds(db, wanted);
-  for (const name of dropped) context.print(`${name}: the kept tables were dropped.`);
-  if (dropped.length === 0) context.print("No tables were kept.");
+  for (const name of dropped) {
+    context.print(json ? asJson(name, "confirmed", false) : `${name}: the kept tables were dropped.`);
+  }
+  if (dropped.length === 0) context.tell("No tables were kept.");
 }
 
-async function showTables(context: CommandContext, wanted: readonly Projector[], { db }: Parts): Promise<void> {
+async function showTables(
+  context: CommandContext,
+  wanted: readonly Projector[],
+  { db }: Parts,
+  { json }: Options,
+): Promise<void> {
   type Found = { readonly version: number; readonly sequence: number } | null;
   const shown = (found: Found): string | null =>
     found === null ? null : `version ${found.version}, event ${found.sequence}`;
-  const rows = (await readTableSets(db, wanted)).map(({ projection, status, isAtWork, live, kept, next }) => ({
+  const sets = await readTableSets(db, wanted);
+  if (json) {
+    for (const set of sets) context.print(JSON.stringify(set));
+    return;
+  }
+  const rows = sets.map(({ projection, status, isAtWork, live, kept, next }) => ({
     PROJECTION: projection,
     STATUS: isAtWork ? "rebuilding" : status,
     LIVE: shown(live),
@@ -113,6 +149,10 @@ async function showTables(context: CommandContext, wanted: readonly Projector[],
   const columns = ["PROJECTION", "STATUS", "LIVE", "KEPT", "IN THE MAKING"] as const;
   for (const line of toTable(columns, rows)) context.print(line);
 }
+
+/** `keptOld`: whether the tables from before can still be put back. */
+const asJson = (projection: string, done: string, keptOld: boolean): string =>
+  JSON.stringify({ projection, done, keptOld });
 
 const sourcesOf = ({ db, log, contentStore }: Parts) => ({
   db,

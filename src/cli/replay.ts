@@ -3,6 +3,7 @@ import type { Json } from "../client/service.ts";
 import { createJobView, type EventOfJob, evolveJobView, type JobView, progressOf } from "../domain/job/job-view.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -10,13 +11,17 @@ type ReplayOptions = { readonly job: string; readonly asOf?: string; readonly js
 
 /** `replay`. */
 export function addReplayCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("replay")
     .description("fold the history of a job again, on this machine, and print the job after each event")
     .requiredOption("--job <id>", "whose history")
     .option("--as-of <moment>", "stop after the event of this sequence, or at this time")
     .option("--json", "a line of JSON for each step")
     .action((options: ReplayOptions) => replay(context, options));
+  explain(command, {
+    examples: ["waybill replay --job <id>", "waybill replay --job <id> --as-of 2026-11-21T09:30:00Z --json"],
+    asks: "service",
+  });
 }
 
 async function replay(context: CommandContext, { job, asOf, json }: ReplayOptions): Promise<void> {

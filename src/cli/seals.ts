@@ -3,6 +3,7 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Command } from "commander";
 import { createSealMemory, forgetSeals } from "../../projections/seal-memory.ts";
+import { whyNoFile } from "../client/file-failure.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
@@ -10,6 +11,7 @@ import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
 import { publicPemOf } from "../seals/seal-key.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onNats } from "./on-nats.ts";
 import { onReadModels } from "./on-read-models.ts";
 
@@ -18,27 +20,33 @@ type JsonOption = { readonly json?: boolean };
 /** `seals key|rotate|accept` and `log export`. */
 export function addSealCommands(program: Command, context: CommandContext): void {
   const seals = program.command("seals").description("what the log is sealed with");
-  seals
+  const key = seals
     .command("key")
     .description("the public key that seals are signed with, as PEM: what whoever verifies should have from you")
     .option("--json", "as JSON")
     .action((options: JsonOption) => showKey(context, options));
-  seals
+  const rotate = seals
     .command("rotate")
     .description("sign with another key from the next start on; what was sealed before stays sealed")
     .option("--json", "as JSON")
     .action((options: JsonOption) => rotateKey(context, options));
-  seals
+  const accept = seals
     .command("accept")
     .description("go on with the log as it is, after it was put back or replaced on purpose")
-    .action(() => acceptLog(context));
-  program
+    .option("--json", "as JSON")
+    .action((options: JsonOption) => acceptLog(context, options));
+  const exported = program
     .command("log")
     .description("the log as it is stored")
     .command("export")
     .description("every message as a line of JSON, byte for byte, for waybill verify on a machine without any server")
-    .argument("<file>")
-    .action((file: string) => exportLog(context, file));
+    .argument("<file>", "where to write it; what was there is replaced")
+    .option("--json", "what was written, as JSON")
+    .action((file: string, options: JsonOption) => exportLog(context, file, options));
+  explain(key, { examples: ["waybill seals key > public-key.pem", "waybill seals key --json"], asks: "nats" });
+  explain(rotate, { examples: ["waybill seals rotate"], asks: "nats" });
+  explain(accept, { examples: ["waybill seals accept"], asks: "servers" });
+  explain(exported, { examples: ["waybill log export log.ndjson && waybill verify log.ndjson"], asks: "nats" });
 }
 
 async function showKey(context: CommandContext, { json }: JsonOption): Promise<void> {
@@ -64,7 +72,7 @@ function print(context: CommandContext, keyId: string, publicKey: string, json: 
   if (!json) context.tell(`Key ${keyId}.`);
 }
 
-async function acceptLog(context: CommandContext): Promise<void> {
+async function acceptLog(context: CommandContext, { json }: JsonOption): Promise<void> {
   await onReadModels(context, async ({ db, connection, config }) => {
     const name = streamName(config.natsPrefix, "JOBS");
     const before = await createSealMemory(db, name).last();
@@ -72,27 +80,31 @@ async function acceptLog(context: CommandContext): Promise<void> {
     const last = await (await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal();
     const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
     const now = last === null ? "The log has none." : `The last one of the log, at ${last.sequence}, is taken for it.`;
-    context.print(`${forgotten} ${now}`);
+    const found = { forgotten: before?.sequence ?? null, accepted: last?.sequence ?? null };
+    context.print(json ? JSON.stringify(found) : `${forgotten} ${now}`);
     if (config.seals.file !== null)
       context.tell(`Move ${config.seals.file} away: it remembers the seals that are gone.`);
   });
 }
 
-async function exportLog(context: CommandContext, path: string): Promise<void> {
+async function exportLog(context: CommandContext, path: string, { json }: JsonOption): Promise<void> {
   const count = await onNats(context, async (connection, { natsPrefix }) => {
     const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
+    const { lastSequence } = await sealedLog.state();
     const file = createWriteStream(path);
-    const written = finished(file);
+    const written = finished(file).catch((failure: unknown) => {
+      throw new CommandFailed(`${path} cannot be written: ${whyNoFile(failure)}`);
+    });
     // It may fail while nobody waits for it yet.
     written.catch(() => {});
-    const head: LogFileHead = { format: logFileFormat, lastSequence: (await sealedLog.state()).lastSequence };
+    const head: LogFileHead = { format: logFileFormat, lastSequence };
     file.write(`${JSON.stringify(head)}\n`);
     let messages = 0;
     for await (const batch of sealedLog.messages(0, "all")) {
       const wanted = batch.filter(({ sequence }) => sequence <= head.lastSequence);
       messages += wanted.length;
       if (!file.write(wanted.map((message) => `${toLine(message)}\n`).join(""))) {
-        await Promise.race([once(file, "drain"), written]);
+        await Promise.race([once(file, "drain").catch(() => written), written]);
       }
       if (context.interrupted.aborted) throw new CommandFailed(`Interrupted: ${path} is not whole`);
       if (wanted.length < batch.length) break;
@@ -101,5 +113,6 @@ async function exportLog(context: CommandContext, path: string): Promise<void> {
     await written;
     return messages;
   });
-  context.tell(`${count} messages are in ${path}.`);
+  if (json) context.print(JSON.stringify({ file: path, messages: count }));
+  else context.tell(`${count} messages are in ${path}.`);
 }

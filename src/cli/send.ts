@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
 import type { Command } from "commander";
 import { distinctRecipients, type RecipientFile, surveyRecipients, UnusableFile } from "../client/read-recipients.ts";
 import { type Accepted, type Letter, MailingChanged, mailingId, sendMailing } from "../client/send-mailing.ts";
@@ -7,39 +5,21 @@ import type { Service } from "../client/service.ts";
 import { toTotals, untilAllEnded } from "../client/until-ended.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine, toNumber } from "./progress-line.ts";
-import { WrongUsage } from "./wrong-usage.ts";
+import { type FileOptions, type LetterOptions, readFileOptions, readLetter } from "./read-letter.ts";
 
-type SendOptions = {
-  readonly subject: string;
-  readonly html?: string;
-  readonly text?: string;
-  readonly csv: string;
-  readonly emailColumn: string;
-  readonly delimiter: string;
-  readonly from?: string;
-  readonly replyTo?: string;
-  readonly name?: string;
-  readonly priority?: string;
-  readonly scheduledAt?: string;
-  readonly id?: string;
-  readonly wait?: boolean;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-};
-
-const examples = `
-Examples:
-  waybill send --subject "News for {{ name }}" --html news.html --csv readers.csv --dry-run
-  waybill send --subject "News for {{ name }}" --html news.html --csv readers.csv --wait
-
-Stopped in the middle, the same command again goes on where it stopped and mails nobody twice. To send the same
-mailing to the same file once more on purpose, name it: --id second-reminder.`;
+type SendOptions = LetterOptions &
+  FileOptions & {
+    readonly wait?: boolean;
+    readonly dryRun?: boolean;
+    readonly json?: boolean;
+  };
 
 /** `send`. */
 export function addSendCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("send")
     .description("send a mailing to everybody in a CSV file, in jobs of at most 1000 recipients")
     .requiredOption("--subject <text>", "the subject; may be a template, as the files may")
@@ -54,16 +34,26 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .option("--priority <priority>", "high, normal or low")
     .option("--scheduled-at <time>", "start no earlier than")
     .option("--id <text>", "names the mailing; what was sent under a name is not sent again")
-    .option("--wait", "stay until every job has ended; exit 1 where one failed")
+    .option("--wait", "stay until every job has ended")
     .option("--dry-run", "show the first mail as it would be sent, and send nothing")
     .option("--json", "as JSON")
-    .addHelpText("after", examples)
     .action((options: SendOptions) => send(context, options));
+  explain(command, {
+    examples: [
+      'waybill send --subject "News for {{ name }}" --html news.html --csv readers.csv --dry-run',
+      'waybill send --subject "News for {{ name }}" --html news.html --csv readers.csv --wait',
+      "waybill send --subject Reminder --text reminder.txt --csv readers.csv --id second-reminder --json",
+    ],
+    asks: "service",
+    exits: ["accepted; with --wait: every job completed", "not everything was accepted; with --wait: or completed"],
+    notes: `Stopped in the middle, the same command again goes on where it stopped and mails nobody twice. To send the same
+mailing to the same file once more on purpose, name it: --id second-reminder.`,
+  });
 }
 
 async function send(context: CommandContext, options: SendOptions): Promise<void> {
   const letter = await readLetter(options);
-  const file = readFileOptions(options);
+  const file = await readFileOptions(options);
   try {
     if (options.dryRun) await onService(context, (service) => showFirst(context, service, letter, file, options));
     else await onService(context, (service) => sendAll(context, service, letter, file, options));
@@ -71,40 +61,6 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
     const isExplained = failure instanceof UnusableFile || failure instanceof MailingChanged;
     throw isExplained ? new CommandFailed(failure.message) : failure;
   }
-}
-
-async function readLetter({ subject, html, text, csv, from, replyTo, ...options }: SendOptions): Promise<Letter> {
-  const main = html ?? text;
-  if (main === undefined) throw new WrongUsage("--html or --text is missing: expected a file with the mail");
-  const body = await readText(main);
-  const second = html !== undefined && text !== undefined ? { text: await readText(text) } : {};
-  const { name = basename(csv), priority, scheduledAt } = options;
-  return {
-    subject,
-    body,
-    name,
-    ...second,
-    ...(from === undefined ? {} : { from }),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
-  };
-}
-
-const readText = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((failure: NodeJS.ErrnoException) => {
-    throw new WrongUsage(`${path} cannot be read: ${failure.message}`);
-  });
-
-function readFileOptions({ csv, emailColumn, delimiter, id }: SendOptions): RecipientFile {
-  const separator = delimiter === "\\t" ? "\t" : delimiter;
-  if (separator.length !== 1) {
-    throw new WrongUsage(`--delimiter is ${JSON.stringify(delimiter)}; expected one character, or \\t`);
-  }
-  if (id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(id)) {
-    throw new WrongUsage(`--id is ${JSON.stringify(id)}; expected 1 to 100 visible characters without spaces`);
-  }
-  return { path: csv, emailColumn, delimiter: separator };
 }
 
 async function showFirst(
@@ -124,6 +80,8 @@ async function showFirst(
   tell(`This is the first of ${toNumber(recipients)} mails${ofDuplicates(duplicates)}. Nothing was sent.`);
 }
 
+const counted = (count: number, what: string): string => `${toNumber(count)} ${what}${count === 1 ? "" : "s"}`;
+
 const ofDuplicates = (duplicates: number): string =>
   duplicates === 0 ? "" : `; ${toNumber(duplicates)} rows repeat an address and are left out`;
 
@@ -141,33 +99,42 @@ async function sendAll(
   const accepted: Accepted[] = [];
   let done = 0;
   const onWaiting = (reason: string): void => {
-    progress.end();
-    tell(`${reason} Trying again.`);
+    progress.interrupt(`${reason} Trying again.`);
   };
-  for await (const one of sendMailing(service, { id, letter, file }, onWaiting)) {
-    accepted.push(one);
-    done += one.recipients;
-    progress.show(done, recipients, "recipients accepted");
+  try {
+    for await (const one of sendMailing(service, { id, letter, file }, onWaiting)) {
+      accepted.push(one);
+      done += one.recipients;
+      progress.show(done, recipients, "recipients accepted");
+    }
+  } finally {
+    progress.end();
   }
-  progress.end();
   const jobs = accepted.map(({ jobId }) => jobId);
   const repeated = accepted.filter(({ isRepeat }) => isRepeat).length;
   const summary = { mailing: id, recipients, duplicates, jobs, repeated };
   if (!options.json) {
     const before = repeated === 0 ? "" : `, ${toNumber(repeated)} of them accepted before`;
-    print(
-      `Mailing ${id}: ${toNumber(recipients)} recipients in ${toNumber(jobs.length)} jobs${before}${ofDuplicates(duplicates)}.`,
-    );
+    const parts = `${counted(recipients, "recipient")} in ${counted(jobs.length, "job")}`;
+    print(`Mailing ${id}: ${parts}${before}${ofDuplicates(duplicates)}.`);
+    for (const job of jobs) print(`  ${job}`);
+    if (!options.wait) tell(`Watch it: waybill jobs watch ${jobs.length === 1 ? jobs[0] : "<id>"}`);
   }
   const ended = options.wait ? await waitForAll(context, service, jobs, recipients) : null;
   if (options.json) print(JSON.stringify(ended === null ? summary : { ...summary, ...ended }));
   else if (ended !== null) print(toSentence(ended));
   if (ended !== null && ended.statuses["completed"] !== jobs.length) {
-    throw new CommandFailed("Not every job completed: waybill jobs list --status failed,cancelled");
+    throw new CommandFailed(`Not every job completed.${remedyFor(ended.failed)}`);
   }
 }
 
-type Ended = ReturnType<typeof toTotals>;
+/** A job that was cancelled was meant to be. */
+const remedyFor = (failed: readonly string[]): string =>
+  failed.length === 0
+    ? ""
+    : `\nWho was not reached: waybill jobs logs <id> --status failed\nThose alone again:   waybill jobs retry ${failed.join(" ")}`;
+
+type Ended = ReturnType<typeof toTotals> & { readonly failed: readonly string[] };
 
 async function waitForAll(
   context: CommandContext,
@@ -178,9 +145,9 @@ async function waitForAll(
   const progress = createProgressLine(context);
   const ended = await untilAllEnded(service, jobs, context.interrupted, ({ done }) => {
     progress.show(done, recipients, "recipients done");
-  });
-  progress.end();
-  return toTotals(ended);
+  }).finally(progress.end);
+  const failed = ended.filter(({ status }) => status === "failed").map(({ id }) => id);
+  return { ...toTotals(ended), failed };
 }
 
 const toSentence = ({ progress }: Ended): string =>

@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
+import type { Command } from "commander";
+import { roles } from "../config.ts";
 import { createLogger } from "../logger.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import { type Service, startService } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
+import { explain } from "./explain.ts";
 
 /**
  * In percent of what is in use. Where a machine has memory to spare the engine lets the heap grow to five times that, and
@@ -11,8 +14,23 @@ import type { CommandContext } from "./command-context.ts";
  */
 const heapGrowth = 50;
 
+/** `start`. */
+export function addStartCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("start")
+    .description("run the service; what has no address in the settings is started along with it")
+    .option("--roles <roles>", `some of ${roles.join(",")}; all of them by default`)
+    .action((options: { roles?: string }) => start(context, options));
+  explain(command, {
+    examples: ["waybill start", "PORT=8080 waybill start", "waybill start --roles worker,scheduler"],
+    exits: ["stopped in order, by SIGTERM or SIGINT", "could not start, or not stop in time"],
+    notes: `Without NATS_URL, MYSQL_URL and SMTP_URL it brings servers of its own along, with their data in DATA_DIR
+(default: .waybill), and a mailbox that catches every mail. It listens on HOST and PORT (default: 127.0.0.1, 3000).`,
+  });
+}
+
 /** Runs the roles of this process until it is interrupted. */
-export async function start(context: CommandContext, options: { readonly roles?: string }): Promise<void> {
+async function start(context: CommandContext, options: { readonly roles?: string }): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
   const config = context.readConfig(options.roles === undefined ? {} : { ROLES: options.roles });
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { normalisedSender } from "../access/senders.ts";
 import { expectedTenantName, isTenantName, type TenantRules } from "../access/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
+import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-access-store.ts";
 import { toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
@@ -13,19 +14,27 @@ type Row = { readonly tenant: string } & TenantRules;
 /** `tenants list|set`. */
 export function addTenantCommands(program: Command, context: CommandContext): void {
   const tenants = program.command("tenants").description("what each tenant may do");
-  tenants
+  const list = tenants
     .command("list")
     .description("all tenants that have keys or rules")
     .option("--json", "as JSON")
     .action((options: JsonOption) => listTenants(context, options));
-  tenants
+  const set = tenants
     .command("set")
     .description("lay down rules for a tenant; they hold within a second")
-    .argument("<tenant>")
+    .argument("<tenant>", "whose rules")
     .option("--daily-recipients <number>", "recipients of all jobs accepted in one day (UTC), or none for no limit")
     .option("--senders <senders>", "addresses and domains for `from`, with commas, or none for MAIL_FROM alone")
     .option("--json", "as JSON")
     .action((tenant: string, options: SetOptions) => setRules(context, tenant, options));
+  explain(list, { examples: ["waybill tenants list", "waybill tenants list --json"], asks: "nats" });
+  explain(set, {
+    examples: [
+      "waybill tenants set acme --daily-recipients 50000 --senders acme.example,news@acme.example",
+      "waybill tenants set acme --daily-recipients none",
+    ],
+    asks: "nats",
+  });
 }
 
 async function setRules(context: CommandContext, tenant: string, options: SetOptions): Promise<void> {

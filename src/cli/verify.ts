@@ -16,6 +16,7 @@ import { verifyEvidence } from "../seals/verify-evidence.ts";
 import { type LogReport, type LogSource, verifyLog } from "../seals/verify-log.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onNats } from "./on-nats.ts";
 import { createProgressLine } from "./progress-line.ts";
 import { WrongUsage } from "./wrong-usage.ts";
@@ -23,25 +24,37 @@ import { WrongUsage } from "./wrong-usage.ts";
 type VerifyOptions = {
   readonly job?: string;
   readonly tenant: string;
-  readonly key: readonly string[];
+  readonly key?: readonly string[];
   readonly seals?: string;
   readonly json?: boolean;
 };
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** `verify`: 0 where all is as it was sealed, 1 where something is not, 2 where it was asked wrongly. */
 export function addVerifyCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("verify")
     .description("check the log against its seals; or an exported log or a bundle of evidence, without any server")
     .argument("[file]", "a bundle of evidence, or what waybill log export has written")
     .option("--job <id>", "the evidence of one job, from the log")
     .option("--tenant <tenant>", "whose job it is", defaultTenant)
-    .option("--key <file>", "a public key that you trust, as PEM or JSON; may be given again", collect, [])
+    .option("--key <file>", "a public key that you trust, as PEM or JSON; may be given again", collect)
     .option("--seals <file>", "seals as they were published (SEAL_FILE), which you trust")
     .option("--json", "as JSON")
     .action((file: string | undefined, options: VerifyOptions) => verify(context, file, options));
+  explain(command, {
+    examples: [
+      "waybill verify                                      the whole log against its seals",
+      "waybill verify --job <id>                           the history of one job, from the log",
+      "waybill verify job.ndjson --key public-key.pem      what waybill jobs evidence wrote, on any machine",
+      "waybill verify log.ndjson --seals published.ndjson  what waybill log export wrote",
+    ],
+    asks: "nats",
+    exits: ["all is as it was sealed", "something is not, or is not sealed yet"],
+    notes:
+      "A file is checked without any server. --key and --seals are what makes it a proof: have them from elsewhere.",
+  });
 }
 
 async function verify(context: CommandContext, file: string | undefined, options: VerifyOptions): Promise<void> {
@@ -53,7 +66,7 @@ async function verify(context: CommandContext, file: string | undefined, options
   tellEvidence(context, await readFile(file), trust, options);
 }
 
-async function readTrust({ key: files, seals }: VerifyOptions): Promise<Trust> {
+async function readTrust({ key: files = [], seals }: VerifyOptions): Promise<Trust> {
   const keys = await Promise.all(
     files.map(async (file) => {
       const key = readPublicKey(await readFile(file, "utf8").catch(() => ""));

@@ -5,6 +5,7 @@ import type { WebhookSecret } from "../webhooks/secret.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
 import { onNats } from "./on-nats.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -12,7 +13,7 @@ type SecretOptions = { readonly tenant: string; readonly rotate?: boolean; reado
 
 /** `webhooks secret`. */
 export function addWebhookCommands(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command("webhooks")
     .description("what webhooks are signed with")
     .command("secret")
@@ -21,6 +22,10 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
     .option("--rotate", "make a new one; the one before signs as well for a day")
     .option("--json", "as JSON")
     .action((options: SecretOptions) => showSecret(context, options));
+  explain(command, {
+    examples: ["waybill webhooks secret", "waybill webhooks secret --tenant acme --rotate --json"],
+    asks: "nats",
+  });
 }
 
 async function showSecret(context: CommandContext, { tenant, rotate, json }: SecretOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { type Parser, parse } from "csv-parse";
 import { isEmailAddress } from "../schemas/email-address.ts";
+import { whyNoFile } from "./file-failure.ts";
 
 /** A row of the file: its address, and what stands in the other columns by their names. */
 export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
@@ -70,7 +71,7 @@ async function* rowsOf(file: RecipientFile): AsyncGenerator<Row> {
     }
   } catch (failure) {
     if (failure instanceof UnusableFile) throw failure;
-    throw new UnusableFile(`${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`);
+    throw new UnusableFile(`${path} cannot be read: ${whyNoFile(failure)}`);
   }
 }
 

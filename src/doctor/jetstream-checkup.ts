@@ -27,7 +27,7 @@ export type NatsPlace = {
 /** Connects to NATS, looks at what it can do, and stores one message outside the log. */
 export async function examineNats(place: NatsPlace): Promise<readonly Finding[]> {
   const { settings, prefix } = place;
-  const refusal = await tryToConnect(settings);
+  const refusal = await findNats(settings);
   if (refusal !== null) return [refusal];
   const connection = await connectJetStream(settings, "waybill-doctor", () => {});
   try {
@@ -42,8 +42,8 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
   }
 }
 
-/** The service itself waits for NATS as long as it takes; whoever asks the doctor wants to know now. */
-async function tryToConnect(settings: ConnectSettings): Promise<Finding | null> {
+/** Null where it lets one in. The service itself waits for NATS as long as it takes; others want to know now. */
+export async function findNats(settings: ConnectSettings): Promise<Finding | null> {
   const place = settings.servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
   let nats: NatsConnection;
   try {

@@ -1,7 +1,8 @@
-import { readJob } from "../commands/handle-command.ts";
+import { foldDecisions } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { eraseAttachments } from "../content/erase-attachments.ts";
-import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { OutboxRequests } from "../outbox/outbox-requests.ts";
 import { eraseResult } from "../reports/erase-result.ts";
 import type { ResultStore } from "../reports/result-store.ts";
 import { withoutRecipients } from "./without-recipients.ts";
@@ -10,14 +11,17 @@ export type ErasurePorts = {
   readonly log: EventLog;
   readonly contentStore: ContentStore;
   readonly results: Pick<ResultStore, "get" | "erase">;
+  readonly outbox: Pick<OutboxRequests, "eraseRow">;
 };
 
 /**
  * Does to a job's content what was decided about it: it overwrites what is to be erased and leaves the rest. Done again,
  * after a crash or at the same time by another process, it comes to the same.
  */
-export async function completeErasure({ log, contentStore, results }: ErasurePorts, job: JobRef): Promise<void> {
-  const { state } = await readJob(log, job);
+export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise<void> {
+  const { log, contentStore, results, outbox } = ports;
+  const decisions = await log.readDecisions(job);
+  const { state } = foldDecisions(decisions);
   if (state.status === "absent") return;
   const { erased, settings } = state;
   if (erased.isWhole) {
@@ -26,5 +30,12 @@ export async function completeErasure({ log, contentStore, results }: ErasurePor
     await contentStore.erase(job);
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));
-  }
+  } else return;
+  // Last, as the database may be away: what waits for it then is the row alone.
+  const rowId = rowOf(decisions[0]);
+  if (rowId !== null) await outbox.eraseRow(job.tenant, rowId);
 }
+
+/** The row of the outbox that a job was made of, whose request is the content once more; null for any other job. */
+const rowOf = (created: StoredEvent | undefined): string | null =>
+  created?.actor === "outbox" ? created.correlationId : null;

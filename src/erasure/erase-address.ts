@@ -5,7 +5,7 @@ import { type Cause, type JobRef, VersionConflict } from "../event-log/event-log
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
 import { withoutRecipients } from "./without-recipients.ts";
 
-type Wish = {
+export type AddressWish = {
   /** Found in any case. */
   readonly address: string;
   readonly reason: string;
@@ -18,8 +18,8 @@ export type AddressErasure =
   | { readonly outcome: "erased" | "nothing-left"; readonly sequence: number }
   | { readonly outcome: "not-ended" };
 
-/** Erases one address from what a job has sent, and leaves the others. In a report it erases the whole file. */
-export async function eraseAddress(ports: ErasurePorts, job: JobRef, wish: Wish): Promise<AddressErasure> {
+/** Erases one address from what a job has sent, and leaves the others. */
+export async function eraseAddress(ports: ErasurePorts, job: JobRef, wish: AddressWish): Promise<AddressErasure> {
   for (;;) {
     try {
       return await eraseOnce(ports, job, wish);
@@ -33,7 +33,7 @@ export async function eraseAddress(ports: ErasurePorts, job: JobRef, wish: Wish)
 async function eraseOnce(
   ports: ErasurePorts,
   job: JobRef,
-  { address, reason, cause, at }: Wish,
+  { address, reason, cause, at }: AddressWish,
 ): Promise<AddressErasure> {
   const { log, contentStore } = ports;
   const from = await readJob(log, job);

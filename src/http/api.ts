@@ -34,6 +34,7 @@ import { recipientMailRoute } from "./routes/recipient-mail.ts";
 import { sealRoutes } from "./routes/seals.ts";
 import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
+import { suppressionFileRoutes } from "./routes/suppression-files.ts";
 import { suppressionRoutes } from "./routes/suppressions.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
@@ -121,6 +122,7 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   listDeadLettersRoute(dependencies),
   ...deadLetterRoutes(dependencies),
   ...suppressionRoutes(dependencies),
+  ...suppressionFileRoutes(dependencies),
   ...statsRoutes(dependencies),
   evidenceRoute(dependencies),
   ...sealRoutes(dependencies),

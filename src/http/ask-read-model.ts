@@ -20,13 +20,15 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
   try {
     return await Promise.race([query(), late]);
   } catch (failure) {
-    throw isDatabaseTrouble(failure)
-      ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure })
-      : failure;
+    throw explainDatabase(failure);
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** The same failure, told as one of a read model where its database is away. */
+export const explainDatabase = (failure: unknown): unknown =>
+  isDatabaseTrouble(failure) ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure }) : failure;
 
 /** The sequence that an answer has to include, from the header of that name; 0 where there is none. */
 export function readMinSequence(header: string | null): Checked<number> {

@@ -8,7 +8,8 @@ import { problemType, refuse, refuseFaults } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { readBody } from "./read-body.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { Route } from "./route.ts";
+import type { ApiRequest, Route } from "./route.ts";
+import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
 
 export type ApiState = { context: RequestContext; route: string };
 
@@ -30,16 +31,22 @@ async function answerOf(ctx: Context, base: string, route: Route, access: Access
   if (!query.valid) return refuseFaults(query.faults);
   const body = route.takesBody ? await readBody(ctx, route.maxBodyBytes) : ({ read: true, value: undefined } as const);
   if (!body.read) return body.answer;
+  const respond = (streamed: StreamedBody | null) =>
+    respondTo(ctx, base, route, access, { accepted, query: query.value, body: body.value, streamed });
+  return route.streams === undefined ? await respond(null) : await withStreamedBody(ctx, route.streams, respond);
+}
+
+type ReadRequest = Pick<ApiRequest, "accepted" | "query" | "body" | "streamed">;
+
+function respondTo(ctx: Context, base: string, route: Route, access: Access, read: ReadRequest): Promise<Answer> {
   const parts = ctx["params"] as Readonly<Record<string, string>>;
   const context: RequestContext = ctx.state["context"];
-  return await route.handle({
+  return route.handle({
+    ...read,
     context,
     base,
     part: (name) => parts[name] ?? "",
-    query: query.value,
-    body: body.value,
     header: (name) => (ctx.req.headers[name.toLowerCase()] === undefined ? null : ctx.get(name)),
-    accepted,
     gone: () => untilClosed(ctx),
     isStillAdmitted: () => route.scope === "open" || access.isStillAdmitted(context.actor, route.scope),
     may: (scope) => access.isStillAdmitted(context.actor, scope),

@@ -20,7 +20,7 @@ const drainMs = 2000;
  * As bytes, one a character, under the limit. The JSON reader beside it is left aside: it mends what is not UTF-8,
  * and its errors carry the whole body into whatever logs them.
  */
-const readAsBytes = (textLimit: number) =>
+const createReader = (textLimit: number) =>
   koaBody({
     json: false,
     urlencoded: false,
@@ -30,6 +30,15 @@ const readAsBytes = (textLimit: number) =>
     textLimit,
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
   });
+
+/** By limit, of which there are as many as the routes name: to make one, its options are checked each time. */
+const readers = new Map<number, ReturnType<typeof createReader>>();
+
+function readAsBytes(limit: number) {
+  const reader = readers.get(limit) ?? createReader(limit);
+  readers.set(limit, reader);
+  return reader;
+}
 
 const gunzipped = promisify(gunzip);
 
@@ -54,7 +63,7 @@ function refuseType(ctx: Context): Answer | null {
   return refuse("unsupported-media-type", `Content-Type is ${found}; expected application/json.`);
 }
 
-function refuseCharset(ctx: Context): Answer | null {
+export function refuseCharset(ctx: Context): Answer | null {
   const { charset } = ctx.request;
   if (["", "utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase())) return null;
   return refuse("unsupported-media-type", `The charset is ${JSON.stringify(charset)}; expected utf-8.`);
@@ -66,7 +75,7 @@ function refuseEncoding(encoding: string): Answer | null {
   return refuse("unsupported-media-type", detail, { headers: { "Accept-Encoding": "gzip" } });
 }
 
-const refuseSize = (maxBytes: number): Answer =>
+export const refuseSize = (maxBytes: number): Answer =>
   // Whatever of the body is still on its way would be taken for the next request.
   refuse("body-too-large", `The body is larger than ${maxBytes} bytes.`, { headers: { Connection: "close" } });
 
@@ -95,7 +104,7 @@ async function unpack(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array |
 }
 
 /** Who is still sending does not read: the rest is thrown away for a moment, so that the answer is seen. */
-async function drain(ctx: Context): Promise<void> {
+export async function drain(ctx: Context): Promise<void> {
   ctx.req.resume();
   await finished(ctx.req, { signal: AbortSignal.timeout(drainMs), writable: false }).catch(() => undefined);
 }

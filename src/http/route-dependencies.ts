@@ -14,6 +14,7 @@ import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Live } from "../live/live.ts";
+import type { OutboxRequests } from "../outbox/outbox-requests.ts";
 import type { ResultStore } from "../reports/result-store.ts";
 import type { SealKey } from "../seals/seal-key.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
@@ -32,7 +33,9 @@ export type RouteDependencies = {
   readonly quota: Quota;
   readonly contentStore: ContentStore;
   /** The files that reports have made. */
-  readonly results: Pick<ResultStore, "get" | "erase">;
+  readonly results: Pick<ResultStore, "get" | "ofTenant" | "erase">;
+  /** What is left in rows of which jobs were made. */
+  readonly outbox: OutboxRequests;
   readonly live: Live;
   readonly jobs: JobQueries;
   readonly logs: LogQueries;

@@ -3,6 +3,7 @@ import type { Answer } from "./answer.ts";
 import type { Describes } from "./describes.ts";
 import type { Parameters } from "./query.ts";
 import type { RequestContext } from "./request-context.ts";
+import type { StreamedBody, Streams } from "./stream-body.ts";
 
 /** A request whose query and body were read: nothing of HTTP's machinery is left in it. */
 export type ApiRequest<Query = object> = {
@@ -14,6 +15,8 @@ export type ApiRequest<Query = object> = {
   readonly query: Query;
   /** Undefined where none was sent. */
   readonly body: unknown;
+  /** Null where the route takes none. */
+  readonly streamed: StreamedBody | null;
   /** Null where it was not sent. */
   readonly header: (name: string) => string | null;
   /** Which of the types that the route offers the answer shall have. */
@@ -36,6 +39,8 @@ export type Route<Query = object> = {
   readonly takesBody: boolean;
   /** Undefined for the usual limit. */
   readonly maxBodyBytes?: number;
+  /** For a body that is read while it comes, in the place of one in JSON. */
+  readonly streams?: Streams;
   /** Types of the answer; the first is for who does not care. */
   readonly offers: readonly string[];
   /** What a key needs for it; `any` key is let in by that, and `open` is answered to everybody, in no tenant's name. */

@@ -3,6 +3,7 @@ import type { BrokenMailer } from "../mail/breaker.ts";
 import type { Pace } from "../mail/pace.ts";
 import type { ReportPorts } from "../reports/report-work.ts";
 import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
+import type { Breakers } from "../webhooks/breakers.ts";
 import type { SafePost } from "../webhooks/safe-post.ts";
 import type { TenantSecrets } from "../webhooks/tenant-secrets.ts";
 
@@ -22,6 +23,7 @@ export type WorkPorts = {
   readonly reports: Omit<ReportPorts, "contentStore">;
   readonly webhooks: {
     readonly post: SafePost;
+    readonly breakers: Breakers;
     readonly secrets: Pick<TenantSecrets, "of">;
   };
 };

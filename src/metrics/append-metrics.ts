@@ -24,6 +24,12 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     labelNames: ["outcome", "reason"],
     registers,
   });
+  const attempts = new Histogram({
+    ...named("message_attempts", "The attempt of its job on which the outcome of a mail was final."),
+    labelNames: ["outcome"],
+    buckets: [1, 2, 3, 5, 8, 13],
+    registers,
+  });
   const deadLetters = new Counter({
     ...named("dead_letters_total", "Jobs that gave up, by the code of the reason."),
     labelNames: ["reason"],
@@ -60,6 +66,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
       webhooks.inc({ outcome: event.data.nextAttemptAt === null ? "failed" : "later" });
     if (isAboutJob(event)) jobs.inc({ event: snakeCase(event.type.slice("Job".length)) });
     if (isOutcome(event)) messages.inc({ outcome: outcomeOf(event), reason: reasonOf(event) });
+    if (isFinal(event)) attempts.observe({ outcome: outcomeOf(event) }, event.data.attempt);
     if (event.type === "JobFailed") deadLetters.inc({ reason: reasonOf(event) });
   };
 
@@ -84,6 +91,11 @@ const isAboutJob = ({ type }: WaybillEvent): boolean => type.startsWith("Job");
 
 /** `RecipientSent` and its like; `RecipientsClaimed` is about several and no outcome. */
 const isOutcome = ({ type }: WaybillEvent): boolean => /^Recipient[A-Z]/.test(type);
+
+type Final = Extract<WaybillEvent, { type: "RecipientSent" | "RecipientFailed" | "RecipientUnknown" }>;
+
+/** Of a mail that was tried; who is suppressed never was. */
+const isFinal = (event: WaybillEvent): event is Final => /^Recipient(Sent|Failed|Unknown)$/.test(event.type);
 
 const outcomeOf = ({ type }: WaybillEvent): string => snakeCase(type.slice("Recipient".length));
 

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { ProjectionLag } from "../../projections/projection-lag.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { JobStatus } from "../domain/job/job-view.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 
@@ -15,8 +16,22 @@ export const createReadModelGauges = (
   { stats, projectionLags }: ReadModels,
 ): readonly GaugeSource[] => [jobGauges([registry], stats), lagGauges([registry], projectionLags)];
 
+/** What was given up or cancelled is not waited for. */
+const unsentStates = {
+  queued: ["pending", "queued"],
+  scheduled: ["scheduled"],
+  retry: ["retrying"],
+  paused: ["paused"],
+  processing: ["processing"],
+} as const satisfies Readonly<Record<string, readonly JobStatus[]>>;
+
 function jobGauges(registers: Registry[], stats: StatsQueries): GaugeSource {
   const jobs = new Gauge({ ...named("jobs", "Jobs by status."), labelNames: ["state"], registers });
+  const messages = new Gauge({
+    ...named("messages_pending", "Mails that are still to be sent, by what their job waits for."),
+    labelNames: ["state"],
+    registers,
+  });
   const waiting = new Gauge({
     ...named("jobs_waiting", "Jobs that could start if a worker took them."),
     labelNames: ["priority"],
@@ -31,12 +46,18 @@ function jobGauges(registers: Registry[], stats: StatsQueries): GaugeSource {
     registers,
   });
   return {
-    gauges: [jobs, waiting, oldest],
+    gauges: [jobs, messages, waiting, oldest],
     ask: async () => {
       const now = Date.now();
       const found = await stats.read(null, new Date(now).toISOString(), []);
       return () => {
         for (const [state, count] of found.jobs) jobs.set({ state }, count);
+        for (const [state, statuses] of Object.entries(unsentStates)) {
+          messages.set(
+            { state },
+            statuses.reduce((sum, status) => sum + (found.unsent.get(status) ?? 0), 0),
+          );
+        }
         for (const [priority, { jobs: count, oldestSince }] of found.waiting) {
           waiting.set({ priority }, count);
           oldest.set({ priority }, oldestSince === null ? 0 : Math.max(0, (now - Date.parse(oldestSince)) / 1000));

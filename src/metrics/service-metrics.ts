@@ -3,13 +3,16 @@ import type { Append } from "../event-log/observe-appends.ts";
 import type { ServedRequest } from "../http/measure-requests.ts";
 import type { Condition } from "../http/routes/health.ts";
 import type { MetricsPage } from "../http/routes/metrics.ts";
+import type { OutboxGauge } from "../outbox/outbox-gauge.ts";
 import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";
 import { type AttemptMetrics, createAttemptMetrics } from "./attempt-metrics.ts";
+import { createBuildInfo } from "./build-info.ts";
 import { createDependencyGauges } from "./dependency-gauges.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { createLogGauges } from "./log-gauges.ts";
 import { createMailMetrics, type MailMetrics } from "./mail-metrics.ts";
+import { createOutboxGauges } from "./outbox-gauges.ts";
 import { createReadModelGauges, type ReadModels } from "./read-model-gauges.ts";
 import { createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
 import { createRegistry } from "./registry.ts";
@@ -18,6 +21,7 @@ import { createStreamMetrics, type StreamMetrics } from "./stream-metrics.ts";
 /** What is asked each time somebody looks. */
 export type WatchedParts = ReadModels & {
   readonly log: LogGauge;
+  readonly outbox: OutboxGauge;
   readonly isConnected: () => boolean;
   readonly examine: () => Promise<ReadonlyMap<string, Condition>>;
 };
@@ -37,6 +41,7 @@ export type ServiceMetrics = {
 
 export function createServiceMetrics(): ServiceMetrics {
   const registry = createRegistry();
+  createBuildInfo(registry);
   const appended = createAppendMetrics(registry);
   const attempts = createAttemptMetrics(registry);
   return {
@@ -53,6 +58,7 @@ export function createServiceMetrics(): ServiceMetrics {
       const sources: readonly GaugeSource[] = [
         ...createLogGauges(registry, parts.log, parts.isConnected),
         ...createReadModelGauges(registry, parts),
+        ...createOutboxGauges(registry, parts.outbox),
         ...createDependencyGauges(registry, parts.examine),
       ];
       const refresh = createRefresh(sources);

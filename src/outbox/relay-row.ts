@@ -18,6 +18,7 @@ import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
 import type { AllowedNetworks } from "../webhooks/addresses.ts";
 import type { RowResult, TakenRow } from "./outbox.ts";
 import { rowFaults } from "./row-faults.ts";
+import { traceparentOfRow } from "./row-trace.ts";
 import { delayAfterAttempt, maxAttempts } from "./schedule.ts";
 
 export type RelayRowDependencies = CreationDependencies & {
@@ -89,7 +90,8 @@ async function create(
   const draft = draftJob({ job, isRepeatable: true, body, request: request.value, maxAttempts: attemptsOfJob, at });
   const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
   if (refusal !== null) return refused(row, refusal, at);
-  const cause = { actor: "outbox", correlationId: row.id.toLowerCase(), causationId: null, traceparent: null };
+  const traceparent = traceparentOfRow(row.id);
+  const cause = { actor: "outbox", correlationId: row.id.toLowerCase(), causationId: null, traceparent };
   const creation = await createJob(dependencies, draft, { limits, cause, at });
   if (creation.outcome === "refused") return refused(row, creation.refusal, at);
   return { row, outcome: "processed", response: toCreatedJob(job.jobId, creation.created) };

@@ -64,6 +64,13 @@ export function createJetStreamResultStore(
         const found = await find(result, index);
         return found === null ? null : decodeChunk(found.data);
       }),
+    ofTenant: (tenant) =>
+      asking(connection, async () => {
+        const manager = await open();
+        const filter = `${streamFilter(prefix, "RESULTS").slice(0, -1)}${tenant}.>`;
+        const { state } = await manager.streams.info(stream, { subjects_filter: filter });
+        return resultsIn(tenant, Object.keys(state.subjects ?? {}));
+      }),
     erase: (result, index) =>
       asking(connection, async () => {
         const found = await find(result, index);
@@ -71,6 +78,16 @@ export function createJetStreamResultStore(
         if (found !== null) await removeMessage(connection, stream, found.sequence);
       }),
   };
+}
+
+/** Each file once, of the subjects of its pieces: `….<job>.<run>.<index>`. */
+function resultsIn(tenant: string, subjects: readonly string[]): readonly ResultRef[] {
+  const found = new Map<string, ResultRef>();
+  for (const subject of subjects) {
+    const [jobId = "", run = ""] = subject.split(".").slice(-3);
+    found.set(`${jobId}.${run}`, { tenant, jobId, run: Number(run) });
+  }
+  return [...found.values()];
 }
 
 async function ensureStream(

@@ -17,6 +17,14 @@ export function createMemoryResultStore(maxBytes = 1_000_000): ResultStore {
       const found = stored.get(keyOf(result, index));
       return found === undefined ? null : decodeChunk(found);
     },
+    ofTenant: async (tenant) => {
+      const found = new Map<string, ResultRef>();
+      for (const key of stored.keys()) {
+        const [owner = "", jobId = "", run] = key.split("/");
+        if (owner === tenant) found.set(`${jobId}/${run}`, { tenant, jobId, run: Number(run) });
+      }
+      return [...found.values()];
+    },
     erase: async (result, index) => {
       stored.delete(keyOf(result, index));
     },

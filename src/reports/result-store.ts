@@ -29,6 +29,9 @@ export interface ResultStore {
   /** Null where there is none (any more). */
   get(result: ResultRef, index: number): Promise<ResultChunk | null>;
 
+  /** All files of a tenant of which anything is stored, whole or not. */
+  ofTenant(tenant: string): Promise<readonly ResultRef[]>;
+
   /** Overwrites and removes a piece; one that is not there is no failure. */
   erase(result: ResultRef, index: number): Promise<void>;
 }

@@ -17,11 +17,15 @@ export interface SealWitness {
 /** The log does not hold a seal that was seen in it: it was rolled back, replaced or rewritten. */
 export class LogRolledBack extends Error {
   override readonly name = "LogRolledBack";
+  /** Without what to do about it. */
+  readonly what: string;
 
-  constructor(witness: string, sequence: number, what: string) {
+  constructor(witness: string, sequence: number, found: string) {
+    const what = `The log is not the one that was sealed: ${witness} remembers a seal at ${sequence}, ${found}`;
     super(
-      `The log is not the one that was sealed: ${witness} remembers a seal at ${sequence}, ${what}. Nothing is sealed ` +
-        'until somebody has looked: "waybill verify" tells more, and "waybill seals accept" goes on with the log as it is',
+      `${what}. Nothing is sealed until somebody has looked: "waybill verify" tells more, and "waybill seals accept" ` +
+        "goes on with the log as it is",
     );
+    this.what = what;
   }
 }

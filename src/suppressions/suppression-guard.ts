@@ -1,9 +1,12 @@
 import type { DeliveryError, SuppressionReason } from "../domain/recipients/events.ts";
-import type { JobRef } from "../event-log/event-log.ts";
+import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { createKeyed } from "./keyed.ts";
 import type { SuppressedDigests } from "./suppressed-digests.ts";
 import type { SuppressionStore } from "./suppression-store.ts";
 import type { UnsubscribeLinks } from "./unsubscribe-links.ts";
+
+/** Whose mail it was, and what it all began with. */
+type ServedTurn = { readonly job: JobRef; readonly cause: Pick<Cause, "correlationId" | "traceparent"> };
 
 /** What whoever sends mail asks of the lists. */
 export interface SuppressionGuard {
@@ -14,7 +17,7 @@ export interface SuppressionGuard {
    * Puts an address on the list that a mail server has refused as one that does not exist. Never throws: what cannot
    * be stored now is told to the operators, and found out again by the next mail.
    */
-  refused(job: JobRef, email: string, error: DeliveryError): Promise<void>;
+  refused(turn: ServedTurn, email: string, error: DeliveryError): Promise<void>;
 
   /** Throws LogUnavailable. */
   links(): Promise<UnsubscribeLinks>;
@@ -29,7 +32,7 @@ const hardBounces: ReadonlySet<string> = new Set(["5.1.1", "5.1.2", "5.1.6", "5.
 export const isHardBounce = ({ code, statusCode }: DeliveryError): boolean =>
   code === "rejected" && statusCode !== null && hardBounces.has(statusCode);
 
-type Report = (failure: unknown, job: JobRef) => void;
+type Report = (failure: unknown, turn: ServedTurn) => void;
 
 /** `report` hears of hard bounces that could not be stored; no address is in what it hears. */
 export function createSuppressionGuard(
@@ -47,13 +50,13 @@ export function createSuppressionGuard(
       // Few are found, and who is may have been taken off the list since: that is asked of the leader.
       return digests.mayHave(key.digest) ? ((await store.find(key))?.reason ?? null) : null;
     },
-    refused: async (job, email, error) => {
+    refused: async (turn, email, error) => {
       if (!isHardBounce(error)) return;
       try {
         const suppression = { email, reason: "hard-bounce", createdAt: new Date().toISOString() } as const;
-        await store.put(await keyOf(job.tenant, email), suppression);
+        await store.put(await keyOf(turn.job.tenant, email), suppression);
       } catch (failure) {
-        report(failure, job);
+        report(failure, turn);
       }
     },
     links: async () => (await keyed()).links,

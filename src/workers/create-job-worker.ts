@@ -1,10 +1,10 @@
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import type { EventLog } from "../event-log/event-log.ts";
 import type { WorkQueue } from "../work-queue/work-queue.ts";
 import type { JobWork } from "./job-work.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 import { runTurn } from "./run-turn.ts";
-import { createWorker, type Worker } from "./worker.ts";
+import { createWorker, type ReportOfWorker, type Worker } from "./worker.ts";
 
 /**
  * How long the queue lets a worker be silent before it hands its job to another. A worker that was killed is missed
@@ -26,14 +26,12 @@ export type JobWorkerConfig = {
   readonly retrySchedule: RetrySchedule;
 };
 
-type Report = (failure: unknown, job: JobRef | null) => void;
-
 /** A worker for the jobs of one kind. */
 export function createJobWorker(
   { log, queue, probe }: JobWorkerDependencies,
   { type, work, gate: createGate, ...own }: JobWork,
   { name, concurrency: usual, retrySchedule }: JobWorkerConfig,
-  report: Report,
+  report: ReportOfWorker,
 ): Worker {
   const concurrency = own.concurrency ?? usual;
   const worker: Worker = createWorker(

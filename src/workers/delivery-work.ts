@@ -1,10 +1,11 @@
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { countRecipients } from "../domain/recipients/ledger.ts";
+import type { Breakers } from "../webhooks/breakers.ts";
 import { deliveryIdOf } from "../webhooks/delivery-id.ts";
-import type { PostOutcome, SafePost } from "../webhooks/safe-post.ts";
+import type { SafePost } from "../webhooks/safe-post.ts";
 import type { WebhookSecret } from "../webhooks/secret.ts";
 import { signedPost } from "../webhooks/signed-post.ts";
-import { judge } from "../webhooks/verdict.ts";
+import { judge, leftAlone, type Verdict } from "../webhooks/verdict.ts";
 import { servedErased } from "./erased-recipient.ts";
 import type { JobWork } from "./job-work.ts";
 import { loadContent } from "./load-content.ts";
@@ -20,11 +21,13 @@ const ofRecipient = "recipient";
 export type DeliveryDependencies = {
   readonly contentStore: Pick<ContentStore, "get">;
   readonly post: SafePost;
+  /** By host: one that hangs costs the URLs behind it no ten seconds each. */
+  readonly breakers: Breakers;
   readonly secrets: { readonly of: (tenant: string) => Promise<readonly WebhookSecret[]> };
 };
 
 /** One message to many URLs, each a signed POST. */
-export const createDeliveryWork = ({ contentStore, post, secrets }: DeliveryDependencies): JobWork => ({
+export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: DeliveryDependencies): JobWork => ({
   type: "webhook.deliver",
   work: async (held, lease, books, { stopping }) => {
     const [content, keys, isStillHeld] = await Promise.all([
@@ -36,7 +39,7 @@ export const createDeliveryWork = ({ contentStore, post, secrets }: DeliveryDepe
     if ("code" in content) return { kind: "failed", counts: countRecipients(held.ledger), error: content };
     return await serveRecipients(held, lease, books, {
       window: () => connections,
-      serve: (recipient) => deliver(held, content, recipient, keys, post),
+      serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),
       stopping,
     });
   },
@@ -48,22 +51,24 @@ async function deliver(
   content: JobContent,
   recipient: number,
   secrets: readonly WebhookSecret[],
-  post: SafePost,
+  { post, breakers }: Pick<DeliveryDependencies, "post" | "breakers">,
 ): Promise<Served> {
   if (content.recipients[recipient] === null) return servedErased;
   const url = content.recipients[recipient]?.email;
   if (url === undefined) throw new Error(`Job ${held.job.jobId} has no recipient ${recipient}`);
   const id = deliveryIdOf(held.job, ofRecipient, String(recipient));
-  const outcome = await signedPost(
-    post,
-    { url, secrets },
-    {
-      id,
-      body: bodyFor(held, content, recipient),
-      traceparent: held.cause.traceparent,
-    },
-  );
-  return toServed(id, outcome);
+  const message = { id, body: bodyFor(held, content, recipient), traceparent: held.cause.traceparent };
+  const outcome = await breakers.guard(guardedBy(held, url), () => signedPost(post, { url, secrets }, message));
+  return toServed(id, outcome === null ? leftAlone : judge(outcome));
+}
+
+/**
+ * Whose messages speak for each other: those of a tenant to a host. On the last attempt only what this attempt found
+ * counts, as whoever is left alone then has failed.
+ */
+function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string {
+  const host = `${job.tenant} ${new URL(url).host}`;
+  return isLastAttempt ? `${host} ${job.jobId} ${turn.run}` : host;
 }
 
 /** The same on every attempt. What is said of the recipient stands over what is said to all. */
@@ -74,8 +79,7 @@ function bodyFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, r
   return new TextEncoder().encode(JSON.stringify(message));
 }
 
-function toServed(messageId: string, posted: PostOutcome): Served {
-  const verdict = judge(posted);
+function toServed(messageId: string, verdict: Verdict): Served {
   if (verdict.kind === "delivered") {
     return { messageId, outcome: { kind: "sent", response: `HTTP ${verdict.statusCode}` } };
   }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
-import { type JobRef, LogUnavailable } from "../event-log/event-log.ts";
+import { type JobRef, LogUnavailable, type StoredEvent } from "../event-log/event-log.ts";
 import type { WorkQueue } from "../work-queue/work-queue.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 
@@ -29,7 +29,8 @@ export type Worker = {
   busy(): number;
 };
 
-type Report = (failure: unknown, job: JobRef | null) => void;
+/** Of a turn that broke off, or of the queue, which has no turn to name. */
+export type ReportOfWorker = (failure: unknown, turn: StoredEvent | null) => void;
 
 /** Without an arrival, the queue is asked again after this: a hint can be lost. */
 const askEveryMs = 1000;
@@ -41,7 +42,7 @@ export function createWorker(
   probe: LeaseProbe,
   runTurn: TurnRunner,
   settings: WorkerSettings,
-  report: Report,
+  report: ReportOfWorker,
 ): Worker {
   /** By job; a turn that is delivered again while it is done is kept alive through its newest delivery. */
   const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();

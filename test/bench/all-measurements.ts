@@ -1,4 +1,5 @@
 import type { Measurement } from "./row.ts";
+import { historyMeasurement } from "./rows/history.ts";
 import { longMailingMeasurement } from "./rows/long-mailing.ts";
 import { mailingMeasurement } from "./rows/mailing.ts";
 import { postAloneMeasurement } from "./rows/post-alone.ts";
@@ -16,6 +17,7 @@ export const allMeasurements: readonly Measurement[] = [
   postAloneMeasurement,
   readsMeasurement,
   rebuildMeasurement,
+  historyMeasurement,
   longMailingMeasurement,
   streamLatencyMeasurement,
   startMeasurement,

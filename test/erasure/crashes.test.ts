@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { handleCommand, readJob } from "../../src/commands/handle-command.ts";
-import { decodeContent, digestOf } from "../../src/content/encode-content.ts";
+import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseAddress } from "../../src/erasure/erase-address.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
@@ -8,10 +8,12 @@ import { createEraser } from "../../src/erasure/eraser.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
-import { cancelJob, now } from "../support/examples.ts";
+import { cancelJob, jobCreated, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { exampleJobContent } from "../support/read-side.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const cause = { actor: "key:k1", correlationId: "r1", causationId: null, traceparent: null };
@@ -24,7 +26,7 @@ describe("an erasure that breaks off", () => {
 
   before(async () => {
     [side, mailServer] = await Promise.all([startWriteSide(), startMailServer()]);
-    ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore() };
+    ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
   });
   after(async () => {
     await side.cleanUp();
@@ -84,6 +86,32 @@ describe("an erasure that breaks off", () => {
     });
     await eraser.stop();
     expect(failures).to.deep.equal([]);
+  });
+
+  it("is completed for the row of the outbox, too, once the database is there again", async () => {
+    const job = { tenant: "default", jobId: "job-of-a-row" };
+    const content = encodeContent({ ...exampleJobContent, recipients: [{ email: "ada@example.com" }] });
+    const ofRow = { actor: "outbox", correlationId: "row-1", causationId: null, traceparent: null };
+    const event = jobCreated({ total: 1, contentSha256: digestOf(content) });
+    await side.contentStore.put(job, content);
+    await side.log.append(job, { ...ofRow, id: "job-of-a-row/created", event }, 0);
+    await handleCommand(side.log, job, cancelJob(), cause);
+    const erasedRows: string[] = [];
+    let isAway = true;
+    const eraseRow = async (tenant: string, rowId: string): Promise<void> => {
+      if (isAway) throw new Error("the database is away");
+      erasedRows.push(`${tenant}/${rowId}`);
+    };
+    const withDatabase = { ...ports, outbox: { eraseRow } };
+    expect((await failureOf(eraseJob(withDatabase, job, wish))).message).to.equal("the database is away");
+    expect(await addressesIn(job), "what NATS holds waits for no database").to.equal(null);
+    isAway = false;
+    const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
+    const eraser = createEraser(withDatabase, feed, () => {});
+    eraser.start();
+    await eventually(async () => expect(erasedRows).to.include("default/row-1"), 20_000);
+    await eraser.stop();
+    expect(await erasuresOf(job)).to.have.lengthOf(1);
   });
 
   it("of several people at once loses none of them, and the log names what is left", async () => {

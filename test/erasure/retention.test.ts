@@ -6,6 +6,7 @@ import { createRetention, type Retention } from "../../src/erasure/retention.ts"
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobContentErased, jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
@@ -37,7 +38,12 @@ describe("jobs that were kept long enough", () => {
 
   const names = allProjectors.map(({ name }) => name);
   const begin = (keptMs: number): Retention => {
-    const ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore() };
+    const ports = {
+      log: side.log,
+      contentStore: side.contentStore,
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+    };
     const begun = createRetention(
       ports,
       createEndedJobs(side.db, side.positions),

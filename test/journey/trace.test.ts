@@ -1,13 +1,23 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { pino } from "pino";
+import { createDatabase } from "../../projections/database.ts";
+import { handleCommand, newJob } from "../../src/commands/handle-command.ts";
 import { type CompleteConfig, readConfig } from "../../src/config.ts";
+import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
+import { connectJetStream } from "../../src/event-log/jetstream-connection.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { type Service, startService } from "../../src/wiring.ts";
 import { eventually } from "../support/eventually.ts";
+import { settings } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { readOutboxRow } from "../support/outbox-side.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { mailing } from "../support/running-api.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { settingsFor } from "../support/waybill.ts";
+import { exampleContent } from "../support/write-side.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
@@ -50,6 +60,27 @@ describe("One trace", function () {
     return (await response.json()) as LoggedEvent[];
   };
 
+  /** Whatever a process says of the job, it says which trace that was. */
+  const expectTraced = (jobId: string, trace: string): void => {
+    for (const role of lines.keys()) {
+      for (const line of linesAbout(role, jobId)) expect(line, role).to.include({ traceId: trace });
+    }
+  };
+  /** As nothing makes it that checks what it is asked for: no worker can do it. */
+  const createBrokenJob = async (): Promise<string> => {
+    const connection = await connectJetStream(nats.config, "test", () => {});
+    const bytes = encodeContent({ ...exampleContent, recipients: [{ email: receiver.url }] });
+    const job = { tenant: "default", jobId: randomUUID() };
+    await (await createJetStreamContentStore(connection, nats.prefix)).put(job, bytes);
+    const log = await createJetStreamEventLog(connection, nats.prefix);
+    const asked = { ...settings, type: "webhook.deliver", total: 1, contentSha256: digestOf(bytes) } as const;
+    const cause = { actor: "anonymous", correlationId: "order-18", causationId: null, traceparent };
+    const command = { type: "CreateJob", at: new Date().toISOString(), settings: asked } as const;
+    await handleCommand(log, job, command, cause, { from: newJob });
+    await connection.close();
+    return job.jobId;
+  };
+
   before(async () => {
     [nats, database, mailServer, receiver] = await Promise.all([
       startNats(),
@@ -58,7 +89,8 @@ describe("One trace", function () {
       startReceiver(),
     ]);
     services = [];
-    for (const role of ["api", "projector", "scheduler", "worker", "webhooks"]) services.push(await start(role));
+    for (const role of ["api", "projector", "scheduler", "worker", "webhooks", "outbox"])
+      services.push(await start(role));
   });
   after(async () => {
     for (const { stop } of services.reverse()) await stop();
@@ -92,6 +124,33 @@ describe("One trace", function () {
       ["JobCompleted", traceId, "order-17"],
     ]);
     expect(steps("webhooks")).to.deep.equal([["WebhookDelivered", traceId, "order-17"]]);
+    expectTraced(jobId, traceId);
+  });
+
+  it("is told by the line of a turn that broke off", async () => {
+    const jobId = await createBrokenJob();
+    await eventually(() => {
+      const said = linesAbout("worker", jobId).find(({ msg }) => msg === "a turn broke off; it is taken up again");
+      expect(said).to.include({ tenant: "default", requestId: "order-18", traceId });
+    }, 20_000);
+    expectTraced(jobId, traceId);
+  });
+
+  it("begins with the row of the outbox, whose id it has, where an application wrote the job into it", async () => {
+    const id = randomUUID();
+    const db = createDatabase(database.url);
+    await db("outbox").insert({ id, request: JSON.stringify({ ...mailing, webhookUrl: receiver.url }) });
+    const jobId = await eventually(async () => {
+      const row = await readOutboxRow(db, id);
+      expect(row.status).to.equal("processed");
+      return String(row.response.jobId);
+    }, 20_000);
+    await db.destroy();
+    await eventually(async () => expect((await eventsOf(jobId)).at(-1)?.type).to.equal("WebhookDelivered"), 20_000);
+    const ofRow = id.replaceAll("-", "");
+    for (const event of await eventsOf(jobId)) expect(event.traceparent, event.type).to.include(`00-${ofRow}-`);
+    for (const role of ["scheduler", "worker", "webhooks"]) expect(linesAbout(role, jobId), role).not.to.be.empty;
+    expectTraced(jobId, ofRow);
   });
 
   it("goes on through a wait in the database", async () => {

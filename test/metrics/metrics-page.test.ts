@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
+import { createDatabase } from "../../projections/database.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -35,6 +37,8 @@ describe("what a service tells of itself", function () {
     client = createApiClient(waybill.url);
     const recipients = ["ada@example.com", "bob@example.com", "eve@example.com"];
     await client.ended(await client.create({ subject: "Your invoice", body: "text", recipients }));
+    const scheduledAt = "2099-01-01T00:00:00.000Z";
+    await client.create({ subject: "Later", body: "text", recipients: recipients.slice(1), scheduledAt });
     await client.get("/api/jobs/01a1fd35-533b-7271-b369-7d09773b23c9");
   });
   after(async () => {
@@ -45,20 +49,22 @@ describe("what a service tells of itself", function () {
   });
 
   it("counts what was decided, mailed, stored and answered", async () => {
+    const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
     const text = await eventually(async () => {
       const found = await page();
       expect(found).to.match(/^waybill_jobs\{state="completed"\} 1$/m);
+      expect(found).to.match(/^waybill_jobs\{state="scheduled"\} 1$/m);
       return found;
     });
     for (const line of [
-      'waybill_jobs_total{event="created"} 1',
+      'waybill_jobs_total{event="created"} 2',
       'waybill_jobs_total{event="completed"} 1',
       'waybill_messages_total{outcome="sent",reason="none"} 3',
       'waybill_message_send_seconds_count{outcome="sent"} 3',
       'waybill_smtp_connections{state="busy"} 0',
       "waybill_smtp_breaker_state 0",
       'waybill_events_published_total{type="RecipientSent"} 3',
-      'waybill_http_request_seconds_count{method="POST",route="/api/jobs",status_class="2xx"} 1',
+      'waybill_http_request_seconds_count{method="POST",route="/api/jobs",status_class="2xx"} 2',
       'waybill_http_request_seconds_count{method="GET",route="/api/jobs/:jobId",status_class="4xx"} 1',
       'waybill_jobs_waiting{priority="high"} 0',
       'waybill_oldest_pending_age_seconds{priority="normal"} 0',
@@ -70,11 +76,39 @@ describe("what a service tells of itself", function () {
       "waybill_sse_clients 0",
       'waybill_dependency_up{dependency="nats"} 1',
       "waybill_nats_connected 1",
+      'waybill_messages_pending{state="scheduled"} 2',
+      'waybill_messages_pending{state="queued"} 0',
+      'waybill_messages_pending{state="retry"} 0',
+      'waybill_message_attempts_bucket{le="1",outcome="sent"} 3',
+      `waybill_build_info{version="${version}",node="${process.versions.node}"} 1`,
     ]) {
       expect(text.split("\n")).to.include(line);
     }
     expect(text).to.match(/^waybill_log_bytes [1-9]/m);
     expect(text).to.match(/^waybill_nodejs_eventloop_lag_p99_seconds /m);
+  });
+
+  it("tells how many rows of the outbox wait, and for how long", async () => {
+    const writtenAt = new Date(Date.now() - 600_000);
+    const waits = { next_retry_at: new Date(Date.now() + 3_600_000), created_at: writtenAt };
+    const rows = ["pending", "pending", "failed"].map((status) => ({
+      id: randomUUID(),
+      request: "{}",
+      status,
+      ...waits,
+    }));
+    const db = createDatabase(surroundings.mysqlUrl);
+    await db("outbox").insert(rows);
+    const text = await page();
+    await db("outbox").delete();
+    await db.destroy();
+    expect(text).to.match(/^waybill_outbox_pending_rows 2$/m);
+    const [, seconds] = /^waybill_outbox_oldest_pending_age_seconds (\S+)$/m.exec(text) ?? [];
+    expect(Number(seconds)).to.be.within(600, 660);
+    expect((await page()).split("\n")).to.include.members([
+      "waybill_outbox_pending_rows 0",
+      "waybill_outbox_oldest_pending_age_seconds 0",
+    ]);
   });
 
   it("has no tenant, job or address in it", async () => {

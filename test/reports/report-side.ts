@@ -123,6 +123,7 @@ async function settingsOf(log: EventLog, job: JobRef): Promise<Pick<HeldTurn, "s
 export const watched = (results: ResultStore, before: (index: number) => Promise<void> | void): ResultStore => ({
   maxBytes: results.maxBytes,
   get: results.get,
+  ofTenant: results.ofTenant,
   erase: results.erase,
   put: async (result, index, chunk) => {
     await before(index);

@@ -63,6 +63,19 @@ export function resultStoreContract(open: () => ResultStore): void {
       expect(Buffer.compare((await store.get(result, 0))?.bytes ?? bytes.subarray(1), bytes)).to.equal(0);
     });
 
+    it("is among those of its tenant, each run of it once, until it is erased", async () => {
+      const [store, tenant] = [open(), `tenant-${uuid()}`];
+      const [one, other] = [newResult(tenant), newResult(tenant)];
+      expect(await store.ofTenant(tenant)).to.deep.equal([]);
+      for (const index of [0, 1]) await store.put(one, index, chunkOf("one"));
+      await store.put({ ...one, run: 2 }, 0, chunkOf("again"));
+      await store.put(other, 0, chunkOf("other"));
+      await store.put({ ...other, tenant: `${tenant}x` }, 0, chunkOf("another tenant's"));
+      expect(await store.ofTenant(tenant)).to.have.deep.members([one, { ...one, run: 2 }, other]);
+      await store.erase(other, 0);
+      expect(await store.ofTenant(tenant)).to.have.deep.members([one, { ...one, run: 2 }]);
+    });
+
     it("is gone once it is erased, twice or not, in all its runs, and nobody else's is", async () => {
       const [store, result, other, log] = [open(), newResult(), newResult(), createMemoryEventLog()];
       await happen(log, result, [jobCreated(), jobStarted(), jobStarted({ run: 2 })]);

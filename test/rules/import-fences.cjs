@@ -55,6 +55,9 @@ const suppressionStorePort = file("suppressions", "suppression-store");
 /** What reports are made of, and where their files are kept. */
 const reportSourcePort = file("reports", "report-source");
 const resultStorePort = file("reports", "result-store");
+/** What stands in rows that were dealt with. */
+const outboxRequestsPort = file("outbox", "outbox-requests");
+const outboxGaugePort = file("outbox", "outbox-gauge");
 
 /** What erases, and what it asks a read model. */
 const erasure = "^src/erasure/";
@@ -71,6 +74,8 @@ const portFiles = [
   suppressionStorePort,
   reportSourcePort,
   resultStorePort,
+  outboxRequestsPort,
+  outboxGaugePort,
   file("webhooks", "safe-post"),
   file("mail", "mailer"),
   file("workers", "lease-probe"),
@@ -105,7 +110,7 @@ module.exports = {
     fence("access", domain, schemas, logPort, file("mail", "address-of"), npm("typebox")),
     fence("commands", domain, logPort),
     fence("client", file("schemas", "email-address"), npm("csv-parse")),
-    fence("suppressions", domain, schemas, logPort, file("access", "auth-mode"), npm("typebox")),
+    fence("suppressions", domain, schemas, logPort, file("access", "auth-mode"), npm("typebox", "csv-parse")),
     fence("doctor", file("mail", "mailer"), npm("mysql2")),
     fence("history", domain, logPort, contentPort),
     fence(
@@ -118,6 +123,7 @@ module.exports = {
       pollLoop,
       feedPort,
       resultStorePort,
+      outboxRequestsPort,
       file("reports", "erase-result"),
     ),
     fence(
@@ -156,7 +162,7 @@ module.exports = {
       templates,
       commands,
       suppressionsPort,
-      file("webhooks", "delivery-id", "safe-post", "secret", "signed-post", "verdict"),
+      file("webhooks", "breakers", "delivery-id", "safe-post", "secret", "signed-post", "verdict"),
     ),
     fence(
       "job-kinds",
@@ -168,7 +174,7 @@ module.exports = {
       mailPort,
       templates,
       suppressionsPort,
-      file("webhooks", "addresses", "safe-post", "target-url", "tenant-secrets"),
+      file("webhooks", "addresses", "breakers", "safe-post", "target-url", "tenant-secrets"),
       file("workers", "job-work", "mail-work", "delivery-work"),
       file("reports", "report", "report-work"),
       npm("typebox"),
@@ -227,7 +233,8 @@ module.exports = {
       history,
       "^src/live/",
       resultStorePort,
-      file("reports", "report", "read-result"),
+      outboxRequestsPort,
+      file("reports", "csv", "report", "read-result"),
       sealsPort,
       logPort,
       contentPort,
@@ -244,7 +251,9 @@ module.exports = {
       queuePort,
       mailPort,
       readSideForHttp,
+      outboxGaugePort,
       file("http", "measure-requests", "routes/(health|metrics)"),
+      "^src/release\\.ts$",
       npm("prom-client"),
     ),
     fence("standalone", "^src/config\\.ts$", npm("mysql2", "smtp-server")),
@@ -319,7 +328,7 @@ module.exports = {
         pathNot: [
           "^src/(wiring|parts|watch|health-probes|webhooks-role)\\.ts$",
           file("standalone", "own-database-server"),
-          file("outbox", "mysql-outbox"),
+          file("outbox", "mysql-ended-rows", "mysql-outbox", "mysql-outbox-gauge", "mysql-outbox-requests"),
           file("doctor", "examine-database"),
         ],
       },

@@ -23,7 +23,7 @@ type Options = {
   readonly onTold?: (line: string) => void;
 };
 
-/** The commands as main.ts puts them together, with an environment of the test's. */
+/** Some commands by themselves, with an environment of the test's; what they throw is the test's to look at. */
 export function createCommandLine(
   commands: readonly ((program: Command, context: CommandContext) => void)[],
   env: Readonly<Record<string, string>>,

@@ -15,6 +15,7 @@ import { createMemorySuppressionStore } from "../../src/suppressions/memory-supp
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
 import { type AnswerCheck, answerCheck, type OpenApi } from "./answers-match.ts";
+import { emptyOutbox } from "./empty-outbox.ts";
 import { now } from "./examples.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
@@ -98,6 +99,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     projectionLags: noReadModel,
     readPosition: { waitFor: async () => false },
     results: createMemoryResultStore(),
+    outbox: emptyOutbox,
     room: { isLeftForJobs: async () => true },
     access: openAccess,
     quota: { take: async () => ({ granted: true }) },

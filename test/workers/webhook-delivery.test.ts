@@ -3,6 +3,7 @@ import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { toQueued } from "../../src/scheduler/scheduler.ts";
 import { readNetworks } from "../../src/webhooks/addresses.ts";
+import { createBreakers, isUnanswered } from "../../src/webhooks/breakers.ts";
 import { createSafePost } from "../../src/webhooks/http-safe-post.ts";
 import { newSecret } from "../../src/webhooks/secret.ts";
 import { createDeliveryWork } from "../../src/workers/delivery-work.ts";
@@ -32,6 +33,7 @@ describe("one message to many URLs", () => {
       createDeliveryWork({
         contentStore: writeSide.contentStore,
         post: createSafePost({ allowed: readNetworks(allow).filter((network) => network !== null), timeoutMs: 2000 }),
+        breakers: createBreakers({ isDown: isUnanswered }),
         secrets: { of: async () => [secret] },
       }),
     );

@@ -46,9 +46,10 @@ function Frame() {
           Waybill
         </a>
         <nav aria-label="Pages">
-          {shown.map(({ path, title }) => (
+          {shown.map(({ path, title, mark }) => (
             <a key={path} href={linkTo([path])} aria-current={page?.path === path ? "page" : undefined}>
               {title}
+              {mark?.()}
             </a>
           ))}
         </nav>

@@ -6,6 +6,8 @@ export type Page = {
   /** The first part of its place: `jobs` of `#/jobs/<id>`. */
   readonly path: string;
   readonly title: string;
+  /** Stands behind the title in the menu. */
+  readonly mark?: () => ComponentChildren;
   /** Without these scopes there is no such page. */
   readonly needs: readonly Scope[];
   /** False where the service has nothing to show on it; else it stands in the menu. */

@@ -4,6 +4,7 @@ import { deadLettersPage } from "./pages/dead-letters.tsx";
 import { eventsPage } from "./pages/events.tsx";
 import { jobsPage } from "./pages/jobs.tsx";
 import { mailboxPage } from "./pages/mailbox.tsx";
+import { notificationsPage } from "./pages/notifications.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { recipientsPage } from "./pages/recipients.tsx";
 import { suppressionsPage } from "./pages/suppressions.tsx";
@@ -18,6 +19,7 @@ export const pages: readonly Page[] = [
   suppressionsPage,
   recipientsPage,
   eventsPage,
+  notificationsPage,
   systemPage,
   mailboxPage,
 ];

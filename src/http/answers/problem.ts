@@ -33,6 +33,8 @@ export const problem = named("Problem", {
   left: Type.Optional(count),
   resetsAt: Type.Optional(instant),
   jobsErased: Type.Optional(count),
+  reportsErased: Type.Optional(count),
+  outboxRowsErased: Type.Optional(count),
   jobsNotEnded: Type.Optional(Type.Array(jobId)),
   isSuppressed: Type.Optional(Type.Boolean()),
   ready: Type.Optional(Type.Literal(false)),

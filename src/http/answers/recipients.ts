@@ -79,13 +79,20 @@ export const suppression = named("Suppression", {
   createdAt: instant,
 });
 
+export const suppressionImport = named("SuppressionImport", { entries: count, added: count, existing: count });
+
 /** Its cursor is a number. */
 export const suppressionPage = named("SuppressionPage", {
   data: Type.Array(suppression),
   nextCursor: orNull(count),
 });
 
-export const erasure = named("Erasure", { jobsErased: count, isSuppressed: Type.Boolean() });
+export const erasure = named("Erasure", {
+  jobsErased: count,
+  reportsErased: count,
+  outboxRowsErased: count,
+  isSuppressed: Type.Boolean(),
+});
 
 type Like<Schema extends TSchema, Answered> = SameShape<Static<Schema>, Answered>;
 

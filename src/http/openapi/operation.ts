@@ -21,6 +21,14 @@ export function toOperation(route: Route, base: string, components: Components):
       : {
           requestBody: { required: !body.isOptional, content: { [json]: { schema: components.refer(body.schema) } } },
         }),
+    ...(route.streams === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: Object.fromEntries(route.streams.types.map((type) => [type, { schema: { type: "string" } }])),
+          },
+        }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, answer]) => [status, toResponse(answer, route, components)]),
@@ -81,7 +89,7 @@ function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offe
 }
 
 /** Every problem that a request to this route can come to. What is no request of any route is told elsewhere. */
-export function problemsOf({ scope, ignoresQuery, takesBody, describes }: Route): readonly ProblemCode[] {
+export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes }: Route): readonly ProblemCode[] {
   const { needs = [], problems = [] } = describes;
   const ofKeys: readonly ProblemCode[] = ["key-missing", "key-invalid", "keys-unavailable", "rate-limited"];
   const ofScopes: readonly ProblemCode[] = ["scope-missing"];
@@ -91,6 +99,7 @@ export function problemsOf({ scope, ignoresQuery, takesBody, describes }: Route)
     ...(scope === "open" ? [] : ofKeys),
     ...(scope === "open" || scope === "any" ? [] : ofScopes),
     ...(takesBody ? ofBodies : []),
+    ...(streams === undefined ? [] : (["body-too-large", "unsupported-media-type"] as const)),
     ...needs.flatMap((need): readonly ProblemCode[] => troubles[need]),
     ...problems,
     "not-acceptable",

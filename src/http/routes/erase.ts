@@ -1,13 +1,16 @@
-import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
-import { eraseAddress } from "../../erasure/erase-address.ts";
+import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import type { LedgerPage } from "../../../projections/recipients/queries.ts";
+import { jobIdOfOutboxRow } from "../../acceptance/derived-job-id.ts";
+import { type AddressWish, eraseAddress } from "../../erasure/erase-address.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
+import { eraseReports } from "../../erasure/erase-reports.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../schemas/erase-request.ts";
 import { changeRequest } from "../../schemas/job-action-request.ts";
 import { type Answer, json } from "../answer.ts";
 import { job as jobSchema } from "../answers/job.ts";
 import { erasure as erasureSchema } from "../answers/recipients.ts";
-import { askIncluding, askReadModel, refuseBehind } from "../ask-read-model.ts";
+import { askIncluding, askReadModel, explainDatabase, refuseBehind } from "../ask-read-model.ts";
 import { needed, optional } from "../describes.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { toJobRef } from "../job-ref.ts";
@@ -30,7 +33,7 @@ export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] =
       summary: "Erase what was sent and to whom, for good; the history stays.",
       body: optional(changeRequest),
       answers: { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } },
-      needs: ["log-writes"],
+      needs: ["log-writes", "read-model"],
       problems: ["job-not-found", "job-has-not-ended"],
     },
     takesBody: true,
@@ -41,7 +44,7 @@ export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] =
     path: "/recipients/erase",
     describes: {
       operation: "eraseRecipient",
-      summary: "Erase one address from every job that has ended.",
+      summary: "Erase one address from every job that has ended, from files of reports and from the outbox.",
       body: needed(eraseRequest),
       answers: { 200: { is: "What was erased.", json: erasureSchema, headers: ["Event-Sequence"] } },
       needs: ["log-writes", "read-model"],
@@ -65,7 +68,9 @@ async function eraseContent(
   const job = toJobRef(context, part("jobId"));
   if (job === null) return jobNotFound();
   const { reason } = wish.value;
-  const outcome = await eraseJob(dependencies, job, { isRetired: false, reason, cause: toCause(context), at: now() });
+  const wishOfJob = { isRetired: false, reason, cause: toCause(context), at: now() };
+  // A job of the outbox stands in the database as well.
+  const outcome = await orUnavailable(() => eraseJob(dependencies, job, wishOfJob));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
   await untilForgotten(dependencies.readPosition, outcome.sequence);
@@ -74,49 +79,100 @@ async function eraseContent(
   return json(toJobAnswer(erased.job, base), { "Event-Sequence": String(outcome.sequence) });
 }
 
+type Erased = { readonly jobsErased: number; readonly jobsNotEnded: readonly string[]; readonly sequence: number };
+
 /**
- * Erases an address from each job that has ended, and says which have not: what is erased is erased, and to ask again
- * goes on where it was left. That it is never mailed, if so, is still known, by a digest.
+ * Erases an address from each job that has ended, from the files of reports and from the outbox, and says what has not
+ * ended: what is erased is erased, and to ask again goes on where it was left. That it is never mailed, if so, is still
+ * known, by a digest.
  */
 async function eraseRecipient(dependencies: RouteDependencies, { context, body }: ApiRequest): Promise<Answer> {
-  const { log, recipients, readPosition, suppressions, ownWrites, now } = dependencies;
+  const { log, recipients, jobs, readPosition, suppressions, outbox, now } = dependencies;
   const wish = readEraseRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
-  const { email, reason } = wish.value;
+  const { email: address, reason } = wish.value;
   const { tenant } = context;
-  const page = (cursor: LedgerCursor | null) => recipients.ofAddress(tenant, email, { cursor, limit: pageSize });
+  const first = () => recipients.ofAddress(tenant, address, { cursor: null, limit: pageSize });
   const { lastSequence } = await log.state();
-  let found = await askIncluding(readPosition, "recipients", lastSequence, () => page(null));
+  const found = await askIncluding(readPosition, "recipients", lastSequence, first);
   if (found.readSequence < lastSequence) return refuseBehind(lastSequence);
-  const isSuppressed = await suppressions.forgetAddress(tenant, email);
+  const isSuppressed = await suppressions.forgetAddress(tenant, address);
+  const addressWish = { address, reason, cause: toCause(context), at: now() };
+  const inJobs = await orUnavailable(() => eraseInJobs(dependencies, tenant, found, addressWish));
+  await untilForgotten(readPosition, inJobs.sequence);
+  const inOutbox = await orUnavailable(() => outbox.eraseAddress(tenant, address));
+  // A report that reads now may have read a row while it still named somebody.
+  const { lastSequence: forgottenAt } = await log.state();
+  const running = await askIncluding(readPosition, "jobs", forgottenAt, () => jobs.list(tenant, runningReports));
+  if (running.readSequence < forgottenAt) return refuseBehind(forgottenAt);
+  const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, addressWish));
+  const erased = {
+    jobsErased: inJobs.jobsErased,
+    reportsErased: inReports.erased,
+    outboxRowsErased: inOutbox.erased,
+    isSuppressed,
+  };
+  const jobsNotEnded = [
+    ...new Set([
+      ...inJobs.jobsNotEnded,
+      ...inOutbox.waiting.map((rowId) => jobIdOfOutboxRow(tenant, rowId)),
+      ...running.jobs.map(({ id }) => id),
+      ...inReports.notEnded,
+    ]),
+  ];
+  if (jobsNotEnded.length > 0) {
+    const detail = `${jobsNotEnded.length} jobs that may hold this address have not ended. Cancel them or wait, then ask again.`;
+    return refuse("jobs-not-ended", detail, { members: { ...erased, jobsNotEnded } });
+  }
+  const sequence = Math.max(inJobs.sequence, inReports.sequence);
+  return json(erased, sequence === 0 ? {} : { "Event-Sequence": String(sequence) });
+}
+
+const runningReports: JobListOptions = {
+  statuses: ["processing"],
+  type: "report.export",
+  createdAfter: null,
+  createdBefore: null,
+  q: null,
+  page: 1,
+  pageSize,
+  cursor: null,
+  sortBy: "createdAt",
+  order: "desc",
+};
+
+/** The address in each job that the ledger names, a page at a time. */
+async function eraseInJobs(
+  dependencies: RouteDependencies,
+  tenant: string,
+  first: LedgerPage,
+  wish: AddressWish,
+): Promise<Erased> {
+  const { recipients, ownWrites } = dependencies;
   const jobsNotEnded: string[] = [];
-  let jobsErased = 0;
-  let sequence = 0;
-  while (true) {
-    for (const { jobId } of found.entries) {
-      const job = { tenant, jobId };
-      const erasure = await eraseAddress(dependencies, job, {
-        address: email,
-        reason,
-        cause: toCause(context),
-        at: now(),
-      });
+  let [jobsErased, sequence] = [0, 0];
+  for (let page = first; ; ) {
+    for (const { jobId } of page.entries) {
+      const erasure = await eraseAddress(dependencies, { tenant, jobId }, wish);
       if (erasure.outcome === "not-ended") {
         jobsNotEnded.push(jobId);
         continue;
       }
       if (erasure.outcome === "erased") jobsErased += 1;
       sequence = Math.max(sequence, erasure.sequence);
-      if (erasure.sequence > 0) ownWrites.remember(job, erasure.sequence);
+      if (erasure.sequence > 0) ownWrites.remember({ tenant, jobId }, erasure.sequence);
     }
-    const { next } = found;
-    if (next === null) break;
-    found = await askReadModel(() => page(next));
+    const { next } = page;
+    if (next === null) return { jobsErased, jobsNotEnded, sequence };
+    page = await askReadModel(() => recipients.ofAddress(tenant, wish.address, { cursor: next, limit: pageSize }));
   }
-  await untilForgotten(readPosition, sequence);
-  if (jobsNotEnded.length > 0) {
-    const detail = `${jobsNotEnded.length} jobs with this address have not ended. Cancel them or wait, then ask again.`;
-    return refuse("jobs-not-ended", detail, { members: { jobsErased, jobsNotEnded, isSuppressed } });
+}
+
+/** For what may take longer than a question to a read model. */
+async function orUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (failure) {
+    throw explainDatabase(failure);
   }
-  return json({ jobsErased, isSuppressed }, sequence === 0 ? {} : { "Event-Sequence": String(sequence) });
 }

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Checkpoint } from "../../../projections/checkpoint.ts";
 import { projectBatch } from "../../../projections/project-batch.ts";
+import { canChangeCounts } from "../../../projections/stats/counted-job.ts";
 import { statsProjector } from "../../../projections/stats/projector.ts";
 import { createStatsQueries } from "../../../projections/stats/queries.ts";
 import type { EventOfJob, JobStatus } from "../../../src/domain/job/job-view.ts";
@@ -64,6 +65,9 @@ describe("the counts of any histories of some jobs", () => {
         expect(new Map([...stats.jobs].filter(([, jobs]) => jobs > 0))).to.deep.equal(countOf(statuses));
         expect(stats.waiting.get("normal")?.jobs).to.equal(statuses.filter(isWaiting).length);
         expect(stats.waiting.get("normal")?.oldestSince !== null).to.equal(statuses.some(isWaiting));
+        expect(new Map([...stats.unsent].filter(([, unsent]) => unsent > 0))).to.deep.equal(
+          unsentOf(histories.map((history) => viewOf(...untilCompleted(history).filter(canChangeCounts)))),
+        );
         const sent = views.flatMap(({ ledger }) => [...ledger.cells]).filter((value) => everSent.includes(value));
         expect(stats.periods[0]?.counts.mails_sent).to.equal(sent.length);
         expect(await countsOf(histories, 1)).to.deep.equal(stats);
@@ -83,6 +87,16 @@ const untilCompleted = <Event extends { readonly type: string }>(history: readon
 };
 
 const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "queued";
+
+/** Of views without claims and deferrals, which change nothing here: who is to be tried again is still to be mailed. */
+function unsentOf(views: readonly ReturnType<typeof viewOf>[]): ReadonlyMap<JobStatus, number> {
+  const unsent = new Map<JobStatus, number>();
+  for (const { status, ledger } of views) {
+    const count = ledger.cells.filter((value) => value === cell.pending).length;
+    if (count > 0) unsent.set(status, (unsent.get(status) ?? 0) + count);
+  }
+  return unsent;
+}
 
 const countOf = (statuses: readonly JobStatus[]): ReadonlyMap<JobStatus, number> =>
   new Map([...new Set(statuses)].map((status) => [status, statuses.filter((one) => one === status).length]));

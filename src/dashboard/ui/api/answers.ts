@@ -1,5 +1,6 @@
 import type { DeadLetterRecord } from "../../../domain/job/dead-letter.ts";
 import type { EventOfJob } from "../../../domain/job/job-view.ts";
+import type { NotificationRecord } from "../../../domain/notifications/notification.ts";
 import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
 import type { toJobAnswer } from "../../../http/job-answer.ts";
 
@@ -7,6 +8,7 @@ import type { toJobAnswer } from "../../../http/job-answer.ts";
 // from there; the rest is written down again, and the browser tests read it from a real server.
 
 export type JobAnswer = ReturnType<typeof toJobAnswer>;
+export type NotificationAnswer = NotificationRecord & { readonly id: string };
 export type DeadLetterAnswer = DeadLetterRecord & { readonly id: string };
 
 export type EventAnswer = {

@@ -1,0 +1,26 @@
+import type { Json } from "../client/service.ts";
+import type { CommandContext } from "./command-context.ts";
+import { printable } from "./table.ts";
+
+/** Of a job in the API; an id that is none must not lead elsewhere. */
+export const pathOf = (id: string, rest = ""): string => `/api/jobs/${encodeURIComponent(id)}${rest}`;
+
+/** A job as people read it, or as a line of JSON. */
+export function printJob({ print }: CommandContext, job: Json, json: boolean | undefined): void {
+  if (json) {
+    print(JSON.stringify(job));
+    return;
+  }
+  print(`${job.id}  ${job.status}  attempt ${job.attempt} of ${job.maxAttempts}`);
+  print(`  subject       ${printable(job.subject ?? "-")}`);
+  print(`  progress      ${toCounts(job.progress)}`);
+  for (const at of ["createdAt", "scheduledAt", "startedAt", "nextAttemptAt", "completedAt"]) {
+    if (job[at] !== null) print(`  ${at.padEnd(13)} ${job[at]}`);
+  }
+  if (job.error !== null) print(`  error         ${printable(`${job.error.code}: ${job.error.message}`)}`);
+}
+
+const toCounts = (progress: Readonly<Record<string, number>>): string =>
+  Object.entries(progress)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");

@@ -1,0 +1,51 @@
+import { CommanderError } from "commander";
+import { InvalidConfig } from "../config.ts";
+import { CannotStart } from "../standalone/cannot-start.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { createProgram } from "./program.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const;
+
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Does what the arguments say and answers the exit code. Why it was not done is on standard error; it never throws. */
+export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  try {
+    await createProgram(context).parseAsync(args, { from: "user" });
+    return exitCodes.done;
+  } catch (failure) {
+    return report(failure, context);
+  }
+}
+
+function report(failure: unknown, context: CommandContext): ExitCode {
+  // Commander has printed its own message, and help is no failure.
+  if (failure instanceof CommanderError) return failure.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage;
+  if (failure instanceof InvalidConfig || failure instanceof WrongUsage) {
+    context.tell(failure.message);
+    return exitCodes.wrongUsage;
+  }
+  const isExplained = failure instanceof CannotStart || failure instanceof CommandFailed;
+  context.tell(isExplained ? failure.message : describe(failure, context));
+  return exitCodes.failed;
+}
+
+/** Nobody foresaw it. Where in the code it happened is for whoever looks for a defect. */
+function describe(failure: unknown, context: CommandContext): string {
+  if (!(failure instanceof Error)) return `Failed: ${String(failure)}`;
+  if (isForDevelopers(context)) return failure.stack ?? failure.message;
+  // What failed for each of several addresses has no words of its own.
+  const { message, code = failure.name }: NodeJS.ErrnoException = failure;
+  return `Failed: ${message === "" ? code : message}\nLOG_LEVEL=debug shows where it happened.`;
+}
+
+/** Not every command reads the settings, and so they may be wrong. */
+function isForDevelopers(context: CommandContext): boolean {
+  try {
+    return ["debug", "trace"].includes(context.readConfig().logLevel);
+  } catch {
+    return false;
+  }
+}

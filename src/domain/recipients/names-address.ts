@@ -1,0 +1,27 @@
+/**
+ * Whether a text names an address, in any case, as it is or as JSON and CSV write it. `ada@example.com` is not named by
+ * `nada@example.com` or `ada@example.com.uk`. In doubt it is: what is asked is what has to be erased.
+ */
+export function namesAddress(text: string, address: string): boolean {
+  const wanted = address.toLowerCase();
+  const asJson = JSON.stringify(wanted).slice(1, -1);
+  const asCsv = wanted.replaceAll('"', '""');
+  const lower = text.toLowerCase();
+  return [...new Set([wanted, asJson, asCsv])].some((form) => standsAlone(lower, form));
+}
+
+function standsAlone(text: string, form: string): boolean {
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
+    const before = text.slice(Math.max(0, at - longestEscape), at);
+    const after = text.slice(at + form.length, at + form.length + 2);
+    const isLonger = (isPartOfAddress.test(before) && !isEscape.test(before)) || goesOn.test(after);
+    if (!isLonger) return true;
+  }
+  return false;
+}
+
+/** The six characters of a \u escape: its last one is no letter of the address behind it, nor is the n of \n. */
+const longestEscape = 6;
+const isEscape = /\\(?:[bfnrt]|u[0-9a-f]{4})$/;
+const isPartOfAddress = /[\p{L}\p{N}._+-]$/u;
+const goesOn = /^(?:[\p{L}\p{N}_-]|\.[\p{L}\p{N}])/u;

@@ -1,0 +1,128 @@
+import type { SuppressionReason } from "../../domain/recipients/events.ts";
+import { toCsvRecord } from "../../reports/csv.ts";
+import { suppressionReasons } from "../../schemas/suppression-request.ts";
+import {
+  csvType,
+  type ListFile,
+  maxEntries,
+  ndjsonType,
+  readListFile,
+  TooManyEntries,
+} from "../../suppressions/list-file.ts";
+import type { Suppression } from "../../suppressions/suppression-store.ts";
+import { type Answer, json } from "../answer.ts";
+import { suppressionImport } from "../answers/recipients.ts";
+import { streaming } from "../event-stream.ts";
+import { refuse, refuseFaults } from "../problem.ts";
+import { oneOf, type Parameters } from "../query.ts";
+import { type ApiRequest, type Route, route } from "../route.ts";
+import type { RouteDependencies } from "../route-dependencies.ts";
+import { takePlace } from "../take-place.ts";
+
+type Dependencies = Pick<RouteDependencies, "suppressions" | "live" | "now">;
+
+type ImportQuery = { readonly reason: SuppressionReason };
+type ExportQuery = { readonly format: "csv" | "ndjson" | null };
+
+const importParameters: Parameters<ImportQuery> = { reason: oneOf(suppressionReasons, "manual") };
+const exportParameters: Parameters<ExportQuery> = { format: oneOf<"csv" | "ndjson", null>(["csv", "ndjson"], null) };
+
+/** Fifty thousand of the longest addresses that are met in practice. */
+const maxBytes = 8 * 1024 * 1024;
+const storedAtOnce = 64;
+const exportPageSize = 500;
+const columns = ["email", "reason", "createdAt"] as const;
+
+/** A whole list at once, to bring it from elsewhere and to take it there. */
+export const suppressionFileRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route<ImportQuery>({
+    method: "POST",
+    path: "/suppressions/import",
+    describes: {
+      operation: "importSuppressions",
+      summary: `Put up to ${maxEntries} addresses on the list, all or, where a line is wrong, none.`,
+      answers: {
+        200: { is: "They are on it now, each once; who was there already stays so.", json: suppressionImport },
+      },
+      needs: ["log-writes"],
+    },
+    query: importParameters,
+    streams: { types: [csvType, ndjsonType], maxBytes },
+    handle: (request) => importList(dependencies, request),
+  }),
+  route<ExportQuery>({
+    method: "GET",
+    path: "/suppressions/export",
+    describes: {
+      operation: "exportSuppressions",
+      summary: "The whole list as a file that can be imported again, without those whose address was erased.",
+      answers: {
+        200: { is: "A line each, in the order in which they were put there.", headers: ["Content-Disposition"] },
+      },
+      needs: ["log", "streams"],
+    },
+    query: exportParameters,
+    offers: [csvType, ndjsonType],
+    handle: (request) => exportList(dependencies, request),
+  }),
+];
+
+/** Said again, it does what was not done: a list that was stored in part is whole the second time. */
+async function importList({ suppressions, now }: Dependencies, request: ApiRequest<ImportQuery>): Promise<Answer> {
+  const { context, query, streamed } = request;
+  if (streamed === null) throw new Error("This route takes a stream.");
+  // The route takes these two types alone.
+  const file = streamed as ListFile;
+  const checked = await readListFile(file, { reason: query.reason, now: now() }).catch((failure: unknown) => {
+    if (failure instanceof TooManyEntries) return null;
+    throw failure;
+  });
+  if (checked === null)
+    return refuse("body-too-large", `The list has more than ${maxEntries} lines; send it in parts.`);
+  if (!checked.valid) return refuseFaults(checked.faults);
+  let added = 0;
+  for (let first = 0; first < checked.value.length; first += storedAtOnce) {
+    const stored = await Promise.all(
+      checked.value
+        .slice(first, first + storedAtOnce)
+        .map(({ email, reason, createdAt }) => suppressions.add(context.tenant, email, reason, createdAt)),
+    );
+    added += stored.filter(({ isNew }) => isNew).length;
+  }
+  const entries = checked.value.length;
+  return json({ entries, added, existing: entries - added });
+}
+
+async function exportList({ suppressions, live }: Dependencies, request: ApiRequest<ExportQuery>): Promise<Answer> {
+  const { context, query, accepted } = request;
+  const format = query.format ?? (accepted === csvType ? "csv" : "ndjson");
+  const pageAfter = (after: number) => suppressions.page(context.tenant, { after, limit: exportPageSize });
+  // What cannot be read is told by the status, as far as it is known before the first line.
+  const first = await pageAfter(0);
+  const place = takePlace(live, request);
+  if (!place.taken) return place.answer;
+  const { signal } = place;
+  const lines = async function* (): AsyncGenerator<string> {
+    if (format === "csv") yield toCsvRecord(columns);
+    for (let page = first; ; page = await pageAfter(page.next ?? 0)) {
+      signal.throwIfAborted();
+      yield page.suppressions.map((one) => lineOf(format, one)).join("");
+      if (page.next === null) return;
+    }
+  };
+  const answer = streaming(
+    format === "csv" ? `${csvType}; charset=utf-8; header=present` : ndjsonType,
+    lines(),
+    signal,
+  );
+  // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
+  const { Connection: _, ...headers } = answer.headers;
+  return { ...answer, headers: { ...headers, "Content-Disposition": `attachment; filename="suppressions.${format}"` } };
+}
+
+function lineOf(format: "csv" | "ndjson", { email, reason, createdAt }: Suppression): string {
+  if (email === null) return "";
+  return format === "csv"
+    ? toCsvRecord([email, reason, createdAt])
+    : `${JSON.stringify({ email, reason, createdAt })}\n`;
+}

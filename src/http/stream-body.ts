@@ -1,0 +1,61 @@
+import type { Context } from "koa";
+import type { Answer } from "./answer.ts";
+import { refuse } from "./problem.ts";
+import { drain, refuseCharset, refuseSize } from "./read-body.ts";
+
+/** A body that is read while it comes. */
+export type StreamedBody<Type extends string = string> = {
+  /** One of those that the route takes, without its parameters. */
+  readonly type: Type;
+  /** Once, from the beginning. Whoever does not read on to the end leaves the rest to be thrown away. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
+
+/** For a route that takes a stream: which types, and how many bytes. */
+export type Streams = { readonly types: readonly string[]; readonly maxBytes: number };
+
+class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge";
+}
+
+/** Answers with what is made of the body as it comes in; a body that is larger than the limit is refused meanwhile. */
+export async function withStreamedBody(
+  ctx: Context,
+  { types, maxBytes }: Streams,
+  handle: (body: StreamedBody) => Promise<Answer>,
+): Promise<Answer> {
+  const type = ctx.is([...types]);
+  if (typeof type !== "string") {
+    const given = ctx.get("Content-Type");
+    const found = given === "" ? "missing" : JSON.stringify(given);
+    return refuse("unsupported-media-type", `Content-Type is ${found}; expected ${types.join(" or ")}.`);
+  }
+  const encoding = ctx.get("Content-Encoding").toLowerCase();
+  if (!["", "identity"].includes(encoding)) {
+    const detail = `Content-Encoding is ${JSON.stringify(encoding)}; expected none, as the body is read while it comes.`;
+    return refuse("unsupported-media-type", detail, { headers: { "Accept-Encoding": "identity" } });
+  }
+  const refusal = refuseCharset(ctx);
+  if (refusal !== null) return refusal;
+  try {
+    const answer = await handle({ type, chunks: chunksOf(ctx, maxBytes) });
+    if (ctx.req.readableEnded) return answer;
+    await drain(ctx);
+    return { ...answer, headers: { ...answer.headers, Connection: "close" } };
+  } catch (failure) {
+    if (!(failure instanceof BodyTooLarge)) throw failure;
+    await drain(ctx);
+    return refuseSize(maxBytes);
+  }
+}
+
+async function* chunksOf({ req }: Context, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  // The connection is needed for the answer, whoever stops reading.
+  const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new BodyTooLarge(`The body is larger than ${maxBytes} bytes.`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { keepPolling } from "../poll-loop.ts";
+import type { EndedRows } from "./ended-rows.ts";
+
+export type RowRetentionSettings = {
+  readonly keptMs: number;
+  /** Between two rounds of which the first has found nothing more to do. */
+  readonly everyMs: number;
+};
+
+export type RowRetentionReports = {
+  /** Of each round that has removed something. */
+  readonly removed: (rows: number) => void;
+  readonly failed: (failure: unknown) => void;
+};
+
+export type RowRetention = { start(): void; stop(): Promise<void> };
+
+/** Few enough that the applications which write into the table do not feel it. */
+const rowsInStep = 500;
+const betweenStepsMs = 250;
+
+/**
+ * Removes rows that have ended and were kept long enough, some at a time: a row holds what was to be sent and to whom
+ * for as long as it is there. Its job is another matter, and has its own time. A row that is written again under the id
+ * of one that was removed finds the job that was made of it. Several processes may do it at once, without harm.
+ */
+export function createRowRetention(
+  rows: EndedRows,
+  { keptMs, everyMs }: RowRetentionSettings,
+  { removed, failed }: RowRetentionReports,
+): RowRetention {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const round = async (): Promise<"done"> => {
+    let sum = 0;
+    try {
+      while (!stopping.signal.aborted) {
+        const count = await rows.remove(keptMs, rowsInStep);
+        sum += count;
+        if (count < rowsInStep) break;
+        await pause(betweenStepsMs, undefined, { signal: stopping.signal }).catch(() => {});
+      }
+    } finally {
+      if (sum > 0) removed(sum);
+    }
+    return "done";
+  };
+
+  return {
+    start: () => {
+      loop ??= keepPolling({ poll: round, everyMs, report: failed }, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Instant } from "../domain/message.ts";
+import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { isEmailAddress } from "../schemas/email-address.ts";
+import { type Checked, type Fault, failed, passed, shown } from "../schemas/fault.ts";
+import { toInstant } from "../schemas/instant.ts";
+import { suppressionReasons } from "../schemas/suppression-request.ts";
+
+export type Entry = { readonly email: string; readonly reason: SuppressionReason; readonly createdAt: Instant };
+
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, "");
+
+/** Other services' names of what we have, so that their exports need no editing: letters alone, in lower case. */
+const columns: Readonly<Record<string, "email" | "reason" | "createdAt">> = {
+  email: "email",
+  emailaddress: "email",
+  address: "email",
+  reason: "reason",
+  suppressionreason: "reason",
+  createdat: "createdAt",
+};
+
+/** The name that a column has here, whoever named it; its own where it is none of ours, which nobody reads. */
+export const columnOf = (name: string): string => columns[lettersOf(name)] ?? `other ${name}`;
+
+/** A complaint is told by whom the mail was for, as a wish not to get any more. */
+const reasons: Readonly<Record<string, SuppressionReason>> = {
+  ...Object.fromEntries(suppressionReasons.map((reason) => [lettersOf(reason), reason])),
+  bounce: "hard-bounce",
+  complaint: "unsubscribe",
+  spamcomplaint: "unsubscribe",
+  manualsuppression: "manual",
+};
+
+type Assumed = { readonly reason: SuppressionReason; readonly now: Instant };
+
+/** One line of a list; what it leaves out or empty is assumed. */
+export function readEntry(
+  line: number,
+  { email, reason, createdAt }: Readonly<Record<string, unknown>>,
+  { reason: usual, now }: Assumed,
+): Checked<Entry> {
+  const faults: Fault[] = [];
+  const wrong = (column: string, value: unknown, expected: string): void => {
+    const found = isAbsent(value) ? "missing" : shown(value);
+    faults.push({
+      pointer: `/${line}/${column}`,
+      message: `line ${line}: ${column} is ${found}; expected ${expected}`,
+    });
+  };
+  const address = typeof email === "string" ? email.trim() : null;
+  if (address === null || !isEmailAddress(address)) wrong("email", email, "an e-mail address such as ada@example.com");
+  const why = isAbsent(reason) ? usual : typeof reason === "string" ? reasons[lettersOf(reason)] : undefined;
+  if (why === undefined) wrong("reason", reason, `one of ${suppressionReasons.join(", ")}`);
+  const at = isAbsent(createdAt) ? now : typeof createdAt === "string" ? toInstant(createdAt) : null;
+  const isPast = at !== null && at <= now;
+  if (!isPast) wrong("createdAt", createdAt, "a time that has passed, such as 2026-11-21T09:30:00.000Z");
+  if (address === null || why === undefined || !isPast || faults.length > 0) return failed(faults);
+  return passed({ email: address, reason: why, createdAt: at });
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === "";

@@ -1,0 +1,245 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createApiClient } from "../support/api-client.ts";
+import { allCommands, type Outcome, runProgram } from "../support/command-tree.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
+
+/** What a command cannot do its work without: the service, NATS alone, NATS and the database, or nothing. */
+type Need = "service" | "nats" | "servers" | "nothing";
+
+const nobody = "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
+
+/** Words with which each command can do its work; `start` runs until it is stopped, and has tests of its own. */
+const calls: Readonly<Record<string, { readonly needs: Need; readonly words: readonly string[] }>> = {
+  migrate: { needs: "servers", words: [] },
+  rebuild: { needs: "servers", words: ["--check"] },
+  send: {
+    needs: "service",
+    words: ["--subject", "S", "--text", "LETTER", "--csv", "READERS", "--id", "second", "--wait"],
+  },
+  "jobs list": { needs: "service", words: [] },
+  "jobs show": { needs: "service", words: ["DONE"] },
+  "jobs watch": { needs: "service", words: ["DONE"] },
+  "jobs logs": { needs: "service", words: ["DONE"] },
+  "jobs evidence": { needs: "service", words: ["DONE"] },
+  "jobs cancel": { needs: "service", words: ["WAITING"] },
+  "jobs pause": { needs: "service", words: ["HELD"] },
+  "jobs resume": { needs: "service", words: ["PAUSED"] },
+  "jobs retry": { needs: "service", words: ["FAILED"] },
+  events: { needs: "service", words: [] },
+  replay: { needs: "service", words: ["--job", "DONE"] },
+  verify: { needs: "nats", words: ["--job", "DONE"] },
+  doctor: { needs: "nothing", words: [] },
+  "keys create": { needs: "nats", words: ["--tenant", "other"] },
+  "keys list": { needs: "nats", words: [] },
+  "keys revoke": { needs: "nats", words: ["KEYID"] },
+  "tenants list": { needs: "nats", words: [] },
+  "tenants set": { needs: "nats", words: ["acme", "--senders", "none"] },
+  "webhooks secret": { needs: "nats", words: [] },
+  "seals key": { needs: "nats", words: [] },
+  "seals rotate": { needs: "nats", words: [] },
+  "seals accept": { needs: "servers", words: [] },
+  "log export": { needs: "nats", words: ["EXPORTED"] },
+};
+const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
+
+describe("Every command, where things are as they should be and where they are not", () => {
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mailServer: TestMailServer;
+  let service: Waybill;
+  let folder: string;
+  let env: Readonly<Record<string, string>>;
+  let places: Readonly<Record<string, string>>;
+
+  before(async () => {
+    [nats, database, mailServer, folder] = await Promise.all([
+      startNats(),
+      freshDatabase(),
+      startMailServer(),
+      temporaryFolder(),
+    ]);
+    const surroundings = { nats, mysqlUrl: database.url, smtpUrl: mailServer.url };
+    service = await startWaybill(surroundings);
+    env = { ...settingsFor(surroundings), WAYBILL_URL: service.url };
+    places = { ...(await makeFiles()), ...(await makeJobs()) };
+    // From here on the service asks for a key.
+    const key = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
+    env = { ...env, WAYBILL_KEY: key.key };
+    const other = JSON.parse((await run("keys create", ["--tenant", "gone", "--json"])).out);
+    places = { ...places, KEYID: other.id };
+  });
+  after(async () => {
+    await service?.stop();
+    await mailServer?.stop();
+    await database?.drop();
+    await nats?.cleanUp();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function makeFiles(): Promise<Record<string, string>> {
+    const at = (name: string): string => join(folder, name);
+    await writeFile(at("letter.txt"), "Hello {{ name }}");
+    await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
+    return { LETTER: at("letter.txt"), READERS: at("readers.csv"), EXPORTED: at("log.ndjson") };
+  }
+
+  async function makeJobs(): Promise<Record<string, string>> {
+    const client = createApiClient(service.url);
+    mailServer.answerRecipient("full@example.com", { code: 552, text: "5.2.2 Mailbox full" });
+    const mailing = { subject: "S", body: "B", recipients: ["ada@example.com"] };
+    const later = { ...mailing, scheduledAt: "2099-01-01T00:00:00Z" };
+    const [done, failed, waiting, held, paused] = await Promise.all([
+      client.create(mailing),
+      client.create({ ...mailing, recipients: ["full@example.com"] }),
+      client.create(later),
+      client.create(later),
+      client.create(later),
+    ]);
+    await client.post(`/api/jobs/${paused}/pause`);
+    await Promise.all([client.ended(done), client.ended(failed)]);
+    return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused };
+  }
+
+  const run = (name: string, words: readonly string[], settings: Record<string, string> = {}, isTerminal = false) =>
+    runProgram([...name.split(" "), ...words], { ...env, ...settings }, isTerminal);
+  const filledIn = (words: readonly string[]): readonly string[] => words.map((word) => places[word] ?? word);
+  const expectFailure = ({ code, out, err }: Outcome, words: RegExp): void => {
+    expect({ code, out }).to.deep.equal({ code: 1, out: "" });
+    expect(err)
+      .to.match(words)
+      .and.not.match(/\n {4}at |^Failed:/);
+  };
+
+  it("is known to this test", () => {
+    const names = allCommands().flatMap(({ name, isGroup }) => (isGroup || name === "start" ? [] : [name]));
+    expect(Object.keys(calls)).to.have.members(names);
+  });
+
+  describe("says that there is no service, that", () => {
+    for (const [name, { words }] of needing("service")) {
+      it(`waybill ${name} needs`, async () => {
+        // `send` is patient: a service that is about to be restarted is no reason to give up a mailing.
+        const patient = name === "send" ? ["--dry-run"] : [];
+        const outcome = await run(name, [...filledIn(words), ...patient], { WAYBILL_URL: "http://127.0.0.1:1" });
+        expectFailure(outcome, /Nothing answers at http:\/\/127\.0\.0\.1:1\b.*WAYBILL_URL/);
+      });
+    }
+  });
+
+  describe("says that the key is wrong, with which", () => {
+    for (const [name, { words }] of needing("service")) {
+      it(`waybill ${name} asks`, async () => {
+        expectFailure(await run(name, filledIn(words), { WAYBILL_KEY: "wrong" }), /WAYBILL_KEY/);
+      });
+    }
+  });
+
+  describe("says that NATS is away, that", () => {
+    for (const [name, { words }] of needing("nats", "servers")) {
+      it(`waybill ${name} needs`, async () => {
+        const outcome = await run(name, filledIn(words), { NATS_URL: "nats://127.0.0.1:1" });
+        expectFailure(outcome, /NATS cannot be reached at nats:\/\/127\.0\.0\.1:1: .*\nCheck NATS_URL/);
+      });
+    }
+  });
+
+  describe("says that the database is away, that", () => {
+    for (const [name, { words }] of needing("servers")) {
+      it(`waybill ${name} needs`, async () => {
+        const outcome = await run(name, filledIn(words), { MYSQL_URL: "mysql://root@127.0.0.1:1/x" });
+        expectFailure(outcome, /The database cannot be reached at 127\.0\.0\.1:1: ECONNREFUSED\nCheck MYSQL_URL/);
+      });
+    }
+  });
+
+  describe("says that there is no such job, of which", () => {
+    for (const [name, { words }] of needing("service", "nats")) {
+      const ofJob = words.map((word) =>
+        ["DONE", "WAITING", "HELD", "PAUSED", "FAILED"].includes(word) ? nobody : word,
+      );
+      if (!ofJob.includes(nobody)) continue;
+      it(`waybill ${name} is asked`, async () => {
+        expectFailure(await run(name, ofJob), /There is no job/);
+      });
+    }
+  });
+
+  describe("does its work, and prints nothing on standard output but JSON, as", () => {
+    for (const [name, { words }] of Object.entries(calls)) {
+      it(`waybill ${name}`, async () => {
+        const takesJson = allCommands()
+          .find((known) => known.name === name)
+          ?.options.some(({ long }) => long === "--json");
+        const { code, out, err } = await run(name, [...filledIn(words), ...(takesJson ? ["--json"] : [])]);
+        expect(code, err).to.equal(0);
+        expect(out).not.to.equal("");
+        for (const line of out.split("\n")) expect(() => JSON.parse(line), line).not.to.throw();
+        expect(err).not.to.match(/\r|\[#/);
+      });
+    }
+  });
+
+  it("draws a bar on a terminal, and plain lines elsewhere", async () => {
+    const words = (id: string) => filledIn([...(calls["send"]?.words ?? []), "--id", id]);
+    expect((await run("send", words("third"), {}, true)).err).to.match(/\r\[#{24}\] 1 of 1 recipients accepted/);
+    expect((await run("send", words("fourth"))).err)
+      .to.match(/^1 of 1 recipients accepted, /m)
+      .and.not.match(/\r|\[#/);
+  });
+
+  it("acts on several jobs, and says of each that it cannot act on why", async () => {
+    const [first, second] = await Promise.all([0, 1].map(() => makeWaiting()));
+    const { code, out, err } = await run("jobs cancel", [first ?? "", nobody, second ?? "", "--json"]);
+    expect(code).to.equal(1);
+    expect(out.split("\n").map((line) => JSON.parse(line).status)).to.deep.equal(["cancelled", "cancelled"]);
+    expect(err).to.match(new RegExp(`^${nobody}: There is no job`));
+  });
+
+  async function makeWaiting(): Promise<string> {
+    const headers = { Authorization: `Bearer ${env["WAYBILL_KEY"]}`, "Content-Type": "application/json" };
+    const later = { subject: "S", body: "B", recipients: ["a@example.com"], scheduledAt: "2099-01-01T00:00:00Z" };
+    const answer = await fetch(`${service.url}/api/jobs`, { method: "POST", headers, body: JSON.stringify(later) });
+    return ((await answer.json()) as { jobId: string }).jobId;
+  }
+
+  it("hands over evidence that holds without the service, and not once it was altered", async () => {
+    const { out } = await run("jobs evidence", filledIn(["DONE"]));
+    const [whole, altered] = [join(folder, "job.ndjson"), join(folder, "altered.ndjson")];
+    await writeFile(whole, `${out}\n`);
+    await writeFile(altered, `${out.replace("ada@example.com", "eva@example.com")}\n`);
+    const without = { NATS_URL: "nats://127.0.0.1:1", WAYBILL_URL: "http://127.0.0.1:1" };
+    expect((await run("verify", [whole], without)).code).to.equal(0);
+    expect((await run("verify", [altered], without)).code).to.equal(1);
+  });
+
+  for (const [what, words, said, code] of [
+    ["a CSV that is not there", ["--csv", "/none.csv"], /^\/none\.csv cannot be read: there is no such file/, 2],
+    ["a letter that is not there", ["--text", "/none.txt"], /^\/none\.txt cannot be read: there is no such file/, 2],
+    ["a folder for a CSV", ["--csv", "/"], /^\/ cannot be read: it is a folder/, 1],
+  ] as const) {
+    it(`says what is wrong with ${what}`, async () => {
+      const outcome = await run("send", [...filledIn(calls["send"]?.words ?? []), ...words]);
+      expect([outcome.code, outcome.out]).to.deep.equal([code, ""]);
+      expect(outcome.err).to.match(said);
+    });
+  }
+
+  it("says which folder for an export is missing, and leaves one that was written whole", async () => {
+    const nowhere = await run("log export", ["/none/log.ndjson"]);
+    expectFailure(nowhere, /^\/none\/log\.ndjson cannot be written: there is no such file or folder/);
+    const [path = ""] = filledIn(["EXPORTED"]);
+    const { out } = await run("log export", [path, "--json"]);
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    expect(JSON.parse(out)).to.deep.equal({ file: path, messages: lines.length - 1 });
+  });
+
+  it("says that there is no log where the service has never run", async () => {
+    const settings = { NATS_PREFIX: `${nats.prefix}none` };
+    expectFailure(await run("log export", filledIn(["EXPORTED"]), settings), /There is no log here yet/);
+  });
+});

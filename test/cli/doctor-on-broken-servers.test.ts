@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { CommandFailed } from "../../src/cli/command-failed.ts";
+import { addDoctorCommand } from "../../src/cli/doctor.ts";
+import { type Finding, isAtLeast } from "../../src/doctor/finding.ts";
+import { startDatabaseServer } from "../../src/standalone/own-database-server.ts";
+import { CannotRunHere, mountSmallDisk, type SmallDisk } from "../faults/small-disk.ts";
+import { createCommandLine } from "../support/cli.ts";
+import { atEndOfRun } from "../support/end-of-run.ts";
+import { eventually } from "../support/eventually.ts";
+import { openJetStreamLog } from "../support/jetstream-log.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { findDatabaseSource, findNatsSource } from "../support/server-sources.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsFor } from "../support/waybill.ts";
+
+type OwnNats = { readonly url: string; readonly monitorUrl: string; readonly version: string; stop(): Promise<void> };
+
+describe("waybill doctor, asked about servers that are broken for real", () => {
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mailServer: TestMailServer;
+  let folder: string;
+
+  before(async () => {
+    [nats, database, mailServer, folder] = await Promise.all([
+      startNats(),
+      freshDatabase(),
+      startMailServer(),
+      temporaryFolder(),
+    ]);
+  });
+  after(async () => {
+    await mailServer?.stop();
+    await database?.drop();
+    await nats?.cleanUp();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const examine = async (planted: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const env = { ...settingsFor({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }), ...planted };
+    const commandLine = createCommandLine([addDoctorCommand], env);
+    await commandLine.run("doctor", "--json", ...args).catch((failure: unknown) => {
+      if (!(failure instanceof CommandFailed)) throw failure;
+    });
+    return JSON.parse(commandLine.last().printed.join("")) as readonly Finding[];
+  };
+  const seriousOnes = (findings: readonly Finding[]): readonly string[] =>
+    findings.filter(({ level }) => level === "serious").map(({ part, what, advice }) => `${part}: ${what} ${advice}`);
+
+  /** Null where a server was named to the tests: there is no program to start another one with. */
+  async function startOwn(config: string): Promise<OwnNats | null> {
+    const source = await findNatsSource();
+    if (source.kind === "running") return null;
+    const file = join(folder, "nats.conf");
+    await writeFile(file, `host: "127.0.0.1"\nport: -1\nhttp: "127.0.0.1:-1"\n${config}\n`);
+    const child: ChildProcess = spawn(source.binary, ["-c", file], { stdio: ["ignore", "ignore", "pipe"] });
+    const exited = once(child, "exit");
+    const stop = async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await exited;
+    };
+    atEndOfRun(stop);
+    let log = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+    const found = (pattern: RegExp): string => {
+      const [, text] = pattern.exec(log) ?? [];
+      if (text === undefined) throw new Error(`The server does not say ${pattern}: ${log}`);
+      return text;
+    };
+    await eventually(() => found(/(Server is ready)/), 20_000).catch(async (failure: unknown) => {
+      await stop();
+      throw failure;
+    });
+    return {
+      url: `nats://${found(/client connections on (127\.0\.0\.1:\d+)/)}`,
+      monitorUrl: `http://${found(/http monitor on (127\.0\.0\.1:\d+)/)}`,
+      version: found(/Version: +v?([\d.]+)/),
+      stop,
+    };
+  }
+  const placeOf = ({ url }: OwnNats) => ({ NATS_URL: url, NATS_USER: "", NATS_PASSWORD: "" });
+
+  it("finds that JetStream is not on", async () => {
+    const own = await startOwn("");
+    if (own === null) return;
+    const found = seriousOnes(await examine(placeOf(own)));
+    await own.stop();
+    expect(found).to.have.lengthOf(1);
+    expect(found[0]).to.match(/^nats: JetStream is not to be had: .* Start the server with -js/);
+  });
+
+  for (const isSet of [false, true]) {
+    it(`tells from the monitoring port that fsync is ${isSet ? "set" : "not set"}`, async () => {
+      const probe = await startOwn(`jetstream { store_dir: "${join(folder, "unset")}" }`);
+      if (probe === null) return;
+      // Servers before 2.10 do not know the setting, and do not start with it.
+      const knows = isAtLeast(probe.version, [2, 10]);
+      const own =
+        isSet && knows
+          ? await startOwn(`jetstream { store_dir: "${join(folder, "set")}", sync_interval: always }`)
+          : probe;
+      const findings = await examine(placeOf(own ?? probe), "--nats-monitor", (own ?? probe).monitorUrl);
+      await Promise.all([probe.stop(), own?.stop()]);
+      const [said] = findings.filter(({ what }) => /flush/.test(what));
+      expect(said?.level).to.equal(isSet && knows ? "fine" : "warning");
+      if (!(isSet && knows)) expect(said?.advice).to.include("sync_interval: always");
+    });
+  }
+
+  it("finds a clock of the database that is off", async function () {
+    this.timeout(120_000);
+    const source = await findDatabaseSource();
+    if (source.kind === "running") return;
+    const dataDir = join(folder, "late");
+    await (await startDatabaseServer({ dataDir, binary: source.binary })).stop();
+    // Begins each session an hour ago: the machine's own clock is everybody's, and stays as it is.
+    const path = join(folder, "late-database");
+    const late = "--init-connect=SET timestamp = UNIX_TIMESTAMP() - 3600";
+    const script = await readFile(source.binary.path, "latin1");
+    // A program that is a script itself is to begin as it does: with what it says first.
+    const begin = script.startsWith("#!") ? script.trimEnd() : `#!/bin/sh\nexec "${source.binary.path}" "$@"`;
+    await writeFile(path, `${begin} "${late}"\n`, { mode: 0o755 });
+    const own = await startDatabaseServer({ dataDir, binary: { ...source.binary, path } });
+    const found = await examine({ MYSQL_URL: own.url }).then(seriousOnes).finally(own.stop);
+    expect(found).to.have.lengthOf(1);
+    expect(found[0]).to.match(/^clock: The clock of the database is 3[56]\d\d\.\d s behind this machine's .*NTP/);
+  });
+
+  it("finds a disk that is full, under NATS and under its own data", async function () {
+    this.timeout(120_000);
+    let disk: SmallDisk;
+    try {
+      disk = await mountSmallDisk();
+    } catch (failure) {
+      // Only root may mount one, and not everywhere: elsewhere what is known of a full disk is in doctor.test.ts.
+      if (failure instanceof CannotRunHere) return;
+      throw failure;
+    }
+    const onSmallDisk = await startNats(disk.folder);
+    try {
+      await (await openJetStreamLog(onSmallDisk.config, onSmallDisk.prefix)).close();
+      await disk.fill();
+      const { MYSQL_URL: _, ...named } = settingsFor({ nats: onSmallDisk, mysqlUrl: "", smtpUrl: mailServer.url });
+      const found = seriousOnes(await examine(named));
+      expect(found).to.have.lengthOf(1);
+      expect(found[0]).to.match(/^nats: NATS does not store a message: .* Look at the disk under its store_dir/);
+      const own = seriousOnes(await examine({ MYSQL_URL: "", DATA_DIR: disk.folder }));
+      expect(own.filter((line) => line.startsWith("disk: "))).to.have.lengthOf(1);
+      expect(own.join("\n")).to.match(/^disk: 0 MB are free under .* Make room/m);
+    } finally {
+      await disk.makeRoom();
+      await onSmallDisk.cleanUp();
+      await disk.remove();
+    }
+  });
+});

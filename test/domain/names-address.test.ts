@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import { namesAddress } from "../../src/domain/recipients/names-address.ts";
+import { toCsvRecord } from "../../src/reports/csv.ts";
+
+describe("a text", () => {
+  const ada = "ada@example.com";
+
+  for (const [what, text] of [
+    ["in a field of JSON", JSON.stringify({ email: "Ada@Example.com" })],
+    ["behind an escape of JSON", JSON.stringify({ body: `Dear\n${ada}` })],
+    ["behind an escaped control character", JSON.stringify(`\u0001${ada}`)],
+    ["in a link", `<a href="mailto:${ada}?to=${ada}">`],
+    ["at the end of a sentence", `Mail goes to ${ada}.`],
+    ["behind the address of somebody else that ends like it", `n${ada},${ada}`],
+    ["in a record of CSV", toCsvRecord(["1", "ADA@EXAMPLE.COM", null])],
+  ] as const) {
+    it(`names an address ${what}`, () => {
+      expect(namesAddress(text, ada), text).to.equal(true);
+    });
+  }
+
+  for (const other of [`n${ada}`, `x.${ada}`, `x+${ada}`, `${ada}.uk`, `${ada}munity`, "ada@example.org"]) {
+    it(`that names ${other} does not name ${ada}`, () => {
+      expect(namesAddress(JSON.stringify({ email: other }), ada)).to.equal(false);
+    });
+  }
+
+  it("names an address with quotes in whatever form it was written", () => {
+    const quoted = '"ada lovelace"@example.com';
+    const formula = "+ada@example.com";
+    for (const text of [quoted, JSON.stringify([quoted]), toCsvRecord([quoted])]) {
+      expect(namesAddress(text, quoted), text).to.equal(true);
+    }
+    expect(namesAddress(toCsvRecord([formula]), formula)).to.equal(true);
+  });
+
+  it("names a URL that a job called", () => {
+    const url = "https://Example.com/hook";
+    expect(namesAddress(JSON.stringify({ email: url }), url.toLowerCase())).to.equal(true);
+    expect(namesAddress(JSON.stringify({ email: `${url}s` }), url)).to.equal(false);
+  });
+});

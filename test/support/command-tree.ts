@@ -1,0 +1,60 @@
+import type { Argument, Command, Option } from "commander";
+import { createProgram } from "../../src/cli/program.ts";
+import { type exitCodes, runCommandLine } from "../../src/cli/run-command-line.ts";
+import { readConfig } from "../../src/config.ts";
+
+/** A command as its users know it: `jobs show`. */
+export type KnownCommand = {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  readonly parameters: readonly Argument[];
+  /** It only holds other commands. */
+  readonly isGroup: boolean;
+};
+
+export type Outcome = {
+  readonly code: (typeof exitCodes)[keyof typeof exitCodes];
+  /** All that was printed on standard output. */
+  readonly out: string;
+  /** All that was told on standard error. */
+  readonly err: string;
+};
+
+type Env = Readonly<Record<string, string>>;
+
+/** The whole program as main.ts runs it, in this process. */
+export async function runProgram(args: readonly string[], env: Env = {}, isTerminal = false): Promise<Outcome> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine(args, {
+    readConfig: (overrides = {}) => readConfig({ LOG_LEVEL: "silent", ...env, ...overrides }),
+    print: (line) => out.push(line),
+    tell: (line) => err.push(line),
+    isTerminal,
+    overwrite: (text) => err.push(text === null ? "\n" : `\r${text}`),
+    interrupted: new AbortController().signal,
+  });
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+/** Every command that the program has, from the program itself. */
+export function allCommands(): readonly KnownCommand[] {
+  const program = createProgram({
+    readConfig: () => readConfig({}),
+    print: () => {},
+    tell: () => {},
+    isTerminal: false,
+    overwrite: () => {},
+    interrupted: new AbortController().signal,
+  });
+  const below = (command: Command, path: readonly string[]): readonly KnownCommand[] =>
+    command.commands.flatMap((child) => {
+      const names = [...path, child.name()];
+      const { options, registeredArguments: parameters } = child;
+      const isGroup = child.commands.length > 0;
+      const known = { name: names.join(" "), description: child.description(), options, parameters, isGroup };
+      return [known, ...below(child, names)];
+    });
+  return below(program, []);
+}
