@@ -1,18 +1,32 @@
 /**
  * Makes the consumer that a subscriber reads by; run it as Waybill's own user of NATS, once (again is harmless). What it
- * filters is all that the subscriber can read. Settings: NATS_URL, NATS_USER, NATS_PASSWORD, TENANT, CONSUMER.
+ * filters is all that the subscriber can read. With FROM, the sequence of an event, one that is there is put back: it
+ * reads again from that event on. Settings: NATS_URL, NATS_USER, NATS_PASSWORD, TENANT, CONSUMER, FROM.
  */
-import { AckPolicy, connect, DeliverPolicy } from "nats";
+import { AckPolicy, connect, DeliverPolicy, NatsError } from "nats";
 
 const { NATS_URL = "127.0.0.1:4222", NATS_USER = "waybill", NATS_PASSWORD = "" } = process.env;
-const { TENANT = "default", CONSUMER = TENANT } = process.env;
+const { TENANT = "default", CONSUMER = TENANT, FROM } = process.env;
+if (FROM !== undefined && !/^[1-9]\d{0,14}$/.test(FROM))
+  throw new Error(`FROM is ${FROM}; expected the sequence of an event`);
 
 const nats = await connect({ servers: NATS_URL, user: NATS_USER, pass: NATS_PASSWORD });
 const manager = await nats.jetstreamManager();
+if (FROM !== undefined) await removeIfThere();
 await manager.consumers.add("JOBS", {
   durable_name: CONSUMER,
   filter_subject: `jobs.${TENANT}.>`,
-  deliver_policy: DeliverPolicy.All,
+  ...(FROM === undefined
+    ? { deliver_policy: DeliverPolicy.All }
+    : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Number(FROM) }),
   ack_policy: AckPolicy.Explicit,
 });
 await nats.drain();
+
+/** Where a consumer begins is laid down when it is made: it has to be made anew. */
+async function removeIfThere(): Promise<void> {
+  await manager.consumers.delete("JOBS", CONSUMER).catch((failure: unknown) => {
+    const isAbsent = failure instanceof NatsError && failure.api_error?.err_code === 10014;
+    if (!isAbsent) throw failure;
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Documentation that is executed. One test file for each document:
+ *
+ *     import { describeDocument } from "./document.ts";
+ *
+ *     describeDocument("docs/operator.md", { env: { WEBHOOK_ALLOW: "127.0.0.0/8" } });
+ *
+ * makes a test of every fenced block, in order, as somebody pastes them into one bash: variables, functions and the folder stay from
+ * block to block; a Node program sees what was exported. The folder looks like a checkout (links to the real one), so write
+ * into its top only. `waybill`, `npm ci` and `npm start` are on the PATH; a Waybill as `npm start` brings it up runs from the first
+ * block on, unless `startsItself` leaves that to the document. Every port that stands after `127.0.0.1:`, `localhost:`, `PORT=`,
+ * `-p `, `--port `, `port: ` or `listen(` is exchanged for a free one, and back in what is printed. No log lines; curl fails on 4xx
+ * and 5xx, but in `console`.
+ *
+ * | block       | what happens                                                                               |
+ * | ----------- | ------------------------------------------------------------------------------------------ |
+ * | `sh`        | runs with `set -e` and has to exit with 0                                                   |
+ * | `console`   | lines after `$ ` are run, one after the other; the rest has to be printed. Ids, times,      |
+ * |             | digests, keys may differ; `…` stands for anything; lines may be folded after commas         |
+ * | `json`      | has to be JSON                                                                              |
+ * | `text`, none| nothing                                                                                     |
+ *
+ * Other languages need one of these comments on the line before the block, and `sh` and `console` may have one:
+ *
+ *     <!-- run: node -->  <!-- run: tsx -->   as a module, with the session's folder and environment
+ *     <!-- run: mysql -->                     as statements to Waybill's database
+ *     <!-- run: save as NAME -->              into a file of the folder
+ *     <!-- run: eventually -->                again and again until what is printed is right (`console`) or it exits with 0
+ *     <!-- run: exits 1 -->                   that is how its last command has to end
+ *     <!-- run: until "TEXT" -->              goes on by itself; Ctrl-C once TEXT was printed
+ *     <!-- run: beside "TEXT" -->             stays running to the end; the next block begins once TEXT was printed
+ *     <!-- run: instead "TEXT" -->            the same, after Ctrl-C to what ran beside until now, Waybill included
+ *     <!-- not run: REASON -->                some words; at most `atMostNotRun` in a document
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { type Block, readBlocks } from "./blocks.ts";
+import { becomeReader, type Reader } from "./reader.ts";
+import { runBlock } from "./run-block.ts";
+import type { Running } from "./session.ts";
+
+export type DocumentOptions = {
+  /** Of the reader's shell, and so of everything that is started in it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The document itself says how Waybill is started. */
+  readonly startsItself?: boolean;
+  /** 2 where nothing is said. */
+  readonly atMostNotRun?: number;
+};
+
+/** A block may start a whole system, or wait for one. */
+const blockMs = 240_000;
+
+export function describeDocument(path: string, options: DocumentOptions = {}): void {
+  const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), "utf8");
+  const blocks = readBlocks(text);
+
+  describe(`somebody who follows ${path}`, function () {
+    this.timeout(blockMs);
+    let reader: Reader;
+    let failedAt: string | null = null;
+    const beside: Running[] = [];
+
+    before(async () => {
+      reader = await becomeReader(text, options.env ?? {});
+      if (!options.startsItself) await runBlock(start, reader, beside);
+    });
+    after(async () => {
+      for (const running of beside.reverse()) await running.interrupt();
+      await reader?.leave();
+    });
+
+    it("is told why where a block is not run, and that is seldom", () => {
+      const reasons = blocks.flatMap(({ directive }) => (directive?.kind === "not-run" ? [directive.reason] : []));
+      for (const reason of reasons) expect(reason.split(" ").length, reason).to.be.greaterThan(4);
+      expect(reasons, "blocks that are not run").to.have.length.of.at.most(options.atMostNotRun ?? 2);
+    });
+
+    for (const block of blocks) {
+      if (block.directive?.kind === "not-run") continue;
+      const place = `${path}:${block.line}`;
+      it(`can do what ${place} says: ${titleOf(block)}`, async () => {
+        if (failedAt !== null) throw new Error(`Not run, because ${failedAt} failed before it`);
+        failedAt = place;
+        await runBlock(block, reader, beside);
+        failedAt = null;
+      });
+    }
+  });
+}
+
+const start: Block = {
+  language: "sh",
+  line: 0,
+  text: "npm start\n",
+  directive: { kind: "beside", text: "Ctrl-C stops everything." },
+};
+
+const titleOf = ({ text }: Block): string => (text.split("\n")[0] ?? "").replace(/^\$ /, "").slice(0, 60);

@@ -1,0 +1,168 @@
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { roles } from "../../src/config.ts";
+import { isAtLeast } from "../../src/doctor/finding.ts";
+import { healthRoutes } from "../../src/http/routes/health.ts";
+import { locateOwnBinaries } from "../support/own-binaries.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { expectValidSettings, type Manifest, readCompose, readManifests, readText } from "./manifests.ts";
+
+const folder = "ops/kubernetes/";
+/** After SHUTDOWN_TIMEOUT, what the program takes to end whatever hangs. */
+const endingMs = 2000;
+
+describe("the manifests for Kubernetes", () => {
+  let all: readonly { readonly file: string; readonly manifest: Manifest }[];
+  let compose: Manifest;
+  let secretKeys: ReadonlyMap<string, string>;
+
+  const ofKind = (kind: string): readonly Manifest[] =>
+    all.map(({ manifest }) => manifest).filter((manifest) => manifest.kind === kind);
+  const named = (kind: string, name: string): Manifest => ofKind(kind).find(({ metadata }) => metadata.name === name);
+  const deployments = (): readonly Manifest[] => ofKind("Deployment");
+  const pods = (): readonly Manifest[] => [...deployments(), ...ofKind("StatefulSet")];
+  const containerOf = ({ spec }: Manifest): Manifest => spec.template.spec.containers[0];
+  /** As the container sees them, with something valid for each secret. */
+  const settingsOf = (deployment: Manifest): Readonly<Record<string, string>> => {
+    const { envFrom, env } = containerOf(deployment);
+    const shared = envFrom.map(({ configMapRef }: Manifest) => named("ConfigMap", configMapRef.name).data);
+    const own = env.map(({ name, value }: Manifest) => [name, value ?? examples[name] ?? "secret"]);
+    return Object.assign({}, ...shared, Object.fromEntries(own));
+  };
+  const examples: Readonly<Record<string, string>> = {
+    MYSQL_URL: "mysql://waybill:secret@mysql:3306/waybill",
+    SMTP_URL: "smtps://user:secret@mail.example.com:465",
+  };
+
+  before(async () => {
+    all = await readManifests(folder);
+    compose = await readCompose();
+    const lines = (await readText(`${folder}secret.env.template`)).split("\n").filter((line) => /^[^#]/.test(line));
+    secretKeys = new Map(lines.map((line) => [line.split("=")[0] ?? "", line.slice(line.indexOf("=") + 1)]));
+  });
+
+  it("are all named in the kustomization, and nothing else is", () => {
+    const files = new Set(all.map(({ file }) => file).filter((file) => file !== "kustomization.yaml"));
+    expect(new Set(ofKind("Kustomization")[0].resources)).to.deep.equal(files);
+    expect(all.every(({ manifest }) => manifest.apiVersion && manifest.kind)).to.equal(true);
+  });
+
+  it("have a deployment for each role, with settings that the program knows and takes", () => {
+    expect(new Set(deployments().map(({ metadata }) => metadata.name))).to.deep.equal(new Set(roles));
+    for (const deployment of deployments()) {
+      const { name } = deployment.metadata;
+      const { roles: played, healthPort, nats, streamReplicas } = expectValidSettings(settingsOf(deployment), name);
+      expect([...played]).to.deep.equal([name]);
+      expect(healthPort).to.equal(portOf(deployment, "health"));
+      expect(nats?.servers).to.have.length(streamReplicas);
+      expect(streamReplicas).to.equal(named("StatefulSet", "nats").spec.replicas);
+    }
+  });
+
+  const portOf = (workload: Manifest, port: string): number =>
+    containerOf(workload).ports.find(({ name }: Manifest) => name === port)?.containerPort;
+
+  it("ask for health where it is answered", () => {
+    const answered = healthRoutes({ probes: [], logger: null as never }).map(({ path }) => path);
+    for (const deployment of deployments()) {
+      const container = containerOf(deployment);
+      for (const probe of ["startupProbe", "livenessProbe", "readinessProbe"]) {
+        const { path, port } = container[probe].httpGet;
+        expect(answered, probe).to.include(path);
+        expect(portOf(deployment, port), `${deployment.metadata.name} ${probe}`).to.be.a("number");
+      }
+      expect(container.readinessProbe.httpGet.path).to.equal("/readyz");
+      expect(container.livenessProbe.httpGet.path, "what is away is no reason to be killed").to.equal("/livez");
+    }
+  });
+
+  it("have services, addresses and budgets that meet what they name", () => {
+    for (const { metadata, spec } of [...ofKind("Service"), ...ofKind("PodDisruptionBudget")]) {
+      const wanted = Object.entries(spec.selector.matchLabels ?? spec.selector);
+      const met = pods().filter(({ spec: of }) =>
+        wanted.every(([label, value]) => of.template.metadata.labels[label] === value),
+      );
+      expect(met, metadata.name).to.have.length(1);
+      for (const { port, targetPort = port } of spec.ports ?? []) {
+        const ports = containerOf(met[0]).ports.flatMap(({ name, containerPort }: Manifest) => [name, containerPort]);
+        expect(ports, metadata.name).to.include(targetPort);
+      }
+    }
+    for (const { metadata, spec } of pods()) {
+      expect(spec.template.metadata.labels, metadata.name).to.include(spec.selector.matchLabels);
+    }
+    expect(portOf(named("Deployment", "api"), "http")).to.equal(3000);
+  });
+
+  it("give everybody time to end: longer than the program takes", () => {
+    for (const deployment of deployments()) {
+      const { terminationGracePeriodSeconds } = deployment.spec.template.spec;
+      const [, pause = "0"] = containerOf(deployment).lifecycle?.preStop.exec.command ?? [];
+      const { shutdownTimeoutMs } = expectValidSettings(settingsOf(deployment), deployment.metadata.name);
+      expect(terminationGracePeriodSeconds * 1000).to.be.greaterThan(
+        Number(pause) * 1000 + shutdownTimeoutMs + endingMs,
+      );
+    }
+  });
+
+  it("run nothing as root, write to no image, and ask for what they need", () => {
+    for (const workload of pods()) {
+      const { spec } = workload.spec.template;
+      const { securityContext, resources } = containerOf(workload);
+      const { name } = workload.metadata;
+      expect(spec.securityContext, name).to.deep.include({
+        runAsNonRoot: true,
+        seccompProfile: { type: "RuntimeDefault" },
+      });
+      expect(spec.securityContext.runAsUser, name).to.be.greaterThan(0);
+      expect(spec.automountServiceAccountToken, name).to.equal(false);
+      expect(securityContext, name).to.deep.equal({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      expect(Object.keys(resources.requests), name).to.have.members(["cpu", "memory"]);
+      expect(resources.limits, name).to.have.property("memory");
+    }
+  });
+
+  it("take every secret from a template that has a place for it, and a value for none", () => {
+    const asked = pods().flatMap((workload) =>
+      containerOf(workload).env.flatMap(({ valueFrom }: Manifest) => valueFrom?.secretKeyRef ?? []),
+    );
+    expect(new Set(asked.map(({ name }) => name))).to.deep.equal(new Set(["waybill"]));
+    expect(new Set(asked.map(({ key }) => key))).to.deep.equal(new Set(secretKeys.keys()));
+    expect([...secretKeys.values()].filter((value) => value !== "")).to.deep.equal([]);
+    const texts = JSON.stringify(all);
+    expect(texts).not.to.match(/:\/\/[^:/"]+:[^@/"]+@/);
+  });
+
+  it("run the images of the compose file", () => {
+    const images = new Map(pods().map((workload) => [workload.metadata.name, containerOf(workload).image]));
+    expect(images.get("nats")).to.equal(compose.services.nats.image);
+    expect(images.get("mysql")).to.equal(compose.services.mysql.image);
+    for (const { metadata } of deployments()) expect(images.get(metadata.name)).to.equal(compose.services.api.image);
+    expect(ofKind("Kustomization")[0].images.map(({ name }: Manifest) => name)).to.deep.equal([
+      compose.services.api.image,
+    ]);
+    expect(containerOf(named("StatefulSet", "mysql")).args).to.deep.equal(compose.services.mysql.command);
+  });
+
+  it("have a configuration that NATS takes", async () => {
+    const { nats: binary } = await locateOwnBinaries();
+    const run = promisify(execFile);
+    const { stdout: version } = await run(binary, ["--version"]);
+    const text: string = named("ConfigMap", "nats").data["nats.conf"];
+    // The image's server knows it; one before 2.10 takes it for a fault.
+    const known = isAtLeast(version.replace(/^.* v/, ""), [2, 10]) ? text : text.replace("sync_interval: always", "");
+    const home = await temporaryFolder();
+    await writeFile(join(home, "nats.conf"), known);
+    const env = { PATH: process.env["PATH"], POD_NAME: "nats-0", NATS_PASSWORD: "w0e0" };
+    const { stderr } = await run(binary, ["-t", "-c", join(home, "nats.conf")], { env });
+    expect(stderr).to.include("is valid");
+    await rm(home, { recursive: true });
+  });
+});
