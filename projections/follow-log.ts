@@ -7,9 +7,9 @@ import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 const maxEvents = 2_000;
 /**
  * From the beginning of a transaction to that of the next, unless there is more than it could take. What comes alone is
- * projected at once; of a steady stream this makes ten transactions a second, and not one for every few events.
+ * projected at once; of a steady stream this makes five transactions a second, and not one for every few events.
  */
-const paceMs = 100;
+const paceMs = 200;
 /** On a machine or a database that is busy a transaction takes longer: then fewer and larger ones leave room for others. */
 const restByBusy = 3;
 const longestRestMs = 250;

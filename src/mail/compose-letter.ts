@@ -6,6 +6,7 @@ import { type BodyWriter, type ComposedBody, createBodyWriter } from "./compose-
 import { createSigner, type DkimSettings, type Signer } from "./dkim.ts";
 import { type HeaderField, readHeaderFields, toBytesAsText } from "./header-fields.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
+import { writePlainAddress } from "./plain-address.ts";
 
 export type Envelope = { readonly from: string; readonly to: string };
 
@@ -46,7 +47,7 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
   };
 
   return {
-    envelopeTo: (recipient) => ({ from, to: node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "" }),
+    envelopeTo: (recipient) => ({ from, to: writePlainAddress(recipient) ?? envelopeAddress(node, recipient) }),
     messageOf: async (mail, date) => {
       const { personal } = mail;
       if (letter.isUnsubscribable && !mail.unsubscribeUrl) throw new Error("A mail has no link to unsubscribe by.");
@@ -59,6 +60,9 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
     },
   };
 }
+
+const envelopeAddress = (node: MimeNode, recipient: string): string =>
+  node.setEnvelope({ to: toAddress(recipient) }).getEnvelope().to[0] ?? "";
 
 function createForm(letter: Letter): Form {
   const node = new MailComposer(toComposerOptions(letter)).compile();
@@ -101,6 +105,12 @@ const toOptions = (
 /** As an object: a string could be read as several addresses. */
 const toAddress = (address: string) => ({ name: "", address });
 
+const plainId = /^<[\x21-\x7e]+>$/;
+/** Nothing to fold and nothing to encode. */
+const shortLine = /^[\x20-\x7e]{1,76}$/;
+
+const toLine = (field: string): string => (shortLine.test(field) ? field : toBytesAsText(foldLines(field, 76)));
+
 function fieldsOfMail(
   node: MimeNode,
   { to, messageId, personal, unsubscribeUrl }: Mail,
@@ -109,11 +119,11 @@ function fieldsOfMail(
 ): Map<string, HeaderField> {
   const own = (name: string, value: string): [string, HeaderField] => {
     const key = name.toLowerCase();
-    return [key, { key, line: toBytesAsText(foldLines(`${name}: ${value}`, 76)) }];
+    return [key, { key, line: toLine(`${name}: ${value}`) }];
   };
   const fields = [
-    own("To", node.encodeHeaderValue("To", toAddress(to))),
-    own("Message-ID", node.encodeHeaderValue("Message-ID", messageId)),
+    own("To", writePlainAddress(to) ?? node.encodeHeaderValue("To", toAddress(to))),
+    own("Message-ID", plainId.test(messageId) ? messageId : node.encodeHeaderValue("Message-ID", messageId)),
     own("Date", node.encodeHeaderValue("Date", date)),
   ];
   if (personal) fields.push(own("Subject", node.encodeHeaderValue("Subject", personal.subject)));
