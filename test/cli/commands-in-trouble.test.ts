@@ -1,11 +1,9 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createApiClient } from "../support/api-client.ts";
 import { allCommands, type Outcome, runProgram } from "../support/command-tree.ts";
-import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type Stage, setStage } from "../support/stage.ts";
 import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
 
 /** What a command cannot do its work without: the service, NATS alone, NATS and the database, or nothing. */
@@ -48,24 +46,15 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
 const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
 
 describe("Every command, where things are as they should be and where they are not", () => {
-  let nats: TestNats;
-  let database: TestDatabase;
-  let mailServer: TestMailServer;
+  let stage: Stage;
   let service: Waybill;
-  let folder: string;
   let env: Readonly<Record<string, string>>;
   let places: Readonly<Record<string, string>>;
 
   before(async () => {
-    [nats, database, mailServer, folder] = await Promise.all([
-      startNats(),
-      freshDatabase(),
-      startMailServer(),
-      temporaryFolder(),
-    ]);
-    const surroundings = { nats, mysqlUrl: database.url, smtpUrl: mailServer.url };
-    service = await startWaybill(surroundings);
-    env = { ...settingsFor(surroundings), WAYBILL_URL: service.url };
+    stage = await setStage();
+    service = await startWaybill(stage.surroundings);
+    env = { ...settingsFor(stage.surroundings), WAYBILL_URL: service.url };
     places = { ...(await makeFiles()), ...(await makeJobs()) };
     // From here on the service asks for a key.
     const key = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
@@ -75,14 +64,11 @@ describe("Every command, where things are as they should be and where they are n
   });
   after(async () => {
     await service?.stop();
-    await mailServer?.stop();
-    await database?.drop();
-    await nats?.cleanUp();
-    await rm(folder, { recursive: true, force: true });
+    await stage?.cleanUp();
   });
 
   async function makeFiles(): Promise<Record<string, string>> {
-    const at = (name: string): string => join(folder, name);
+    const at = (name: string): string => join(stage.folder, name);
     await writeFile(at("letter.txt"), "Hello {{ name }}");
     await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
     return { LETTER: at("letter.txt"), READERS: at("readers.csv"), EXPORTED: at("log.ndjson") };
@@ -90,7 +76,7 @@ describe("Every command, where things are as they should be and where they are n
 
   async function makeJobs(): Promise<Record<string, string>> {
     const client = createApiClient(service.url);
-    mailServer.answerRecipient("full@example.com", { code: 552, text: "5.2.2 Mailbox full" });
+    stage.mailServer.answerRecipient("full@example.com", { code: 552, text: "5.2.2 Mailbox full" });
     const mailing = { subject: "S", body: "B", recipients: ["ada@example.com"] };
     const later = { ...mailing, scheduledAt: "2099-01-01T00:00:00Z" };
     const [done, failed, waiting, held, paused] = await Promise.all([
@@ -209,7 +195,7 @@ describe("Every command, where things are as they should be and where they are n
 
   it("hands over evidence that holds without the service, and not once it was altered", async () => {
     const { out } = await run("jobs evidence", filledIn(["DONE"]));
-    const [whole, altered] = [join(folder, "job.ndjson"), join(folder, "altered.ndjson")];
+    const [whole, altered] = [join(stage.folder, "job.ndjson"), join(stage.folder, "altered.ndjson")];
     await writeFile(whole, `${out}\n`);
     await writeFile(altered, `${out.replace("ada@example.com", "eva@example.com")}\n`);
     const without = { NATS_URL: "nats://127.0.0.1:1", WAYBILL_URL: "http://127.0.0.1:1" };
@@ -239,7 +225,7 @@ describe("Every command, where things are as they should be and where they are n
   });
 
   it("says that there is no log where the service has never run", async () => {
-    const settings = { NATS_PREFIX: `${nats.prefix}none` };
+    const settings = { NATS_PREFIX: `${stage.nats.prefix}none` };
     expectFailure(await run("log export", filledIn(["EXPORTED"]), settings), /There is no log here yet/);
   });
 });

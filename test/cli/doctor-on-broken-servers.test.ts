@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CommandFailed } from "../../src/cli/command-failed.ts";
@@ -12,37 +12,25 @@ import { createCommandLine } from "../support/cli.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
 import { openJetStreamLog } from "../support/jetstream-log.ts";
-import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { findDatabaseSource, findNatsSource } from "../support/server-sources.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startNats } from "../support/services.ts";
+import { type Stage, setStage } from "../support/stage.ts";
 import { settingsFor } from "../support/waybill.ts";
 
 type OwnNats = { readonly url: string; readonly monitorUrl: string; readonly version: string; stop(): Promise<void> };
 
 describe("waybill doctor, asked about servers that are broken for real", () => {
-  let nats: TestNats;
-  let database: TestDatabase;
-  let mailServer: TestMailServer;
-  let folder: string;
+  let stage: Stage;
 
   before(async () => {
-    [nats, database, mailServer, folder] = await Promise.all([
-      startNats(),
-      freshDatabase(),
-      startMailServer(),
-      temporaryFolder(),
-    ]);
+    stage = await setStage();
   });
   after(async () => {
-    await mailServer?.stop();
-    await database?.drop();
-    await nats?.cleanUp();
-    await rm(folder, { recursive: true, force: true });
+    await stage?.cleanUp();
   });
 
   const examine = async (planted: Readonly<Record<string, string>>, ...args: readonly string[]) => {
-    const env = { ...settingsFor({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }), ...planted };
+    const env = { ...settingsFor(stage.surroundings), ...planted };
     const commandLine = createCommandLine([addDoctorCommand], env);
     await commandLine.run("doctor", "--json", ...args).catch((failure: unknown) => {
       if (!(failure instanceof CommandFailed)) throw failure;
@@ -56,7 +44,7 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
   async function startOwn(config: string): Promise<OwnNats | null> {
     const source = await findNatsSource();
     if (source.kind === "running") return null;
-    const file = join(folder, "nats.conf");
+    const file = join(stage.folder, "nats.conf");
     await writeFile(file, `host: "127.0.0.1"\nport: -1\nhttp: "127.0.0.1:-1"\n${config}\n`);
     const child: ChildProcess = spawn(source.binary, ["-c", file], { stdio: ["ignore", "ignore", "pipe"] });
     const exited = once(child, "exit");
@@ -98,13 +86,13 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
 
   for (const isSet of [false, true]) {
     it(`tells from the monitoring port that fsync is ${isSet ? "set" : "not set"}`, async () => {
-      const probe = await startOwn(`jetstream { store_dir: "${join(folder, "unset")}" }`);
+      const probe = await startOwn(`jetstream { store_dir: "${join(stage.folder, "unset")}" }`);
       if (probe === null) return;
       // Servers before 2.10 do not know the setting, and do not start with it.
       const knows = isAtLeast(probe.version, [2, 10]);
       const own =
         isSet && knows
-          ? await startOwn(`jetstream { store_dir: "${join(folder, "set")}", sync_interval: always }`)
+          ? await startOwn(`jetstream { store_dir: "${join(stage.folder, "set")}", sync_interval: always }`)
           : probe;
       const findings = await examine(placeOf(own ?? probe), "--nats-monitor", (own ?? probe).monitorUrl);
       await Promise.all([probe.stop(), own?.stop()]);
@@ -118,10 +106,10 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     this.timeout(120_000);
     const source = await findDatabaseSource();
     if (source.kind === "running") return;
-    const dataDir = join(folder, "late");
+    const dataDir = join(stage.folder, "late");
     await (await startDatabaseServer({ dataDir, binary: source.binary })).stop();
     // Begins each session an hour ago: the machine's own clock is everybody's, and stays as it is.
-    const path = join(folder, "late-database");
+    const path = join(stage.folder, "late-database");
     const late = "--init-connect=SET timestamp = UNIX_TIMESTAMP() - 3600";
     const script = await readFile(source.binary.path, "latin1");
     // A program that is a script itself is to begin as it does: with what it says first.
@@ -147,7 +135,11 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     try {
       await (await openJetStreamLog(onSmallDisk.config, onSmallDisk.prefix)).close();
       await disk.fill();
-      const { MYSQL_URL: _, ...named } = settingsFor({ nats: onSmallDisk, mysqlUrl: "", smtpUrl: mailServer.url });
+      const { MYSQL_URL: _, ...named } = settingsFor({
+        nats: onSmallDisk,
+        mysqlUrl: "",
+        smtpUrl: stage.mailServer.url,
+      });
       const found = seriousOnes(await examine(named));
       expect(found).to.have.lengthOf(1);
       expect(found[0]).to.match(/^nats: NATS does not store a message: .* Look at the disk under its store_dir/);

@@ -1,49 +1,40 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { atEndOfRun } from "../support/end-of-run.ts";
-import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type Stage, setStage } from "../support/stage.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const recipients = 4200;
 
 describe("waybill send, ended in the middle", () => {
-  let nats: TestNats;
-  let database: TestDatabase;
-  let mailServer: TestMailServer;
+  let stage: Stage;
   let service: Waybill;
-  let folder: string;
 
   before(async () => {
-    [nats, database, mailServer, folder] = await Promise.all([
-      startNats(),
-      freshDatabase(),
-      startMailServer(),
-      temporaryFolder(),
-    ]);
-    service = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
+    stage = await setStage();
+    service = await startWaybill(stage.surroundings);
     const rows = Array.from({ length: recipients }, (_, index) => `reader${index}@example.com,R${index}`);
-    await writeFile(join(folder, "readers.csv"), ["email,name", ...rows].join("\n"));
-    await writeFile(join(folder, "news.txt"), "Hello {{ name }}");
+    await writeFile(join(stage.folder, "readers.csv"), ["email,name", ...rows].join("\n"));
+    await writeFile(join(stage.folder, "news.txt"), "Hello {{ name }}");
   });
   after(async () => {
     await service?.stop();
-    await mailServer?.stop();
-    await database?.drop();
-    await nats?.cleanUp();
-    await rm(folder, { recursive: true, force: true });
+    await stage?.cleanUp();
   });
 
   const send = (): ChildProcess => {
     const args = ["send", "--subject", "News", "--text", "news.txt", "--csv", "readers.csv", "--wait", "--json"];
     const env = { PATH: process.env["PATH"], WAYBILL_URL: service.url };
-    const child = spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: stage.folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     atEndOfRun(async () => void child.kill("SIGKILL"));
     return child;
   };
@@ -77,7 +68,7 @@ describe("waybill send, ended in the middle", () => {
     const sent = JSON.parse(Buffer.concat(chunks).toString());
     expect(sent.progress).to.include({ total: recipients, sent: recipients });
     expect(sent.repeated).to.be.at.least(1);
-    const addresses = mailServer.mails.flatMap(({ to }) => to);
+    const addresses = stage.mailServer.mails.flatMap(({ to }) => to);
     expect([addresses.length, new Set(addresses).size]).to.deep.equal([recipients, recipients]);
     const jobs = (await (await fetch(`${service.url}/api/jobs?pageSize=100`)).json()) as { data: { id: string }[] };
     expect(jobs.data.map(({ id }) => id)).to.have.members(sent.jobs);

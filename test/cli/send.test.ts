@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CommandFailed } from "../../src/cli/command-failed.ts";
@@ -6,43 +6,30 @@ import { addSendCommand } from "../../src/cli/send.ts";
 import { WrongUsage } from "../../src/cli/wrong-usage.ts";
 import { type CommandLine, createCommandLine } from "../support/cli.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type Stage, setStage } from "../support/stage.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 const people = (count: number): string[] => Array.from({ length: count }, (_, index) => `reader${index}@example.com`);
 
 describe("waybill send", () => {
-  let nats: TestNats;
-  let database: TestDatabase;
-  let mailServer: TestMailServer;
+  let stage: Stage;
   let service: Waybill;
-  let folder: string;
   let commandLine: CommandLine;
 
   before(async () => {
-    [nats, database, mailServer, folder] = await Promise.all([
-      startNats(),
-      freshDatabase(),
-      startMailServer(),
-      temporaryFolder(),
-    ]);
-    service = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
+    stage = await setStage();
+    service = await startWaybill(stage.surroundings);
     commandLine = createCommandLine([addSendCommand], { WAYBILL_URL: service.url });
-    await writeFile(join(folder, "news.html"), "<p>Hello {{ name }}</p>");
+    await writeFile(join(stage.folder, "news.html"), "<p>Hello {{ name }}</p>");
   });
   after(async () => {
     await service?.stop();
-    await mailServer?.stop();
-    await database?.drop();
-    await nats?.cleanUp();
-    await rm(folder, { recursive: true, force: true });
+    await stage?.cleanUp();
   });
 
   const file = async (name: string, content: string): Promise<string> => {
-    await writeFile(join(folder, name), content);
-    return join(folder, name);
+    await writeFile(join(stage.folder, name), content);
+    return join(stage.folder, name);
   };
   const send = (csv: string, ...more: readonly string[]) =>
     commandLine.run(
@@ -50,7 +37,7 @@ describe("waybill send", () => {
       "--subject",
       "News for {{ name }}",
       "--html",
-      join(folder, "news.html"),
+      join(stage.folder, "news.html"),
       "--csv",
       csv,
       ...more,
@@ -58,8 +45,8 @@ describe("waybill send", () => {
   const sendJson = async (csv: string, ...more: readonly string[]) =>
     JSON.parse((await send(csv, ...more, "--json")).printed.join("\n"));
   const rawTo = (address: string): string =>
-    mailServer.mails.find(({ to }) => to.includes(address))?.raw.toString() ?? "";
-  const mailedTo = (address: string): number => mailServer.mails.filter(({ to }) => to.includes(address)).length;
+    stage.mailServer.mails.find(({ to }) => to.includes(address))?.raw.toString() ?? "";
+  const mailedTo = (address: string): number => stage.mailServer.mails.filter(({ to }) => to.includes(address)).length;
 
   it("mails every row once, with its own variables, in jobs of a thousand", async function () {
     this.timeout(90_000);
@@ -69,7 +56,7 @@ describe("waybill send", () => {
     expect(sent).to.deep.include({ recipients: 1100, duplicates: 0, repeated: 0, statuses: { completed: 2 } });
     expect(sent.jobs).to.have.lengthOf(2);
     expect(sent.progress).to.include({ total: 1100, sent: 1100, pending: 0 });
-    expect(new Set(mailServer.mails.flatMap(({ to }) => to)).size).to.equal(1100);
+    expect(new Set(stage.mailServer.mails.flatMap(({ to }) => to)).size).to.equal(1100);
     expect(rawTo("reader7@example.com")).to.include("Subject: News for Reader 7\r\n");
 
     const again = await sendJson(csv, "--wait");
@@ -87,12 +74,12 @@ describe("waybill send", () => {
       { WAYBILL_URL: service.url },
       { interrupted: stopping.signal, onTold: () => stopping.abort() },
     );
-    const args = ["send", "--subject", "News for {{ name }}", "--html", join(folder, "news.html"), "--csv", csv];
+    const args = ["send", "--subject", "News for {{ name }}", "--html", join(stage.folder, "news.html"), "--csv", csv];
     expect(await failureOf(stopped.run(...args))).to.be.instanceOf(CommandFailed);
     const sent = await sendJson(csv, "--wait");
     expect(sent).to.include({ repeated: 1 });
     expect(sent.progress).to.include({ sent: 1100 });
-    const addresses = mailServer.mails.flatMap(({ to }) => to);
+    const addresses = stage.mailServer.mails.flatMap(({ to }) => to);
     const resumed = addresses.filter((address) => address.startsWith("resumed-"));
     expect([resumed.length, new Set(resumed).size]).to.deep.equal([1100, 1100]);
   });
@@ -164,15 +151,15 @@ describe("waybill send", () => {
     const csv = await file("fine.csv", "email\nr@example.com\n");
     const nothing = createCommandLine([addSendCommand], { WAYBILL_URL: service.url });
     expect(await failureOf(nothing.run("send", "--subject", "S", "--csv", csv))).to.be.instanceOf(WrongUsage);
-    expect(await failureOf(send(csv, "--text", join(folder, "none.txt")))).to.be.instanceOf(WrongUsage);
+    expect(await failureOf(send(csv, "--text", join(stage.folder, "none.txt")))).to.be.instanceOf(WrongUsage);
     expect(await failureOf(send(csv, "--delimiter", "ab"))).to.be.instanceOf(WrongUsage);
-    expect((await failureOf(send(join(folder, "none.csv")))).message).to.include("none.csv");
+    expect((await failureOf(send(join(stage.folder, "none.csv")))).message).to.include("none.csv");
   });
 
   it("draws a bar on a terminal", async () => {
     const csv = await file("bar.csv", "email,name\nbar@example.com,B\n");
     const terminal = createCommandLine([addSendCommand], { WAYBILL_URL: service.url }, { isTerminal: true });
-    const args = ["send", "--subject", "S", "--html", join(folder, "news.html"), "--csv", csv, "--wait"];
+    const args = ["send", "--subject", "S", "--html", join(stage.folder, "news.html"), "--csv", csv, "--wait"];
     const { told } = await terminal.run(...args);
     expect(told).to.include.members([""]);
     expect(told.join("\n")).to.match(/\[#{24}\] 1 of 1 recipients accepted/);
