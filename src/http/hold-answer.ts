@@ -1,5 +1,6 @@
 import type { JobRecord } from "../domain/job/job-record.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { traceIdOf } from "../event-log/traceparent.ts";
 import type { Live } from "../live/live.ts";
 import { type Answer, json } from "./answer.ts";
 import { toLoggable } from "./failure.ts";
@@ -29,7 +30,9 @@ export async function holdAnswer(
     const body = { ...(created.body as object), ...toJobAnswer(found, request.base) };
     return json(body, headers, created.status);
   } catch (failure) {
-    logger.warn({ jobId: job.jobId, failure: toLoggable(failure) }, "an answer is not held until the job has ended");
+    const { requestId, traceparent } = request.context;
+    const line = { requestId, traceId: traceIdOf(traceparent), jobId: job.jobId, failure: toLoggable(failure) };
+    logger.warn(line, "an answer is not held until the job has ended");
     return created;
   }
 }

@@ -51,6 +51,7 @@ describe("The dashboard of a service that asks for keys", () => {
       "Suppressions",
       "Recipients",
       "Events",
+      "Notifications",
       "System",
     ]);
     await watched.page.reload();
@@ -70,7 +71,15 @@ describe("The dashboard of a service that asks for keys", () => {
   it("does not show what a key's scopes forbid", async () => {
     await signInWith(readOnly.text);
     await watched.page.getByText("acme").waitFor();
-    expect(await menu()).to.deep.equal(["Overview", "Jobs", "Dead letters", "Suppressions", "Recipients", "System"]);
+    expect(await menu()).to.deep.equal([
+      "Overview",
+      "Jobs",
+      "Dead letters",
+      "Suppressions",
+      "Recipients",
+      "Notifications",
+      "System",
+    ]);
     await watched.page.goto(`${api.url}/#/compose`);
     await watched.page.getByText("There is nothing here for this key.").waitFor();
   });
