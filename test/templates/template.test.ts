@@ -130,7 +130,8 @@ describe("a template", () => {
 
   for (const [what, [source, variables]] of Object.entries(hostile)) {
     it(`that ${what} is stopped, at little cost`, () => {
-      expect(cpuMs(() => faultOf(source, variables))).to.be.lessThan(100);
+      // Ten times what it takes on a slow core: without the limits it would take minutes, or all memory.
+      expect(cpuMs(() => faultOf(source, variables))).to.be.lessThan(1000);
     });
   }
 });
