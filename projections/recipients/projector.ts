@@ -22,7 +22,7 @@ export const recipientsProjector: Projector = {
 /** Longer lists make MariaDB turn them into a join. */
 const loadedAtOnce = 500;
 /** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
-const createdAtOnce = 20;
+const createdAtOnce = 5;
 
 /**
  * Of each recipient one row is written for each batch that tells something of it, and none is read: the ledger of its

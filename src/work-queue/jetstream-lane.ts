@@ -1,15 +1,23 @@
 import { createInbox, ErrorCode, type Msg, NatsError } from "nats";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { type JetStreamConnection, nanosOf } from "../event-log/jetstream-connection.ts";
 import { type DurableConsumer, nextMessages } from "../event-log/jetstream-durable.ts";
 import { isStatus } from "../event-log/jetstream-message.ts";
 
-const answerTimeoutMs = 1500;
+/**
+ * How long the server keeps a request for which there is no message. With `no_wait` it would say so at once, but 2.9
+ * looks through the subjects of the log for that, each time through more of them.
+ */
+const expiresMs = 100;
+/** Releases up to 2.9.15 forget to say when the time is up. */
+const silenceMs = 150;
 /** A lane that was found empty is asked again after this, hint or no hint. */
 const lookAgainAfterMs = 500;
 /** A hint may be here before its message is in the log: then the lane is asked once more, a moment later. */
 const hintIsYoungForMs = 50;
 const askOnceMoreAfterMs = 20;
+/** What came when nobody waited for it is handed back after this, unless it was taken. */
+const keptForMs = 50;
 
 /** The turns of one lane, as the consumer that all workers share hands them out. */
 export type Lane = {
@@ -17,17 +25,22 @@ export type Lane = {
   readonly consumer: DurableConsumer;
   /** Something is likely to be there, or nobody has looked for a while. */
   mayHaveWork(): boolean;
-  /** Up to `limit` messages, at once; none where none is likely. Rejects, with an error of NATS, without an answer. */
+  /**
+   * Up to `limit` messages, a moment later at most; none, at once, where none is likely. Rejects, with an error of
+   * NATS, where there is no such consumer.
+   */
   take(limit: number): Promise<readonly Msg[]>;
   /** A message may have come. */
   hint(): void;
 };
 
-type Round = { readonly messages: Msg[]; outstanding: number; settle: (failure: NatsError | null) => void };
+type Round = { readonly messages: Msg[]; outstanding: number; readonly settle: () => void };
 
 /**
  * Asks for one message a request, and counts the answers: of a request for several nobody is told when its last one
  * was answered. How many are asked for is how many are likely to be there, by the hints and by what was found before.
+ * Where none is, one is asked for all the same, now and then, and nobody waits for it: what comes then, or too late,
+ * wakes whoever takes.
  */
 export function createLane(
   connection: JetStreamConnection,
@@ -36,53 +49,59 @@ export function createLane(
   lookAgain: () => void,
 ): Lane {
   const { nats } = connection;
+  const next = nextMessages(consumer.stream, consumer.name);
   let inbox: string | null = null;
-  let stopListening: () => void = () => {};
   let round: Round | null = null;
+  let unclaimed: Msg[] = [];
+  let refusal: NatsError | null = null;
   let likely = 0;
   let hintedAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
 
+  const keep = (message: Msg): void => {
+    unclaimed.push(message);
+    likely += 1;
+    setTimeout(() => {
+      if (!unclaimed.includes(message)) return;
+      unclaimed = unclaimed.filter((other) => other !== message);
+      if (message.reply) connection.say(message.reply, "-NAK");
+    }, keptForMs).unref();
+    lookAgain();
+  };
+  /** An answer to an earlier question may be taken for one to the next: then that one comes when nobody waits for it. */
   const heard = (message: Msg): void => {
-    if (round === null) return;
-    if (isStatus(message) && message.headers?.code === 503) {
-      round.settle(NatsError.errorForCode(ErrorCode.NoResponders));
-      return;
+    if (!isStatus(message)) {
+      if (round === null) keep(message);
+      else round.messages.push(message);
+    } else if (message.headers?.code === 503) {
+      refusal = NatsError.errorForCode(ErrorCode.NoResponders);
+      round?.settle();
     }
-    if (!isStatus(message)) round.messages.push(message);
+    if (round === null) return;
     round.outstanding -= 1;
-    if (round.outstanding === 0) round.settle(null);
+    if (round.outstanding === 0) round.settle();
   };
   /** Delivered messages keep the subject of the stream: what tells them apart is the inbox that they come to. */
-  const listen = (): string => {
-    const subject = createInbox();
-    const subscription = nats.subscribe(subject, { callback: (_, message) => heard(message) });
-    stopListening = () => {
-      if (!nats.isClosed()) subscription.unsubscribe();
-      inbox = null;
-    };
-    inbox = subject;
-    return subject;
+  const ask = (count: number): void => {
+    askedAt = performance.now();
+    if (inbox === null) {
+      inbox = createInbox();
+      nats.subscribe(inbox, { callback: (_, message) => heard(message) });
+    }
+    for (let asked = 0; asked < count; asked += 1) nats.publish(next, oneSoon, { reply: inbox });
   };
-
-  const ask = async (count: number): Promise<readonly Msg[]> => {
-    const reply = inbox ?? listen();
+  const askAndWait = (count: number): Promise<readonly Msg[]> => {
     const messages: Msg[] = [];
-    const failure = await new Promise<NatsError | null>((resolve) => {
-      const timer = setTimeout(() => round?.settle(NatsError.errorForCode(ErrorCode.Timeout)), answerTimeoutMs);
-      const settle = (end: NatsError | null): void => {
+    return new Promise((resolve) => {
+      const settle = (): void => {
         clearTimeout(timer);
         round = null;
-        resolve(end);
+        resolve(messages);
       };
+      const timer = setTimeout(settle, silenceMs);
       round = { messages, outstanding: count, settle };
-      const subject = nextMessages(consumer.stream, consumer.name);
-      for (let asked = 0; asked < count; asked += 1) nats.publish(subject, oneAtOnce, { reply });
+      ask(count);
     });
-    // An answer that comes yet must not be taken for one to the next question; its message comes again by itself.
-    if (failure !== null) stopListening();
-    if (failure !== null && messages.length === 0) throw failure;
-    return messages;
   };
 
   const isDue = (): boolean => performance.now() - askedAt > lookAgainAfterMs;
@@ -90,23 +109,32 @@ export function createLane(
     likely = Math.max(likely, 1);
     lookAgain();
   };
+  const throwRefusal = (): void => {
+    const failure = refusal;
+    refusal = null;
+    if (failure !== null) throw failure;
+  };
 
   return {
     name,
     consumer,
     mayHaveWork: () => likely > 0 || isDue(),
     take: async (limit) => {
-      const count = Math.min(limit, likely === 0 && isDue() ? 1 : likely);
+      const kept = unclaimed.splice(0, limit);
+      if (kept.length > 0) return kept;
+      throwRefusal();
+      if (likely === 0 && isDue()) ask(1);
+      const count = Math.min(limit, likely);
       if (count === 0) return [];
-      askedAt = performance.now();
       const before = likely;
-      const messages = await ask(count);
-      if (messages.length === count) likely = Math.max(likely - count, 2 * count);
+      const messages = await askAndWait(count);
+      if (messages.length >= count) likely = Math.max(likely - count, 2 * count);
       else {
         // What was hinted at meanwhile may be there by now.
         likely = Math.max(0, likely - before);
         if (performance.now() - hintedAt < hintIsYoungForMs) setTimeout(askOnceMore, askOnceMoreAfterMs).unref();
       }
+      if (messages.length === 0) throwRefusal();
       return messages;
     },
     hint: () => {
@@ -116,4 +144,4 @@ export function createLane(
   };
 }
 
-const oneAtOnce = '{"batch":1,"no_wait":true}';
+const oneSoon = JSON.stringify({ batch: 1, expires: nanosOf(expiresMs) });

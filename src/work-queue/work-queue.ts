@@ -3,7 +3,10 @@ import type { Delivery } from "../event-log/delivery.ts";
 
 /** The queue is the log: what stands on the queues' subjects, handed to one worker at a time. */
 export interface WorkQueue {
-  /** Turns that wait, up to `limit`, of the highest priority there is; none when none waits. Throws LogUnavailable. */
+  /**
+   * Turns that wait, up to `limit`, of the highest priority there is; none when none is known of. What is found then is
+   * told by `onArrival`, and handed back where nobody takes it at once. Throws LogUnavailable.
+   */
   take(limit: number): Promise<readonly Delivery<JobQueued>[]>;
   /** About how many turns wait to be taken for the first time. Throws LogUnavailable. */
   waiting(): Promise<number>;
