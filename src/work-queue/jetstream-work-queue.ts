@@ -9,6 +9,8 @@ import { serveLanes } from "./serve-lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 const timeoutMs = 1500;
+/** A consumer that was deleted, or that the server lost, is as silent as an empty one: it is made anew after so long. */
+const seeLanesAgainMs = 5000;
 
 export type WorkQueueSettings = {
   readonly prefix: string;
@@ -30,7 +32,7 @@ export function createJetStreamWorkQueue(
   const { nats } = connection;
   const stream = streamName(prefix, "JOBS");
   let arrived: () => void = () => {};
-  let areLanesThere = false;
+  let lanesSeenAt = Number.NEGATIVE_INFINITY;
   const lanes: readonly Lane[] = lanesOf(type).map((name) =>
     createLane(
       connection,
@@ -56,9 +58,9 @@ export function createJetStreamWorkQueue(
   };
 
   const ensureLanes = async (): Promise<void> => {
-    if (areLanesThere) return;
+    if (performance.now() - lanesSeenAt < seeLanesAgainMs) return;
     await Promise.all(lanes.map(({ consumer }) => ensureDurable(connection, consumer)));
-    areLanesThere = true;
+    lanesSeenAt = performance.now();
   };
 
   return {
@@ -68,8 +70,7 @@ export function createJetStreamWorkQueue(
         try {
           return await serve(limit);
         } catch (failure) {
-          // A consumer that was deleted, or that the server lost, does not answer either: look next time.
-          areLanesThere = false;
+          lanesSeenAt = Number.NEGATIVE_INFINITY;
           throw failure;
         }
       }),

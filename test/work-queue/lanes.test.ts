@@ -80,6 +80,15 @@ describe("A queue of turns", () => {
     stop();
   });
 
+  it("makes a consumer anew that somebody deleted, and hands out what came meanwhile", async () => {
+    const queue = openQueue();
+    await queue.take(1);
+    const manager = await opened.connection.nats.jetstreamManager();
+    await manager.consumers.delete(streamName(nats.prefix, "JOBS"), "worker-normal");
+    const { jobId } = await queueTurn();
+    await eventually(async () => expect(idsOf(await queue.take(1))).to.deep.equal([jobId]), 20_000);
+  });
+
   it("leaves behind what is none of its own: an empty lane costs no more in a long log", async () => {
     // Later servers keep count of what waits, and do not say up to where they have looked.
     if (isAtLeast(opened.connection.nats.info?.version ?? "", [2, 10])) return;
