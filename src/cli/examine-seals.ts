@@ -10,7 +10,7 @@ import { LogRolledBack } from "../seals/seal-witness.ts";
 import { askWitnesses } from "../seals/sealer.ts";
 
 const advice =
-  "Make sure that it is the right log. After a restore: waybill rebuild, waybill seals accept (docs/operator.md).";
+  "Make sure that it is the right log. After a restore: waybill rebuild, waybill seals accept (ops/guides/operator.md).";
 
 /**
  * Whether the log still holds the last seal that was seen in it: one that was put back to an earlier state says nothing

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Block, readBlocks } from "./blocks.ts";
 import { describeDocument } from "./document.ts";
 
-const guide = "docs/application-developer.md";
+const guide = "ops/guides/application-developer.md";
 
 describeDocument(guide, { startsItself: true, atMostNotRun: 0 });
 

@@ -1,3 +1,3 @@
 import { describeDocument } from "./document.ts";
 
-describeDocument("docs/auditor.md", { startsItself: true, atMostNotRun: 0 });
+describeDocument("ops/guides/auditor.md", { startsItself: true, atMostNotRun: 0 });

@@ -3,7 +3,7 @@
  *
  *     import { describeDocument } from "./document.ts";
  *
- *     describeDocument("docs/operator.md", { env: { WEBHOOK_ALLOW: "127.0.0.0/8" } });
+ *     describeDocument("ops/guides/operator.md", { env: { WEBHOOK_ALLOW: "127.0.0.0/8" } });
  *
  * makes a test of every fenced block, in order, as somebody pastes them into one bash: variables, functions and the folder stay from
  * block to block; a Node program sees what was exported. The folder looks like a checkout (links to the real one), so write

@@ -1,3 +1,3 @@
 import { describeDocument } from "./document.ts";
 
-describeDocument("docs/subscriber.md", { startsItself: true, atMostNotRun: 1 });
+describeDocument("ops/guides/subscriber.md", { startsItself: true, atMostNotRun: 1 });

@@ -22,7 +22,7 @@ import { backUpStream, restoreStream, streamNames } from "./stream-snapshots.ts"
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
-/** docs/operator.md, "Back up and restore": what it promises, on real servers that are really thrown away. */
+/** ops/guides/operator.md, "Back up and restore": what it promises, on real servers that are really thrown away. */
 describe("A backup of the log", function () {
   this.timeout(120_000);
 
