@@ -1,39 +1,43 @@
 import { Command } from "commander";
 import { readVersion } from "../release.ts";
 import type { CommandContext } from "./command-context.ts";
-import { addDoctorCommand } from "./doctor.ts";
-import { addEventsCommand } from "./events.ts";
 import { explain } from "./explain.ts";
-import { addJobsCommands } from "./jobs.ts";
-import { addKeyCommands } from "./keys.ts";
-import { addMigrateCommand } from "./migrate.ts";
-import { addRebuildCommand } from "./rebuild.ts";
-import { addReplayCommand } from "./replay.ts";
-import { addSealCommands } from "./seals.ts";
-import { addSendCommand } from "./send.ts";
-import { addStartCommand } from "./start.ts";
-import { addTenantCommands } from "./tenants.ts";
-import { addVerifyCommand } from "./verify.ts";
-import { addWebhookCommands } from "./webhooks.ts";
 
-const addCommands: readonly ((program: Command, context: CommandContext) => void)[] = [
-  addStartCommand,
-  addMigrateCommand,
-  addRebuildCommand,
-  addSendCommand,
-  addJobsCommands,
-  addEventsCommand,
-  addReplayCommand,
-  addVerifyCommand,
-  addDoctorCommand,
-  addKeyCommands,
-  addTenantCommands,
-  addWebhookCommands,
-  addSealCommands,
-];
+type Add = (program: Command, context: CommandContext) => void;
 
-/** All commands. It throws where the process would end: CommanderError for help as well as for wrong usage. */
-export function createProgram(context: CommandContext): Command {
+const loadSeals = async (): Promise<Add> => (await import("./seals.ts")).addSealCommands;
+
+/** Loaded when they are asked for: what `start` needs takes a second to load, and `send` needs none of it. */
+const commands: Readonly<Record<string, () => Promise<Add>>> = {
+  start: async () => (await import("./start.ts")).addStartCommand,
+  migrate: async () => (await import("./migrate.ts")).addMigrateCommand,
+  rebuild: async () => (await import("./rebuild.ts")).addRebuildCommand,
+  send: async () => (await import("./send.ts")).addSendCommand,
+  jobs: async () => (await import("./jobs.ts")).addJobsCommands,
+  events: async () => (await import("./events.ts")).addEventsCommand,
+  replay: async () => (await import("./replay.ts")).addReplayCommand,
+  verify: async () => (await import("./verify.ts")).addVerifyCommand,
+  doctor: async () => (await import("./doctor.ts")).addDoctorCommand,
+  keys: async () => (await import("./keys.ts")).addKeyCommands,
+  tenants: async () => (await import("./tenants.ts")).addTenantCommands,
+  webhooks: async () => (await import("./webhooks.ts")).addWebhookCommands,
+  seals: loadSeals,
+  log: loadSeals,
+};
+
+/** What adds the command that the arguments begin with; all of them where they begin with none. */
+function addersFor(args: readonly string[]): Promise<readonly Add[]> {
+  const [first = ""] = args;
+  const load = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  const loaders = load === undefined ? new Set(Object.values(commands)) : [load];
+  return Promise.all([...loaders].map((one) => one()));
+}
+
+/**
+ * The program that knows what these arguments ask for, and all of its commands where they name none of them. It throws
+ * where the process would end: CommanderError for help as well as for wrong usage.
+ */
+export async function createProgram(context: CommandContext, args: readonly string[]): Promise<Command> {
   const program = new Command("waybill")
     .description("Bulk e-mail jobs over HTTP, with a history that can be replayed. Settings come from the environment.")
     .version(readVersion(), "-V, --version", "the version of this release")
@@ -43,7 +47,7 @@ export function createProgram(context: CommandContext): Command {
       writeOut: (text) => context.print(text.replace(/\n$/, "")),
       writeErr: (text) => context.tell(text.replace(/\n$/, "")),
     });
-  for (const add of addCommands) add(program, context);
+  for (const add of await addersFor(args)) add(program, context);
   return explain(program, {
     notes: 'A mailing from beginning to end ("waybill <command> --help" tells more of each):',
     examples: [

@@ -13,7 +13,8 @@ type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Does what the arguments say and answers the exit code. Why it was not done is on standard error; it never throws. */
 export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
-    await createProgram(context).parseAsync(args, { from: "user" });
+    const program = await createProgram(context, args);
+    await program.parseAsync(args, { from: "user" });
     return exitCodes.done;
   } catch (failure) {
     return report(failure, context);

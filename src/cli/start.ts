@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { roles } from "../config.ts";
 import { createLogger } from "../logger.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
-import { type Service, startService } from "../wiring.ts";
+import type { Service } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 
@@ -34,8 +34,11 @@ async function start(context: CommandContext, options: { readonly roles?: string
   setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
   const config = context.readConfig(options.roles === undefined ? {} : { ROLES: options.roles });
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
+  // To load all of the service takes as long as its servers take to start.
+  const loading = import("../wiring.ts");
   const standalone = await startStandalone(config, context.tell);
   try {
+    const { startService } = await loading;
     const service = await startService(standalone.config, logger, standalone.mailbox);
     try {
       for (const line of greeting(service, standalone)) context.print(line);

@@ -33,10 +33,13 @@ export const singleLine = "^[^\\p{Cc}\\p{Cs}\\u2028\\u2029]*$";
 /** An object that has the fields of its schema and no others: a typo never sends a half-configured mailing. */
 export const closed = { additionalProperties: false, description: "an object" } as const;
 
-/** Checks part of a request; `at` is the pointer to that part. */
+/** Checks part of a request; `at` is the pointer to that part. Compiled when first needed, as `checkedBy` is. */
 export function checkRequest<Schema extends TSchema>(
   schema: Schema,
 ): (value: unknown, at?: string) => Checked<Static<Schema>> {
-  const validate: ValidateFunction<Static<Schema>> = ajv.compile<Static<Schema>>(schema);
-  return (value, at) => (validate(value) ? passed(value) : failed(faultsOf(validate.errors ?? [], at)));
+  let validate: ValidateFunction<Static<Schema>> | undefined;
+  return (value, at) => {
+    validate ??= ajv.compile<Static<Schema>>(schema);
+    return validate(value) ? passed(value) : failed(faultsOf(validate.errors ?? [], at));
+  };
 }

@@ -101,8 +101,8 @@ describe("Every command, where things are as they should be and where they are n
       .and.not.match(/\n {4}at |^Failed:/);
   };
 
-  it("is known to this test", () => {
-    const names = allCommands().flatMap(({ name, isGroup }) => (isGroup || name === "start" ? [] : [name]));
+  it("is known to this test", async () => {
+    const names = (await allCommands()).flatMap(({ name, isGroup }) => (isGroup || name === "start" ? [] : [name]));
     expect(Object.keys(calls)).to.have.members(names);
   });
 
@@ -158,7 +158,7 @@ describe("Every command, where things are as they should be and where they are n
   describe("does its work, and prints nothing on standard output but JSON, as", () => {
     for (const [name, { words }] of Object.entries(calls)) {
       it(`waybill ${name}`, async () => {
-        const takesJson = allCommands()
+        const takesJson = (await allCommands())
           .find((known) => known.name === name)
           ?.options.some(({ long }) => long === "--json");
         const { code, out, err } = await run(name, [...filledIn(words), ...(takesJson ? ["--json"] : [])]);

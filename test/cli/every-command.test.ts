@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { allCommands, type KnownCommand, runProgram } from "../support/command-tree.ts";
 
-const commands = allCommands();
+const commands = await allCommands();
 const leaves = commands.filter(({ isGroup }) => !isGroup);
 const helpOf = async (name: string): Promise<string> => (await runProgram([...name.split(" "), "--help"])).out;
 

@@ -39,15 +39,16 @@ export async function runProgram(args: readonly string[], env: Env = {}, isTermi
 }
 
 /** Every command that the program has, from the program itself. */
-export function allCommands(): readonly KnownCommand[] {
-  const program = createProgram({
+export async function allCommands(): Promise<readonly KnownCommand[]> {
+  const context = {
     readConfig: () => readConfig({}),
     print: () => {},
     tell: () => {},
     isTerminal: false,
     overwrite: () => {},
     interrupted: new AbortController().signal,
-  });
+  };
+  const program = await createProgram(context, []);
   const below = (command: Command, path: readonly string[]): readonly KnownCommand[] =>
     command.commands.flatMap((child) => {
       const names = [...path, child.name()];
