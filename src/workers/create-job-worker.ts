@@ -46,7 +46,7 @@ export function createJobWorker(
         retrySchedule,
         stopping,
         giveUp,
-        work: (held, lease, books) => work(held, lease, books, { stopping, busy: () => worker.busy() }),
+        work: (held, lease, books) => work(held, lease, books, { stopping }),
       }),
     {
       name,

@@ -7,6 +7,7 @@ import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import { PartFault } from "../templates/letters.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { composeMail, templateFailed } from "./compose-mail.ts";
+import type { ConnectionShare } from "./connection-shares.ts";
 import { servedErased } from "./erased-recipient.ts";
 import type { Lease } from "./lease.ts";
 import { loadMailing, type Mailing } from "./load-mailing.ts";
@@ -24,8 +25,8 @@ export type MailingDependencies = {
   readonly mailFrom: string;
   /** Above 0 the mails of one job go one after the other, with this much time between two. */
   readonly batchDelayMs: number;
-  /** How many connections to the mail server this job may use now. */
-  readonly connections: () => number;
+  /** Of the connections to the mail server, which jobs have in common. */
+  readonly share: Pick<ConnectionShare, "window" | "using">;
   /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
   readonly stopping: AbortSignal;
 };
@@ -37,12 +38,13 @@ export async function sendMailing(
   books: Bookkeeper,
   dependencies: MailingDependencies,
 ): Promise<AttemptEnd> {
-  const { batchDelayMs, connections, suppressions, pace, stopping } = dependencies;
+  const { batchDelayMs, share, suppressions, pace, stopping } = dependencies;
   const [mailing, isStillHeld] = await Promise.all([loadMailing(held, dependencies), lease.confirm()]);
   if (!isStillHeld) return { kind: "lease-lost" };
   if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
   return await serveRecipients(held, lease, books, {
-    window: () => (batchDelayMs > 0 ? 1 : connections()),
+    window: () => (batchDelayMs > 0 ? 1 : share.window()),
+    using: share.using,
     claimsAtOnce: batchDelayMs > 0 ? 1 : dependencies.mailer.connections,
     serve: (recipient) => send(held, mailing, recipient, dependencies),
     whyNot: async (recipient) => {

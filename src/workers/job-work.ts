@@ -7,8 +7,6 @@ import type { AttemptEnd, HeldTurn } from "./turn.ts";
 export type Workplace = {
   /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
   readonly stopping: AbortSignal;
-  /** Turns of this kind that the process is doing now, this one among them. */
-  readonly busy: () => number;
 };
 
 /**

@@ -3,6 +3,7 @@ import type { BrokenMailer } from "../mail/breaker.ts";
 import { createCaution } from "../mail/caution.ts";
 import type { Pace } from "../mail/pace.ts";
 import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
+import { createConnectionShares } from "./connection-shares.ts";
 import { sendMailing } from "./email-send.ts";
 import type { Gate, JobWork, WorkerView } from "./job-work.ts";
 
@@ -33,6 +34,7 @@ export function createMailWork({
   publicUrl,
 }: MailWorkDependencies): JobWork {
   let changed: () => void = () => {};
+  const shares = createConnectionShares(mailer.connections);
   const caution = createCaution(mailer, () => changed());
   mailer.onChange(() => changed());
 
@@ -60,18 +62,24 @@ export function createMailWork({
   return {
     type: "email.send",
     gate: createGate,
-    work: (held, lease, books, { stopping, busy }) =>
-      sendMailing(held, lease, books, {
-        contentStore,
-        mailer: caution.mailer,
-        pace,
-        mailFrom,
-        batchDelayMs,
-        suppressions,
-        publicUrl,
-        // Jobs share the connections: what is claimed for one beyond its share would only wait for those of another.
-        connections: () => Math.max(1, Math.floor(mailer.connections / Math.max(1, busy()))),
-        stopping,
-      }),
+    work: async (held, lease, books, { stopping }) => {
+      // What is claimed for one beyond its share would only wait for the connections of another.
+      const share = shares.join();
+      try {
+        return await sendMailing(held, lease, books, {
+          contentStore,
+          mailer: caution.mailer,
+          pace,
+          mailFrom,
+          batchDelayMs,
+          suppressions,
+          publicUrl,
+          share,
+          stopping,
+        });
+      } finally {
+        share.leave();
+      }
+    },
   };
 }

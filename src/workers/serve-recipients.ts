@@ -30,6 +30,8 @@ const answersHoldMs = 1000;
 export type Serving = {
   /** How many may be on their way at a time; asked anew each time. */
   readonly window: () => number;
+  /** Told of each that is on its way, from before it is looked at once more until it is recorded. */
+  readonly using?: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /**
    * How many a job may claim at a time that is to send again what was in doubt, if more than `window`: a claim that
    * comes to nothing does it no harm, and each costs an event.
@@ -57,6 +59,7 @@ export async function serveRecipients(
   const leavingOut = createLeavingOut(books, serving.whyNot, recipientsInDoubt(held.ledger), serving.stopping);
   const toServe = await recipientsOfAttempt(held, books);
   const progress = trackProgress(held, lease, books, leavingOut, toServe.at(-1), serving);
+  const { using = (work) => work() } = serving;
   const end = await runPipeline({
     items: toServe,
     window: serving.window,
@@ -67,7 +70,7 @@ export async function serveRecipients(
       if (others.length > 0) await books.claim(others);
       return true;
     },
-    handle: progress.handle,
+    handle: (recipient) => using(() => progress.handle(recipient)),
     mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
   })
     .finally(progress.end)

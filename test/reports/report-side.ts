@@ -91,7 +91,7 @@ export async function openReportSide(): Promise<ReportSide> {
       const books = createBookkeeper(log, held, now, stopping, stopping);
       const ports = { log, contentStore, sources, results: options.results ?? results };
       const { work } = createReportWork(ports, options.chunkBytes ?? 2000);
-      return await work(held, lease, books, { stopping, busy: () => 1 }).finally(lease.end);
+      return await work(held, lease, books, { stopping }).finally(lease.end);
     },
     chunks,
     file: async (job, run) => Buffer.concat((await chunks(job, run)).map(({ bytes }) => bytes)).toString(),
