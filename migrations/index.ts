@@ -3,6 +3,7 @@ import * as projections from "./0001-projections.ts";
 import * as outbox from "./0002-outbox.ts";
 import * as rememberedSeals from "./0003-remembered-seals.ts";
 import * as outboxByAge from "./0004-outbox-by-age.ts";
+import * as rebuildRequests from "./0005-rebuild-requests.ts";
 
 /** In the order in which they run. A name that was released is never changed, nor is what it stands for. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -10,6 +11,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   "0002-outbox": outbox,
   "0003-remembered-seals": rememberedSeals,
   "0004-outbox-by-age": outboxByAge,
+  "0005-rebuild-requests": rebuildRequests,
 };
 
 /** By name and not by file: the compiled tree has other extensions than the source, and the same database. */

@@ -39,7 +39,11 @@ export async function dropUnwanted(db: Knex, projector: Projector): Promise<void
 
 export type TableSets = {
   readonly projection: string;
+  /** Null before it ran for the first time. */
   readonly status: ProjectionStatus["status"] | null;
+  /** Why it stopped, and before which event. */
+  readonly error: string | null;
+  readonly stoppedAtSequence: number | null;
   readonly isAtWork: boolean;
   readonly live: Checkpoint | null;
   readonly kept: Checkpoint | null;
@@ -50,14 +54,19 @@ export type TableSets = {
 /** What there is of each projection. */
 export const readTableSets = (db: Knex, projectors: readonly Projector[]): Promise<readonly TableSets[]> =>
   Promise.all(
-    projectors.map(async (projector) => ({
-      projection: projector.name,
-      status: (await readStatus(db, projector.name))?.status ?? null,
-      isAtWork: !(await isLockFree(db, rebuildLock(projector.name))),
-      live: await liveCheckpoint(db, projector),
-      kept: await checkpointOf(db, projector, "__previous"),
-      next: await checkpointOf(db, projector, "__next"),
-    })),
+    projectors.map(async (projector) => {
+      const status = await readStatus(db, projector.name);
+      return {
+        projection: projector.name,
+        status: status?.status ?? null,
+        error: status?.error ?? null,
+        stoppedAtSequence: status?.stoppedAtSequence ?? null,
+        isAtWork: !(await isLockFree(db, rebuildLock(projector.name))),
+        live: await liveCheckpoint(db, projector),
+        kept: await checkpointOf(db, projector, "__previous"),
+        next: await checkpointOf(db, projector, "__next"),
+      };
+    }),
   );
 
 /** Also of tables of another release, and of a set that is not whole. */

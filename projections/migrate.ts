@@ -11,6 +11,9 @@ const waitMs = 60_000;
  * Brings the database up to date, from nothing or from any earlier release. Any number of processes may do so at once:
  * one does, the others find it done. Tables of a projection that are of another version are left to a rebuild.
  *
+ * What a newer release has added is left alone: while releases are exchanged, and when one is taken back, an older one
+ * has to start on it.
+ *
  * Knex keeps a lock of its own in a row of a table, which outlives a process that is killed and then locks everybody
  * out. Whoever holds the server's lock here knows that nobody is migrating, so that row can be freed.
  */
@@ -19,7 +22,7 @@ export async function migrate(db: Knex, projectors: readonly Projector[]): Promi
   if (lock === null) throw new Error(`Another process has been migrating the database for ${waitMs / 1000} seconds.`);
   try {
     await db.migrate.forceFreeMigrationsLock({ migrationSource });
-    await db.migrate.latest({ migrationSource, disableTransactions: true });
+    await db.migrate.latest({ migrationSource, disableTransactions: true, disableMigrationsListValidation: true });
     for (const projector of projectors) await createMissingTables(db, projector);
   } finally {
     lock.release();

@@ -35,7 +35,8 @@ export async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal)
   return true;
 }
 
-function sayNowAndThen(say: (progress: Progress) => void): (progress: Progress) => void {
+/** The first progress, and then one every ten seconds. */
+export function sayNowAndThen(say: (progress: Progress) => void): (progress: Progress) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
     if (performance.now() - saidAt < sayAgainMs) return;

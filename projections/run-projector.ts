@@ -108,7 +108,8 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
 
 type Alarm = UndecodableEvent | UnprojectableEvent | WrongLog;
 
-const isAlarm = (failure: unknown): failure is Alarm =>
+/** What waiting does not help against. */
+export const isAlarm = (failure: unknown): failure is Alarm =>
   failure instanceof UndecodableEvent || failure instanceof UnprojectableEvent || failure instanceof WrongLog;
 
 /** Says so where it is seen, and waits until somebody has found a way on. */

@@ -1,19 +1,24 @@
+import { allProjectors } from "../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../projections/jobs/queries.ts";
 import { createLogQueries } from "../projections/logs/queries.ts";
 import { createNotificationQueries } from "../projections/notifications/queries.ts";
+import { createReadModels } from "../projections/read-models.ts";
 import { createReadPositions } from "../projections/read-position.ts";
 import { createRecipientQueries } from "../projections/recipients/queries.ts";
 import { type Access, createAccess } from "./access/access.ts";
 import { noKeyYet, whyNotToStart } from "./access/auth-mode.ts";
+import { createJetStreamAccessStore } from "./access/jetstream-access-store.ts";
 import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "./access/jetstream-quota.ts";
 import { openApiReference } from "./api-reference/api-reference.ts";
 import { asyncApiDocument } from "./asyncapi/asyncapi-document.ts";
 import { readDashboard } from "./dashboard/dashboard.ts";
+import { createJetStreamStreamSizes } from "./event-log/jetstream-stream-sizes.ts";
 import { createApi } from "./http/api.ts";
 import { listen } from "./http/listen.ts";
 import { createOperatorsApi } from "./http/operators-api.ts";
+import type { RouteDependencies } from "./http/route-dependencies.ts";
 import { createLive } from "./live/live.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
@@ -25,6 +30,7 @@ import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppre
 import { createSuppressionList } from "./suppressions/suppression-list.ts";
 import type { Watch } from "./watch.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
+import { createJetStreamRollCall } from "./workers/jetstream-roll-call.ts";
 
 /** Throws CannotStart where it must not be reached without a key, and there is none. */
 async function startAccess({ config, logger, connection, lifecycle }: Parts): Promise<Access> {
@@ -44,6 +50,20 @@ export async function startOperatorsApi({ config, lifecycle }: Parts, watch: Wat
   const { url, close } = await listen(createOperatorsApi(watch), config.host, port);
   lifecycle.started("the operators' API", close);
   return url;
+}
+
+async function systemForRoutes(
+  { config, connection }: Parts,
+  { logGauge }: Watch,
+): Promise<RouteDependencies["system"]> {
+  const { natsPrefix: prefix, streamReplicas: replicas } = config;
+  const store = await createJetStreamAccessStore(connection, { prefix, replicas });
+  return {
+    streams: await createJetStreamStreamSizes(connection, prefix),
+    consumers: logGauge.consumers,
+    workers: createJetStreamRollCall(connection, prefix).call,
+    keys: store.listKeys,
+  };
 }
 
 /** Takes jobs and answers about them. Answers where it listens. */
@@ -72,6 +92,8 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
     notifications: createNotificationQueries(db),
     webhooks: await webhooksForRoutes(parts),
     seals: await sealsForRoutes(parts),
+    readModels: createReadModels(db, allProjectors),
+    system: await systemForRoutes(parts, watch),
     readPosition: createReadPositions(db, announcements),
     mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
     suppressions: createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix)),

@@ -9,6 +9,7 @@ import { createJetStreamCanary } from "./event-log/jetstream-canary.ts";
 import type { JetStreamConnection } from "./event-log/jetstream-connection.ts";
 import { logServerOf } from "./event-log/jetstream-durability.ts";
 import { createJetStreamLogGauge } from "./event-log/jetstream-log-gauge.ts";
+import type { LogGauge } from "./event-log/log-gauge.ts";
 import type { LogRoom } from "./event-log/log-room.ts";
 import type { Append, AppendOutcome } from "./event-log/observe-appends.ts";
 import { probesFor } from "./health-probes.ts";
@@ -55,6 +56,7 @@ export type WatchedParts = {
 export type Watch = OperatorsDependencies & {
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+  readonly logGauge: LogGauge;
 };
 
 /** `breaker` is null in a process that sends no mail, `seals` in one that seals nothing. */
@@ -90,5 +92,5 @@ export async function createWatch(
     isConnected: connection.isUp,
     examine,
   });
-  return { probes, metrics, logger, stats, projectionLags };
+  return { probes, metrics, logger, stats, projectionLags, logGauge: gauge };
 }

@@ -15,6 +15,7 @@ import { createLifecycle } from "./lifecycle.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { startOutbox } from "./outbox-role.ts";
 import { connectParts, type Parts } from "./parts.ts";
+import { startRebuilds } from "./rebuilds-role.ts";
 import { createCrowd } from "./scheduler/crowd.ts";
 import { listenToCrowd } from "./scheduler/jetstream-crowd.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
@@ -44,7 +45,10 @@ export async function startService(config: CompleteConfig, logger: Logger, mailb
   try {
     const parts = await connectParts(config, logger, mailbox, lifecycle);
     // In the order in which work flows backwards: whoever acts on an event is there before whoever makes it.
-    if (config.roles.has("projector")) await startProjectors(parts);
+    if (config.roles.has("projector")) {
+      await startProjectors(parts);
+      startRebuilds(parts);
+    }
     const breaker = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
     if (config.roles.has("scheduler")) {

@@ -1,3 +1,4 @@
+import type { JobType } from "./domain/job/events.ts";
 import type { Cause, JobRef } from "./event-log/event-log.ts";
 import { traceIdOf } from "./event-log/traceparent.ts";
 import { allJobKinds } from "./job-kinds/all-job-kinds.ts";
@@ -15,6 +16,7 @@ import { webhooksForWork } from "./webhooks-role.ts";
 import { createJetStreamWorkQueue } from "./work-queue/jetstream-work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "./workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "./workers/jetstream-lease-probe.ts";
+import { createJetStreamRollCall } from "./workers/jetstream-roll-call.ts";
 import type { Worker } from "./workers/worker.ts";
 
 /** One worker for each kind of job. Answers how to see the state of the breaker before the mail server. */
@@ -37,9 +39,15 @@ export async function startWorkers(parts: Parts): Promise<() => BreakerState> {
     reports: reportsForWork(parts),
     webhooks: await webhooksForWork(parts),
   });
-  for (const worker of workers) worker.start();
+  const rollCall = createJetStreamRollCall(parts.connection, config.natsPrefix);
+  const stopAnswering = workers.map(({ type, name, worker }) => {
+    worker.start();
+    const breaker = (): BreakerState | null => (type === "email.send" ? mailer.state() : null);
+    return rollCall.answer(() => ({ type, name, busy: worker.busy(), slots: worker.slots, breaker: breaker() }));
+  });
   lifecycle.started("the workers", async () => {
-    await Promise.all(workers.map((worker) => worker.stop(config.shutdownTimeoutMs)));
+    await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));
+    for (const stop of stopAnswering) stop();
   });
   return mailer.state;
 }
@@ -57,31 +65,26 @@ function startSuppressionGuard({ config, logger, connection, lifecycle }: Parts)
   );
 }
 
-function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly Worker[] {
+type NamedWorker = { readonly type: JobType; readonly name: string; readonly worker: Worker };
+
+function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly NamedWorker[] {
   const prefix = config.natsPrefix;
   const probe = createJetStreamLeaseProbe(connection, prefix);
-  return allJobKinds.map(({ type, createWork }) =>
-    createJobWorker(
-      {
-        log,
-        probe,
-        queue: witness.metrics.attempts.measure(
-          createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
-            logger.error(notice),
-          ),
-        ),
-      },
+  return allJobKinds.map(({ type, createWork }) => {
+    // Each answers for itself when somebody asks whether it is still at it.
+    const name = type === "email.send" ? config.processName : `${config.processName}-${type.replace(".", "-")}`;
+    const queue = createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
+      logger.error(notice),
+    );
+    const worker = createJobWorker(
+      { log, probe, queue: witness.metrics.attempts.measure(queue) },
       createWork(ports),
-      {
-        // Each answers for itself when somebody asks whether it is still at it.
-        name: type === "email.send" ? config.processName : `${config.processName}-${type.replace(".", "-")}`,
-        concurrency: config.workerConcurrency,
-        retrySchedule: config.retry,
-      },
+      { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       (failure, turn) =>
         logger.error({ ...(turn && originOf(turn)), err: failure }, "a turn broke off; it is taken up again"),
-    ),
-  );
+    );
+    return { type, name, worker };
+  });
 }
 
 type Origin = JobRef & Pick<Cause, "correlationId" | "traceparent">;

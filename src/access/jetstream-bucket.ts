@@ -5,7 +5,9 @@ export type BucketSettings = { readonly prefix: string; readonly replicas: numbe
 
 const timeoutMs = 1500;
 
-type Bucket = "ACCESS" | "QUOTA" | "WEBHOOKS" | "SEALS";
+export const buckets = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
+
+type Bucket = (typeof buckets)[number];
 
 /** `ACCESS`, or `<prefix>_ACCESS` where several Waybills share a NATS. */
 export const bucketName = (prefix: string, bucket: Bucket): string => (prefix === "" ? bucket : `${prefix}_${bucket}`);

@@ -13,6 +13,16 @@ export type KeyRecord = {
   readonly revokedAt: string | null;
 };
 
+/** A key as it is shown: nothing of the key itself, nor its digest. */
+export const toShownKey = ({ id, tenant, name, scopes, createdAt, revokedAt }: KeyRecord) => ({
+  id,
+  tenant,
+  name,
+  scopes,
+  createdAt,
+  revokedAt,
+});
+
 /**
  * All keys and tenants' rules, in the memory of this process, so that nobody waits to be let in. What is changed is
  * known here well within a second; `ageMs` tells when it was last known to be all there is.

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { digestOfKey, newAccessKey, parseAccessKey } from "../access/access-key.ts";
-import type { KeyRecord } from "../access/key-ring.ts";
+import { type KeyRecord, toShownKey } from "../access/key-ring.ts";
 import { defaultScopes, isScope, type Scope, scopes } from "../access/scopes.ts";
 import { expectedTenantName, isTenantName } from "../access/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -93,21 +93,11 @@ function readScopes(text: string | undefined): readonly Scope[] {
 }
 
 async function listKeys(context: CommandContext, { json }: JsonOption): Promise<void> {
-  const keys = (await onAccessStore(context, (store) => store.listKeys())).map(shown);
+  const keys = (await onAccessStore(context, (store) => store.listKeys())).map(toShownKey);
   if (json) context.print(JSON.stringify(keys));
   else
     for (const line of toTable(["id", "tenant", "name", "scopes", "createdAt", "revokedAt"], keys)) context.print(line);
 }
-
-/** Nothing of the key itself, nor its digest. */
-const shown = ({ id, tenant, name, scopes, createdAt, revokedAt }: KeyRecord) => ({
-  id,
-  tenant,
-  name,
-  scopes,
-  createdAt,
-  revokedAt,
-});
 
 async function revokeKey(context: CommandContext, given: string, { json }: JsonOption): Promise<void> {
   // Whoever has leaked a key has it at hand, and not its id.
@@ -115,5 +105,5 @@ async function revokeKey(context: CommandContext, given: string, { json }: JsonO
   if (!/^[0-9A-Za-z]{1,64}$/.test(id)) throw new WrongUsage("The id of a key is letters and digits: see keys list");
   const key = await onAccessStore(context, (store) => store.revokeKey(id, new Date().toISOString()));
   if (key === null) throw new CommandFailed(`There is no key ${id}: see keys list`);
-  context.print(json ? JSON.stringify(shown(key)) : `Key ${id} of tenant ${key.tenant} is revoked.`);
+  context.print(json ? JSON.stringify(toShownKey(key)) : `Key ${id} of tenant ${key.tenant} is revoked.`);
 }

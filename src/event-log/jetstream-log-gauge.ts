@@ -23,7 +23,7 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
         )) {
           // Whoever follows the log has a nameless consumer for as long as it follows.
           if (config.durable_name === undefined) continue;
-          loads.push({ name, pending: num_pending, ackPending: num_ack_pending, redelivered: num_redelivered });
+          loads.push({ name, stream, pending: num_pending, ackPending: num_ack_pending, redelivered: num_redelivered });
         }
         return loads;
       }),

@@ -7,9 +7,24 @@ export type LogSize = {
   readonly maxBytes: number | null;
 };
 
+/** What a stream holds, and where it ends; null for no limit. */
+export type StreamSize = {
+  readonly name: string;
+  readonly messages: number;
+  readonly bytes: number;
+  /** Of the first message that is left, and of the last that was ever stored; 0 before the first. */
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly maxBytes: number | null;
+  readonly maxMessages: number | null;
+  readonly maxAgeSeconds: number | null;
+  readonly replicas: number;
+};
+
 /** A durable reader of the log: what waits for it, what it has in hand, and what was handed out more than once. */
 export type ConsumerLoad = {
   readonly name: string;
+  readonly stream: string;
   readonly pending: number;
   readonly ackPending: number;
   readonly redelivered: number;

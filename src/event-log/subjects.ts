@@ -39,7 +39,9 @@ export const channelFilter = (prefix: string, channel: Channel): string => `${st
  * The log, what is sent and to whom, who is never mailed, the files of reports, and the message that shows whether NATS
  * stores anything.
  */
-type StreamKind = "JOBS" | "CONTENT" | "SUPPRESSIONS" | "RESULTS" | "CANARY";
+export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "RESULTS", "CANARY"] as const;
+
+type StreamKind = (typeof streamKinds)[number];
 
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
 export const streamName = (prefix: string, stream: StreamKind): string =>

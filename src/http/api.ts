@@ -29,6 +29,7 @@ import { meRoute } from "./routes/me.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { readJobRoute } from "./routes/read-job.ts";
+import { readModelRoutes } from "./routes/read-models.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
 import { recipientMailRoute } from "./routes/recipient-mail.ts";
 import { sealRoutes } from "./routes/seals.ts";
@@ -36,6 +37,7 @@ import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
 import { suppressionFileRoutes } from "./routes/suppression-files.ts";
 import { suppressionRoutes } from "./routes/suppressions.ts";
+import { systemRoute } from "./routes/system.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
@@ -124,6 +126,8 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
   ...statsRoutes(dependencies),
+  systemRoute(dependencies),
+  ...readModelRoutes(dependencies),
   evidenceRoute(dependencies),
   ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),

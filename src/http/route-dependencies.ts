@@ -4,14 +4,17 @@ import type { JobQueries } from "../../projections/jobs/queries.ts";
 import type { LogQueries } from "../../projections/logs/queries.ts";
 import type { NotificationQueries } from "../../projections/notifications/queries.ts";
 import type { ProjectionLag } from "../../projections/projection-lag.ts";
+import type { ReadModels } from "../../projections/read-models.ts";
 import type { ReadPositions } from "../../projections/read-position.ts";
 import type { RecipientQueries } from "../../projections/recipients/queries.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
 import type { WebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
+import type { KeyRecord } from "../access/key-ring.ts";
 import type { Quota } from "../access/quota.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import type { LogGauge, StreamSize } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Live } from "../live/live.ts";
 import type { OutboxRequests } from "../outbox/outbox-requests.ts";
@@ -23,6 +26,7 @@ import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { AllowedNetworks } from "../webhooks/addresses.ts";
 import type { SafePost } from "../webhooks/safe-post.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
+import type { RollCall } from "../workers/roll-call.ts";
 import type { MailSettings } from "./dry-run.ts";
 import type { OwnWrites } from "./own-writes.ts";
 
@@ -53,6 +57,14 @@ export type RouteDependencies = {
   readonly suppressions: SuppressionList;
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+  readonly readModels: ReadModels;
+  /** What operators see of the servers that the service stands on. */
+  readonly system: {
+    readonly streams: () => Promise<readonly StreamSize[]>;
+    readonly consumers: LogGauge["consumers"];
+    readonly workers: RollCall["call"];
+    readonly keys: () => Promise<readonly KeyRecord[]>;
+  };
   readonly readPosition: Pick<ReadPositions, "waitFor">;
   readonly ownWrites: OwnWrites;
   readonly logger: Logger;

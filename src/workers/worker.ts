@@ -27,6 +27,8 @@ export type Worker = {
   wake(): void;
   /** Turns that it is doing now. */
   busy(): number;
+  /** Turns at once, at most. */
+  readonly slots: number;
 };
 
 /** Of a turn that broke off, or of the queue, which has no turn to name. */
@@ -134,5 +136,6 @@ export function createWorker(
     },
     wake: () => wake(),
     busy: () => turns.size,
+    slots: settings.concurrency,
   };
 }

@@ -1,10 +1,13 @@
 import { expect } from "chai";
+import { createDatabase } from "../../projections/database.ts";
+import { logsProjector } from "../../projections/logs/projector.ts";
 import { readDashboard } from "../../src/dashboard/dashboard.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
 import type { Probe } from "../../src/http/routes/health.ts";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
 import { alertCleared, alertRaised, caused } from "../support/examples.ts";
+import { tablesOf } from "../support/read-side.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("The page of the system", () => {
@@ -45,6 +48,44 @@ describe("The page of the system", () => {
     await page.getByLabel("Waiting jobs", { exact: true }).getByRole("row", { name: "high" }).waitFor();
     await page.getByLabel("Read models", { exact: true }).getByRole("row", { name: "recipients" }).waitFor();
     await page.getByRole("row", { name: "https://hooks.example.com/waybill" }).getByText("job.completed").waitFor();
+  });
+
+  it("shows to operators what it has in NATS: streams, who reads them, and how far", async () => {
+    const { page } = watched;
+    const streams = page.getByLabel("Streams", { exact: true });
+    await streams.getByRole("row", { name: /_JOBS [1-9]/ }).waitFor();
+    await page
+      .getByLabel("Consumers", { exact: true })
+      .getByRole("row", { name: /^scheduler \S+_JOBS 0 0 0$/ })
+      .waitFor();
+    await page
+      .getByLabel("Workers", { exact: true })
+      .getByRole("row", { name: "email.send" })
+      .getByText("closed")
+      .waitFor();
+    await page.getByLabel("Keys", { exact: true }).getByRole("columnheader", { name: "Scopes" }).waitFor();
+  });
+
+  it("has a read model made anew for whoever asks, once it was confirmed", async () => {
+    const { page } = watched;
+    const db = createDatabase(stage.mysqlUrl);
+    const rows = async () => (await tablesOf(db, logsProjector))["logs"];
+    const right = await rows();
+    expect(right).to.have.lengthOf.at.least(1);
+    await db("logs").delete();
+    const logs = page.getByLabel("Read models", { exact: true }).getByRole("row", { name: /^logs \d/ });
+    const dialog = page.getByRole("dialog");
+    await logs.getByRole("button", { name: "Rebuild" }).click();
+    await dialog.getByRole("button", { name: "Back" }).click();
+    expect(await db("rebuild_requests").select()).to.deep.equal([]);
+    await logs.getByRole("button", { name: "Rebuild" }).click();
+    expect(await watched.findBarriers()).to.deep.equal([]);
+    await dialog.getByRole("button", { name: "Rebuild" }).click();
+    await page.getByText("The rebuild is asked for.").waitFor();
+    await logs.getByText("old rows kept").waitFor({ timeout: 30_000 });
+    await logs.getByText("live", { exact: true }).waitFor();
+    expect(await rows()).to.deep.equal(right);
+    await db.destroy();
   });
 
   it("shows the last seal of the log, and the key to check it with", async () => {

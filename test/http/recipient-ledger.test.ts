@@ -120,7 +120,9 @@ describe("The ledger of a person", () => {
     await ask("?email=ada@example.com");
     await ask("?email=ada.example.com");
     await service.api.ask("GET", "/api/recipient?email=ada@example.com");
-    expect(service.api.logged.join("\n")).to.include('"route":"/api/recipients"').and.not.match(/ada(@|%40|\.)/);
+    expect(service.api.logged.join("\n"))
+      .to.include('"route":"/api/recipients"')
+      .and.not.match(/ada(@|%40|\.)/);
   });
 
   for (const [query, ...pointers] of [

@@ -25,6 +25,12 @@ const operatorsPaths = [
   "/api/v1/admin/jobs/stats",
   "/api/admin/events",
   "/api/v1/admin/events",
+  "/api/admin/system",
+  "/api/v1/admin/system",
+  "/api/admin/projections",
+  "/api/v1/admin/projections",
+  "/api/admin/projections/:name/rebuild",
+  "/api/v1/admin/projections/:name/rebuild",
 ];
 
 /** For whoever answers for a tenant's data: what is in mails is not for everybody who looks at jobs. */

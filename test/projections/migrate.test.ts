@@ -47,6 +47,15 @@ describe("bringing a database up to date", () => {
     expect(await db("email_jobs").select()).to.deep.equal([]);
   });
 
+  it("leaves alone what a newer release has added", async () => {
+    await migrate(db, allProjectors);
+    await db("knex_migrations").insert({ name: "9999-of-a-newer-release", batch: 2, migration_time: new Date() });
+    await db.schema.dropTable("logs_checkpoint");
+    await migrate(db, allProjectors);
+    expect(await tables()).to.include("logs_checkpoint");
+    expect(await db("knex_migrations").where({ name: "9999-of-a-newer-release" }).select("name")).to.have.lengthOf(1);
+  });
+
   it("changes nothing the second time, nor when several do it at once", async function () {
     this.timeout(60_000);
     const others = [1, 2, 3].map(() => createDatabase(database.url));

@@ -27,6 +27,7 @@ const logPort = file(
 const contentPort = file("content", "content-store", "encode-content", "load-attachments");
 const queuePort = file("work-queue", "work-queue");
 const feedPort = file("scheduler", "decision-feed", "act-on-decisions");
+const rollCallPort = file("workers", "roll-call");
 const waitingPort = file("scheduler", "waiting-list");
 const templates = "^src/templates/";
 const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
@@ -83,7 +84,7 @@ const portFiles = [
 
 const anAdapterOfNats = "^src/[^/]+/jetstream-[^/]*\\.ts$";
 const readSideForHttp =
-  "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|projection-lag|database-failure)\\.ts$";
+  "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|read-models|projection-lag|database-failure)\\.ts$";
 
 /** Files under `src/<folder>/` import each other, Node's modules, and what is named. */
 const fence = (folder, ...mayImport) => ({
@@ -232,6 +233,7 @@ module.exports = {
       erasure,
       history,
       "^src/live/",
+      rollCallPort,
       resultStorePort,
       outboxRequestsPort,
       file("reports", "csv", "report", "read-result"),

@@ -4,6 +4,7 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createProjectionLags } from "../../projections/projection-lag.ts";
+import { createReadModels } from "../../projections/read-models.ts";
 import { createRecipientQueries } from "../../projections/recipients/queries.ts";
 import { createStatsQueries } from "../../projections/stats/queries.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
@@ -27,6 +28,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
     notifications: createNotificationQueries(db),
     stats: createStatsQueries(db),
     projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
+    readModels: createReadModels(db, allProjectors),
     readPosition: positions,
   };
   const api = await startApi({ log, contentStore, ...queries, ...given });

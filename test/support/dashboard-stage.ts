@@ -5,7 +5,12 @@ import { freshDatabase, startNats } from "./services.ts";
 import { startWaybill } from "./waybill.ts";
 
 /** A whole service with its dashboard, and the mail server that it sends to. */
-export type DashboardStage = { readonly url: string; readonly api: ApiClient; readonly mailServer: TestMailServer };
+export type DashboardStage = {
+  readonly url: string;
+  readonly api: ApiClient;
+  readonly mailServer: TestMailServer;
+  readonly mysqlUrl: string;
+};
 
 let shared: Promise<DashboardStage> | null = null;
 
@@ -28,5 +33,5 @@ async function start(): Promise<DashboardStage> {
     await database.drop();
     await nats.cleanUp();
   });
-  return { url: waybill.url, api: createApiClient(waybill.url), mailServer };
+  return { url: waybill.url, api: createApiClient(waybill.url), mailServer, mysqlUrl: database.url };
 }

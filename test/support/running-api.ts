@@ -52,11 +52,12 @@ const openAccess: Access = {
   },
 };
 
+const away = async (): Promise<never> => {
+  throw new LogUnavailable("There is no stream in memory.");
+};
+
 /** A log whose bytes nobody can ask for: seals are tested on a real one. */
 const noSeals = (): ApiDependencies["seals"] => {
-  const away = async (): Promise<never> => {
-    throw new LogUnavailable("There is no stream in memory.");
-  };
   const sealedLog = {
     state: away,
     lastSeal: away,
@@ -97,6 +98,8 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     seals: noSeals(),
     stats: { read: noReadModel },
     projectionLags: noReadModel,
+    readModels: { list: noReadModel, requestRebuild: noReadModel },
+    system: { streams: away, consumers: away, workers: away, keys: away },
     readPosition: { waitFor: async () => false },
     results: createMemoryResultStore(),
     outbox: emptyOutbox,

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { isPassing } from "./api/client.ts";
+import { get, isPassing } from "./api/client.ts";
 import { type Problem, toProblem } from "./api/problem.ts";
 
 export type Loaded<Value> = {
@@ -63,3 +63,7 @@ export function useLoad<Value>(
   const isStale = state.question !== question;
   return { value: state.value, isStale, problem: isStale ? null : state.problem, reload };
 }
+
+/** The same of what the service answers at a path. */
+export const useGet = <Answer>(path: string, everyMs: number | null = null): Loaded<Answer> =>
+  useLoad(path, (signal) => get<Answer>(path, signal), everyMs);

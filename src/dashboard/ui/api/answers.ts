@@ -130,6 +130,63 @@ export type SealAnswer = {
   readonly keyId: string;
 };
 
+type RowsAnswer = { readonly version: number; readonly sequence: number };
+
+export type ReadModelAnswer = {
+  readonly name: string;
+  readonly version: number;
+  readonly status: "live" | "rebuilding" | "stopped" | null;
+  readonly error: string | null;
+  readonly live: RowsAnswer | null;
+  readonly next: RowsAnswer | null;
+  readonly kept: RowsAnswer | null;
+  readonly request: {
+    readonly requestedAt: string;
+    readonly requestedBy: string;
+    readonly error: string | null;
+  } | null;
+};
+
+export type ReadModelList = { readonly lastSequence: number | null; readonly data: readonly ReadModelAnswer[] };
+
+export type StreamAnswer = {
+  readonly name: string;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly maxBytes: number | null;
+  readonly maxMessages: number | null;
+  readonly maxAgeSeconds: number | null;
+  readonly replicas: number;
+};
+
+export type SystemAnswer = {
+  readonly streams: readonly StreamAnswer[];
+  readonly consumers: readonly {
+    readonly name: string;
+    readonly stream: string;
+    readonly pending: number;
+    readonly ackPending: number;
+    readonly redelivered: number;
+  }[];
+  readonly workers: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly busy: number;
+    readonly slots: number;
+    readonly breaker: string | null;
+  }[];
+  readonly keys: readonly {
+    readonly id: string;
+    readonly tenant: string;
+    readonly name: string | null;
+    readonly scopes: readonly Scope[];
+    readonly createdAt: string;
+    readonly revokedAt: string | null;
+  }[];
+};
+
 export type EndpointAnswer = {
   readonly id: string;
   readonly url: string;

@@ -23,8 +23,8 @@ export async function fetchAnswer(
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
     credentials: "omit",
     cache: "no-store",
   }).catch((failure: unknown) => {

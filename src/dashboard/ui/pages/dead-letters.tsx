@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { CreatedAnswer, DeadLetterAnswer, Listed } from "../api/answers.ts";
-import { get, send, withQuery } from "../api/client.ts";
+import { send, withQuery } from "../api/client.ts";
 import type { Page } from "../page.ts";
-import { AskDialog } from "../parts/ask-dialog.tsx";
+import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { CursorPager } from "../parts/cursor-pager.tsx";
 import { Choice } from "../parts/field.tsx";
@@ -11,7 +11,7 @@ import { Ago, Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { changeQuery, goTo, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet } from "../use-load.ts";
 
 export const deadLettersPage: Page = {
   path: "dead-letters",
@@ -37,13 +37,12 @@ function DeadLetters() {
   const status = query.get("status") ?? "open";
   const cursor = query.get("cursor");
   const path = withQuery("api/dead-letters", { status: status === "any" ? null : status, cursor, limit: 50 });
-  const list = useLoad(path, (signal) => get<Listed<DeadLetterAnswer>>(path, signal), refreshMs);
+  const list = useGet<Listed<DeadLetterAnswer>>(path, refreshMs);
   const [asked, setAsked] = useState<Decision | null>(null);
   const letters = list.value?.data ?? [];
 
-  const decide = async ({ letter, action }: Decision, reason: string | null): Promise<void> => {
+  const decide = async ({ letter, action }: Decision, body: GivenReason): Promise<void> => {
     const address = `api/dead-letters/${encodeURIComponent(letter.id)}/${action}`;
-    const body = reason === null ? {} : { reason };
     if (action === "ignore") {
       await send("POST", address, { body });
       tell("It is set aside.");
@@ -85,7 +84,7 @@ function DeadLetters() {
           title={asked.action === "ignore" ? "Set this aside?" : "Run this again as a new job?"}
           action={asked.action === "ignore" ? "Ignore" : "Requeue"}
           needsReason={asked.action === "ignore"}
-          onConfirm={(reason) => decide(asked, reason)}
+          onConfirm={(given) => decide(asked, given)}
           onClose={() => setAsked(null)}
         >
           <p>{asked.action === "ignore" ? "The history stays." : "Only those who were not sent are mailed."}</p>

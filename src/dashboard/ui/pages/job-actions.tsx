@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { JobAnswer } from "../api/answers.ts";
 import { send } from "../api/client.ts";
-import { AskDialog } from "../parts/ask-dialog.tsx";
+import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { Choice } from "../parts/field.tsx";
 import { tell } from "../parts/messages.tsx";
 import { can } from "../session.ts";
@@ -31,8 +31,6 @@ export const act = (action: Action, jobId: string, body: object): Promise<JobAns
   return action === "cancel" ? send("DELETE", path, { body }) : send("POST", `${path}/${action}`, { body });
 };
 
-const withReason = (reason: string | null): object => (reason === null ? {} : { reason });
-
 type Scope = "failed" | "unsent" | "unknown";
 const scopes: readonly (readonly [Scope, string])[] = [
   ["failed", "everybody who was not sent"],
@@ -46,8 +44,8 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
   const [asked, setAsked] = useState<Action | null>(null);
   const [scope, setScope] = useState<Scope>("failed");
   if (!can("jobs:write")) return null;
-  const confirm = async (action: Action, reason: string | null): Promise<void> => {
-    const changed = await act(action, job.id, { ...withReason(reason), ...(action === "retry" ? { scope } : {}) });
+  const confirm = async (action: Action, given: GivenReason): Promise<void> => {
+    const changed = await act(action, job.id, { ...given, ...(action === "retry" ? { scope } : {}) });
     tell(`The job is ${changed.status}.`);
     onChanged(changed);
   };
@@ -63,7 +61,7 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
           title={`${titles[asked]} this job?`}
           action={titles[asked]}
           isDangerous={asked === "cancel"}
-          onConfirm={(reason) => confirm(asked, reason)}
+          onConfirm={(given) => confirm(asked, given)}
           onClose={() => setAsked(null)}
         >
           {asked === "cancel" && <p>Mails that are on their way are still recorded; nobody else is mailed.</p>}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { JobAnswer } from "../api/answers.ts";
 import { send } from "../api/client.ts";
-import { AskDialog } from "../parts/ask-dialog.tsx";
+import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { Choice } from "../parts/field.tsx";
 import { tell } from "../parts/messages.tsx";
 import { SaveButton } from "../parts/save-button.tsx";
@@ -47,12 +47,12 @@ function Reschedule({ job, onChanged, onClose }: DialogProps) {
   const before = toLocal(job.scheduledAt ?? "");
   const [at, setAt] = useState(before);
   const [priority, setPriority] = useState<string>(job.priority);
-  const confirm = async (reason: string | null): Promise<void> => {
+  const confirm = async (given: GivenReason): Promise<void> => {
     const body = {
       // What nobody touched stays as it is: emptied by mistake, a mailing for tomorrow would go out now.
       ...(at === before ? {} : { scheduledAt: at === "" ? null : new Date(at).toISOString() }),
       ...(priority === job.priority ? {} : { priority }),
-      ...(reason === null ? {} : { reason }),
+      ...given,
     };
     const changed = await send<JobAnswer>("PATCH", pathOf(job), { body });
     tell(`The job is ${changed.status}.`);
@@ -75,9 +75,8 @@ function Reschedule({ job, onChanged, onClose }: DialogProps) {
 }
 
 function Erase({ job, onChanged, onClose }: DialogProps) {
-  const confirm = async (reason: string | null): Promise<void> => {
-    const body = reason === null ? {} : { reason };
-    onChanged(await send<JobAnswer>("DELETE", `${pathOf(job)}/content`, { body }));
+  const confirm = async (given: GivenReason): Promise<void> => {
+    onChanged(await send<JobAnswer>("DELETE", `${pathOf(job)}/content`, { body: given }));
     tell("What was sent, and to whom, is erased.");
   };
   return (

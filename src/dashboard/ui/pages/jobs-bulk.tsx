@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isPassing } from "../api/client.ts";
 import { Problem, toProblem } from "../api/problem.ts";
-import { AskDialog } from "../parts/ask-dialog.tsx";
+import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { tell } from "../parts/messages.tsx";
 import { pause } from "../reading/pause.ts";
 import { counted, figure } from "../reading/words.ts";
@@ -33,7 +33,7 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
   // Who leaves the page sees no more of it, and could not stop it.
   useEffect(() => () => stop.current?.abort(), []);
 
-  const run = async (action: BulkAction, ids: AsyncIterable<readonly string[]>, of: number, reason: string | null) => {
+  const run = async (action: BulkAction, ids: AsyncIterable<readonly string[]>, of: number, given: GivenReason) => {
     const signal = stop.current?.signal ?? AbortSignal.abort();
     let [done, skipped] = [0, 0];
     try {
@@ -42,7 +42,7 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
         const waiting = [...some];
         const hand = async (): Promise<void> => {
           for (let id = waiting.shift(); id !== undefined && !signal.aborted; id = waiting.shift()) {
-            if (await actOn(action, id, reason, signal)) done += 1;
+            if (await actOn(action, id, given, signal)) done += 1;
             else skipped += 1;
             setProgress({ done, skipped, of });
           }
@@ -61,13 +61,13 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
     }
   };
 
-  const begin = async (reason: string | null): Promise<void> => {
+  const begin = async (given: GivenReason): Promise<void> => {
     if (asked === null) return;
     const { action, isAll } = asked;
     stop.current = new AbortController();
     const ids = isAll ? matching(filter, action, stop.current.signal) : once([...selected]);
     setAsked(null);
-    void run(action, ids, isAll ? total : selected.size, reason);
+    void run(action, ids, isAll ? total : selected.size, given);
   };
 
   if (progress !== null) {
@@ -130,10 +130,10 @@ async function* matching(
 }
 
 /** False where the job's status does not allow it, or there is no such job any more. */
-async function actOn(action: BulkAction, id: string, reason: string | null, signal: AbortSignal): Promise<boolean> {
+async function actOn(action: BulkAction, id: string, given: GivenReason, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     try {
-      await act(action, id, reason === null ? {} : { reason });
+      await act(action, id, given);
       return true;
     } catch (failure) {
       if (failure instanceof Problem && (failure.status === 409 || failure.status === 404)) return false;

@@ -1,5 +1,4 @@
 import type { CaughtMail } from "../api/answers.ts";
-import { get } from "../api/client.ts";
 import type { Page } from "../page.ts";
 import { LoadedMail } from "../parts/loaded-mail.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
@@ -8,7 +7,7 @@ import { Table } from "../parts/table.tsx";
 import { counted } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { hasMailbox } from "../session.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet } from "../use-load.ts";
 
 export const mailboxPage: Page = {
   path: "mailbox",
@@ -23,7 +22,7 @@ const shownMails = 50;
 
 /** What the built-in mail server caught, the newest first. */
 function Mailbox() {
-  const list = useLoad("mailbox", (signal) => get<readonly CaughtMail[]>("mailbox", signal), refreshMs);
+  const list = useGet<readonly CaughtMail[]>("mailbox", refreshMs);
   const page = Math.max(1, Number(place.value.query.get("page") ?? "1") || 1);
   const mails = list.value ?? [];
   const shown = mails.slice((page - 1) * shownMails, page * shownMails);

@@ -7,6 +7,7 @@ import { Bar } from "../parts/bar.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
 import { ReadModels } from "../parts/read-models.tsx";
+import { Section } from "../parts/section.tsx";
 import { Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { createEstimates } from "../reading/estimate.ts";
@@ -14,7 +15,7 @@ import { grouped } from "../reading/grouped.ts";
 import { titleOf } from "../reading/kinds.ts";
 import { duration, figure, percent } from "../reading/words.ts";
 import { linkTo } from "../router.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet, useLoad } from "../use-load.ts";
 
 export const overviewPage: Page = {
   path: "overview",
@@ -100,8 +101,7 @@ const Tile = ({ name, value, note, link }: TileProps) => (
 );
 
 const RatesChart = () => (
-  <section aria-label="Rates">
-    <h2>Mails a minute</h2>
+  <Section name="Rates" title="Mails a minute">
     <Chart
       label="Mails a minute, since this page was opened"
       times={looks.map(({ at }) => Date.parse(at) / 1000)}
@@ -111,18 +111,16 @@ const RatesChart = () => (
       ]}
     />
     <p class="quiet">Means over 5 minutes, looked up every {refreshMs / 1000} seconds since this page was opened.</p>
-  </section>
+  </Section>
 );
 
 function Running() {
   const path = withQuery("api/jobs", { status: "processing,retrying,paused", pageSize: 10 });
-  const running = useLoad(path, (signal) => get<Paged<JobAnswer>>(path, signal), 2000);
+  const running = useGet<Paged<JobAnswer>>(path, 2000);
   const jobs = running.value?.data ?? [];
   useEffect(() => jobs.forEach(estimates.look), [running.value]);
   return (
-    <section aria-label="Running jobs">
-      <h2>Running jobs</h2>
-      {running.problem !== null && <ProblemBox problem={running.problem} />}
+    <Section name="Running jobs" problem={running.problem}>
       {running.value !== null && jobs.length === 0 && (
         <Empty title="No job is running.">
           <p>
@@ -148,7 +146,7 @@ function Running() {
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -162,12 +160,11 @@ const lookedAt = 100;
 
 function Failures() {
   const path = withQuery("api/dead-letters", { status: "open", limit: lookedAt });
-  const letters = useLoad(path, (signal) => get<Listed<DeadLetterAnswer>>(path, signal), refreshMs * 2);
+  const letters = useGet<Listed<DeadLetterAnswer>>(path, refreshMs * 2);
   const groups = grouped(letters.value?.data ?? [], ({ error }) => error.code);
   if (groups.length === 0) return null;
   return (
-    <section aria-label="Failures">
-      <h2>Failed jobs that nobody has decided about</h2>
+    <Section name="Failures" title="Failed jobs that nobody has decided about">
       <Table caption="Failures by reason" head={["Reason", "Jobs", "For instance"]}>
         {groups.map(({ key, rows }) => (
           <tr key={key}>
@@ -182,6 +179,6 @@ function Failures() {
           </tr>
         ))}
       </Table>
-    </section>
+    </Section>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { LedgerEntry, Listed } from "../api/answers.ts";
 import { get, send, withQuery } from "../api/client.ts";
 import type { Page } from "../page.ts";
-import { AskDialog } from "../parts/ask-dialog.tsx";
+import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { Attempts } from "../parts/attempts.tsx";
 import { CursorPager } from "../parts/cursor-pager.tsx";
 import { Seek } from "../parts/field.tsx";
@@ -86,8 +86,8 @@ function Ledger({ email }: { readonly email: string }) {
           action="Erase for good"
           isDangerous
           needsReason
-          onConfirm={async (reason) => {
-            await erase(email, reason);
+          onConfirm={async (given) => {
+            await erase(email, given);
             list.reload();
           }}
           onClose={() => setAsked(false)}
@@ -101,9 +101,9 @@ function Ledger({ email }: { readonly email: string }) {
 }
 
 /** Jobs that have not ended keep the address: then it says how many, and is asked again later. */
-async function erase(email: string, reason: string | null): Promise<void> {
+async function erase(email: string, given: GivenReason): Promise<void> {
   const { jobsErased } = await send<{ readonly jobsErased: number }>("POST", "api/recipients/erase", {
-    body: { email, reason },
+    body: { email, ...given },
   });
   tell(`Erased from ${counted(jobsErased, "job")}.`);
 }

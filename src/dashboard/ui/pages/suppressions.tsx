@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Listed, type SuppressionAnswer, suppressionReasons } from "../api/answers.ts";
-import { fetchAnswer, get, send, withQuery } from "../api/client.ts";
+import { fetchAnswer, send, withQuery } from "../api/client.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
 import { AskDialog } from "../parts/ask-dialog.tsx";
@@ -11,7 +11,7 @@ import { Ago } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { changeQuery, place } from "../router.ts";
 import { can } from "../session.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet } from "../use-load.ts";
 
 export const suppressionsPage: Page = {
   path: "suppressions",
@@ -25,7 +25,7 @@ function Suppressions() {
   const { query } = place.value;
   const email = query.get("email") ?? "";
   const path = withQuery("api/suppressions", { email, cursor: query.get("cursor"), limit: 50 });
-  const list = useLoad(path, (signal) => get<Listed<SuppressionAnswer>>(path, signal));
+  const list = useGet<Listed<SuppressionAnswer>>(path);
   const [asked, setAsked] = useState<string | null>(null);
   const rows = list.value?.data ?? [];
 

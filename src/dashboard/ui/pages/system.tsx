@@ -5,11 +5,14 @@ import type { Page } from "../page.ts";
 import { PastAlerts, RaisedAlerts } from "../parts/alerts.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
 import { ReadModels } from "../parts/read-models.tsx";
+import { Section } from "../parts/section.tsx";
 import { Ago, Fact, Status } from "../parts/status.tsx";
-import { Table } from "../parts/table.tsx";
-import { duration, figure } from "../reading/words.ts";
+import { Rows, Table } from "../parts/table.tsx";
+import { duration } from "../reading/words.ts";
 import { can } from "../session.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet, useLoad } from "../use-load.ts";
+import { RebuiltReadModels } from "./system-read-models.tsx";
+import { Servers } from "./system-servers.tsx";
 
 export const systemPage: Page = {
   path: "system",
@@ -22,7 +25,7 @@ const refreshMs = 5000;
 
 /** What the service works with, and how far each part of it is. */
 function System() {
-  const stats = useLoad("stats", (signal) => get<StatsAnswer>("api/stats", signal), refreshMs);
+  const stats = useGet<StatsAnswer>("api/stats", refreshMs);
   return (
     <>
       <h1>System</h1>
@@ -30,7 +33,8 @@ function System() {
       <Readiness />
       {stats.problem !== null && <ProblemBox problem={stats.problem} />}
       {stats.value !== null && <Waiting stats={stats.value} />}
-      {stats.value !== null && <ReadModels stats={stats.value} />}
+      {can("admin") ? <RebuiltReadModels /> : stats.value !== null && <ReadModels stats={stats.value} />}
+      {can("admin") && <Servers />}
       {can("events:read") && <Seals />}
       <Endpoints />
       {can("admin") && <PastAlerts />}
@@ -51,9 +55,7 @@ const loadReadiness = (signal: AbortSignal): Promise<Dependencies> =>
 function Readiness() {
   const found = useLoad("readyz", loadReadiness, refreshMs);
   return (
-    <section aria-label="What it depends on">
-      <h2>What it depends on</h2>
-      {found.problem !== null && <ProblemBox problem={found.problem} />}
+    <Section name="What it depends on" problem={found.problem}>
       {found.value !== null && (
         <Table caption="What the process that answers depends on" head={["Part", "State", "What it says"]}>
           {Object.entries(found.value).map(([name, { status, needed, ...details }]) => (
@@ -74,23 +76,22 @@ function Readiness() {
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   );
 }
 
 const Waiting = ({ stats }: { readonly stats: StatsAnswer }) => (
-  <section aria-label="Waiting jobs">
-    <h2>Waiting jobs</h2>
-    <Table caption="Waiting jobs by priority" head={["Priority", "Jobs", "Oldest"]}>
-      {Object.entries(stats.waiting).map(([priority, { jobs, oldestAgeSeconds }]) => (
-        <tr key={priority}>
-          <td>{priority}</td>
-          <td>{figure(jobs)}</td>
-          <td>{oldestAgeSeconds === null ? "–" : duration(oldestAgeSeconds)}</td>
-        </tr>
-      ))}
-    </Table>
-  </section>
+  <Section name="Waiting jobs">
+    <Rows
+      caption="Waiting jobs by priority"
+      head={["Priority", "Jobs", "Oldest"]}
+      rows={Object.entries(stats.waiting).map(([priority, { jobs, oldestAgeSeconds }]) => [
+        priority,
+        jobs,
+        oldestAgeSeconds === null ? null : duration(oldestAgeSeconds),
+      ])}
+    />
+  </Section>
 );
 
 /** The list begins with the oldest: it is asked for from before the end of the log, further back until there is one. */
@@ -105,14 +106,9 @@ async function findLastSeal(signal: AbortSignal): Promise<SealAnswer | null> {
 
 function Seals() {
   const last = useLoad("seals", findLastSeal, refreshMs * 6);
-  const key = useLoad("seal key", (signal) =>
-    get<{ readonly keyId: string; readonly publicKey: string }>("api/seals/key", signal),
-  );
-  const problem = last.problem ?? key.problem;
+  const key = useGet<{ readonly keyId: string; readonly publicKey: string }>("api/seals/key");
   return (
-    <section aria-label="Seals">
-      <h2>Seals of the log</h2>
-      {problem !== null && <ProblemBox problem={problem} />}
+    <Section name="Seals" title="Seals of the log" problem={last.problem ?? key.problem}>
       <dl class="facts">
         {last.value !== null && (
           <>
@@ -133,17 +129,15 @@ function Seals() {
           </Fact>
         )}
       </dl>
-    </section>
+    </Section>
   );
 }
 
 function Endpoints() {
   const path = "api/webhook-endpoints";
-  const { value, problem } = useLoad(path, (signal) => get<Listed<EndpointAnswer>>(path, signal));
+  const { value, problem } = useGet<Listed<EndpointAnswer>>(path);
   return (
-    <section aria-label="Webhook endpoints">
-      <h2>Webhook endpoints</h2>
-      {problem !== null && <ProblemBox problem={problem} />}
+    <Section name="Webhook endpoints" problem={problem}>
       {value?.data.length === 0 && (
         <Empty
           title="Nobody is told when jobs end."
@@ -163,6 +157,6 @@ function Endpoints() {
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   );
 }

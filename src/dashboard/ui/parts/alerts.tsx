@@ -5,7 +5,7 @@ import { linkTo } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
 import { EventList } from "./event-list.tsx";
-import { ProblemBox } from "./messages.tsx";
+import { Section } from "./section.tsx";
 import { Ago } from "./status.tsx";
 
 type AlertAnswer = Omit<EventAnswer, "type" | "data"> & {
@@ -58,11 +58,9 @@ export function RaisedAlerts() {
 export function PastAlerts() {
   const { value, problem } = useLoad("alerts", readAlerts, refreshMs);
   return (
-    <section aria-label="Alerts">
-      <h2>Alerts</h2>
-      {problem !== null && <ProblemBox problem={problem} />}
+    <Section name="Alerts" problem={problem}>
       {value !== null && known.length === 0 && <p>None was ever raised.</p>}
       <EventList events={known} />
-    </section>
+    </Section>
   );
 }

@@ -3,6 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, toProblem } from "../api/problem.ts";
 import { ProblemBox } from "./messages.tsx";
 
+/** As the service takes it: empty where none was given. */
+export type GivenReason = { readonly reason?: string };
+
 export type AskDialogProps = {
   readonly title: string;
   /** What the button says that does it. */
@@ -13,7 +16,7 @@ export type AskDialogProps = {
   readonly hasNoReason?: boolean;
   readonly children?: ComponentChildren;
   /** What it throws is shown, and the dialog stays. */
-  readonly onConfirm: (reason: string | null) => Promise<void>;
+  readonly onConfirm: (given: GivenReason) => Promise<void>;
   readonly onClose: () => void;
 };
 
@@ -30,7 +33,7 @@ export function AskDialog(props: AskDialogProps) {
     event.preventDefault();
     setBusy(true);
     try {
-      await onConfirm(reason.trim() === "" ? null : reason.trim());
+      await onConfirm(reason.trim() === "" ? {} : { reason: reason.trim() });
       dialog.current?.close();
     } catch (failure) {
       setProblem(toProblem(failure));

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { figure } from "../reading/words.ts";
 
 type TableProps = {
   /** What it is a table of: read out, and not shown. */
@@ -26,4 +27,19 @@ export const Table = ({ caption, head, children }: TableProps) => (
       <tbody>{children}</tbody>
     </table>
   </section>
+);
+
+type RowsProps = Omit<TableProps, "children"> & { readonly rows: readonly (readonly ComponentChildren[])[] };
+
+/** A table of plain cells: numbers are written as figures, and what nobody knows as a dash. No two rows begin alike. */
+export const Rows = ({ rows, ...table }: RowsProps) => (
+  <Table {...table}>
+    {rows.map((cells) => (
+      <tr key={String(cells[0])}>
+        {cells.map((cell, index) => (
+          <td key={index}>{typeof cell === "number" ? figure(cell) : (cell ?? "–")}</td>
+        ))}
+      </tr>
+    ))}
+  </Table>
 );

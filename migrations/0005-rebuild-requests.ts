@@ -1,0 +1,20 @@
+import type { Knex } from "knex";
+
+/**
+ * Which read models somebody asked to be rebuilt, until that is done. Not in a column of `projections`: each projection
+ * writes its row there anew, also one of an earlier release. With an error it was tried, and waiting does not help.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE IF NOT EXISTS rebuild_requests (
+      projection VARCHAR(64) NOT NULL,
+      requested_at DATETIME(3) NOT NULL,
+      requested_by VARCHAR(255) NOT NULL,
+      error TEXT NULL,
+      PRIMARY KEY (projection)
+    ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw("DROP TABLE IF EXISTS rebuild_requests");
+}

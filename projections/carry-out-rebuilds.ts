@@ -1,0 +1,73 @@
+import { describeFailure } from "./database-failure.ts";
+import { takeLock } from "./database-lock.ts";
+import type { ProjectionLogger } from "./outage-report.ts";
+import type { Projector } from "./projector.ts";
+import { rebuild } from "./rebuild.ts";
+import { RebuildRefused } from "./rebuild-lock.ts";
+import { giveUp, type RebuildRequest, readRebuildRequests, strikeOff } from "./rebuild-requests.ts";
+import { sayNowAndThen } from "./renew-rows.ts";
+import type { RebuildSetup } from "./replace-live.ts";
+import { isAlarm } from "./run-projector.ts";
+import { liveCheckpoint } from "./table-set.ts";
+
+export type AskedRebuilds = Pick<RebuildSetup, "db" | "log" | "sources" | "announcements"> & {
+  readonly projectors: readonly Projector[];
+  readonly logger: ProjectionLogger;
+  /** Hears of every rebuild that could not be done now; it is tried again by the next call. */
+  readonly report: (failure: unknown) => void;
+};
+
+/**
+ * Rebuilds what was asked for, one after the other, and strikes it off. Where nothing was, it costs one small query. Any
+ * number of processes may call it at any time: one is at it, and when that one is killed another goes on with the tables
+ * that it left. Killed between the last row and the strike, the rebuild is done once more.
+ *
+ * Where somebody else is rebuilding the same projection already, it is rebuilt after that: nobody knows whether the other
+ * began before the reason for which this was asked. It throws where the requests cannot be read.
+ */
+export async function carryOutRebuilds(asked: AskedRebuilds, signal: AbortSignal): Promise<void> {
+  const { db } = asked;
+  if ((await openRequests(asked)).length === 0) return;
+  const lock = await takeLock(db, { name: "asked-rebuilds" }, 0, signal);
+  if (lock === null) return;
+  try {
+    const over = AbortSignal.any([signal, lock.over]);
+    // Read again: whoever had the lock before may just have been done.
+    for (const request of await openRequests(asked)) {
+      if (over.aborted) return;
+      await carryOut(asked, request, over).catch((failure: unknown) => {
+        if (!over.aborted && !(failure instanceof RebuildRefused)) asked.report(failure);
+      });
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+const openRequests = async ({ db }: AskedRebuilds): Promise<readonly RebuildRequest[]> =>
+  (await readRebuildRequests(db)).filter(({ error }) => error === null);
+
+async function carryOut(asked: AskedRebuilds, request: RebuildRequest, signal: AbortSignal): Promise<void> {
+  const { db, log, sources, announcements, logger } = asked;
+  const projector = asked.projectors.find(({ name }) => name === request.projection);
+  // What a newer release has made, or asked for, is left to its processes.
+  const live = projector === undefined ? null : await liveCheckpoint(db, projector);
+  if (projector === undefined || (live !== null && live.version > projector.version)) return;
+  const about = { projection: projector.name, actor: request.requestedBy, requestedAt: request.requestedAt };
+  const onProgress = sayNowAndThen(({ sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
+    const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
+    logger.info({ ...about, ...progress }, "The rows are being rebuilt, as was asked for.");
+  });
+  const onRebuilt = (_: string, isKept: boolean): void => {
+    logger.info({ ...about, isKept }, "The rows were rebuilt, as was asked for.");
+  };
+  try {
+    await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
+  } catch (failure) {
+    if (!isAlarm(failure)) throw failure;
+    const error = describeFailure(failure);
+    logger.error({ ...about, error }, "The rebuild that was asked for is given up.");
+    return giveUp(db, request, error);
+  }
+  await strikeOff(db, request);
+}

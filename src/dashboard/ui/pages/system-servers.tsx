@@ -1,0 +1,85 @@
+import type { StreamAnswer, SystemAnswer } from "../api/answers.ts";
+import { ProblemBox } from "../parts/messages.tsx";
+import { Section } from "../parts/section.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { Rows } from "../parts/table.tsx";
+import { duration, figure } from "../reading/words.ts";
+import { useGet } from "../use-load.ts";
+
+const path = "api/admin/system";
+/** Servers before 2.10 take long to list consumers. */
+const refreshMs = 10_000;
+
+/** What the service has in NATS, and who may use it. */
+export function Servers() {
+  const { value, problem } = useGet<SystemAnswer>(path, refreshMs);
+  if (value === null) return problem && <ProblemBox problem={problem} />;
+  return (
+    <>
+      <Section name="Streams" problem={problem}>
+        <Rows
+          caption="Streams in NATS"
+          head={["Stream", "Messages", "Bytes", "From", "To", "At most", "Copies"]}
+          rows={value.streams.map((stream) => [
+            stream.name,
+            stream.messages,
+            stream.bytes,
+            stream.firstSequence,
+            stream.lastSequence,
+            limitsOf(stream),
+            stream.replicas,
+          ])}
+        />
+      </Section>
+      <Section name="Consumers">
+        <Rows
+          caption="Durable consumers"
+          head={["Consumer", "Stream", "Waiting", "In hand", "Handed out again"]}
+          rows={value.consumers.map(({ name, stream, pending, ackPending, redelivered }) => [
+            name,
+            stream,
+            pending,
+            ackPending,
+            redelivered,
+          ])}
+        />
+      </Section>
+      <Section name="Workers">
+        <Rows
+          caption="Workers that answer"
+          head={["Worker", "Kind", "Jobs", "At most", "Breaker"]}
+          rows={value.workers.map(({ name, type, busy, slots, breaker }) => [
+            name,
+            type,
+            busy,
+            slots,
+            breaker && <Status of={breaker} />,
+          ])}
+        />
+      </Section>
+      <Section name="Keys">
+        <Rows
+          caption="API keys"
+          head={["Key", "Tenant", "Name", "Scopes", "Created", "Revoked"]}
+          rows={value.keys.map(({ id, tenant, name, scopes, createdAt, revokedAt }) => [
+            id,
+            tenant,
+            name,
+            scopes.join(", "),
+            <Ago at={createdAt} />,
+            <Ago at={revokedAt} />,
+          ])}
+        />
+      </Section>
+    </>
+  );
+}
+
+const limitsOf = ({ maxBytes, maxMessages, maxAgeSeconds }: StreamAnswer): string | null =>
+  [
+    maxBytes && `${figure(maxBytes)} bytes`,
+    maxMessages && `${figure(maxMessages)} messages`,
+    maxAgeSeconds && duration(maxAgeSeconds),
+  ]
+    .filter(Boolean)
+    .join(", ") || null;

@@ -1,0 +1,78 @@
+import { type Static, Type } from "typebox";
+import type { toShownKey } from "../../access/key-ring.ts";
+import { scopes } from "../../access/scopes.ts";
+import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";
+import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
+import type { SameShape } from "../../schemas/same-shape.ts";
+import type { WorkerState } from "../../workers/roll-call.ts";
+import type { toReadModelAnswer, toRequestAnswer } from "../routes/read-models.ts";
+import { count, instant, named, ordinal, orNull, text } from "./parts.ts";
+
+const stream = named("Stream", {
+  name: text,
+  messages: count,
+  bytes: count,
+  firstSequence: count,
+  lastSequence: count,
+  maxBytes: orNull(ordinal),
+  maxMessages: orNull(ordinal),
+  maxAgeSeconds: orNull(Type.Number({ minimum: 0 })),
+  replicas: ordinal,
+});
+
+const consumer = named("Consumer", { name: text, stream: text, pending: count, ackPending: count, redelivered: count });
+
+const worker = named("Worker", {
+  name: text,
+  type: Type.Enum([...jobTypes]),
+  busy: count,
+  slots: ordinal,
+  breaker: orNull(Type.Enum(["closed", "half-open", "open"])),
+});
+
+const key = named("Key", {
+  id: text,
+  tenant: text,
+  name: orNull(text),
+  scopes: Type.Array(Type.Enum([...scopes])),
+  createdAt: instant,
+  revokedAt: orNull(instant),
+});
+
+export const system = named("System", {
+  streams: Type.Array(stream),
+  consumers: Type.Array(consumer),
+  workers: Type.Array(worker),
+  keys: Type.Array(key),
+});
+
+const rows = named("RowsOfReadModel", { version: ordinal, sequence: count });
+
+const requestFields = { requestedAt: instant, requestedBy: text, error: orNull(text) };
+
+export const rebuildRequest = named("RebuildRequest", requestFields);
+
+const readModel = named("ReadModel", {
+  name: text,
+  version: ordinal,
+  status: orNull(Type.Enum(["live", "rebuilding", "stopped"])),
+  error: orNull(text),
+  stoppedAtSequence: orNull(count),
+  live: orNull(rows),
+  next: orNull(rows),
+  kept: orNull(rows),
+  request: orNull(rebuildRequest),
+});
+
+export const readModelList = named("ReadModelList", {
+  lastSequence: orNull(count),
+  data: Type.Array(readModel),
+  nextCursor: Type.Null(),
+});
+
+true satisfies SameShape<Static<typeof stream>, StreamSize>;
+true satisfies SameShape<Static<typeof consumer>, ConsumerLoad>;
+true satisfies SameShape<Static<typeof worker>, WorkerState>;
+true satisfies SameShape<Static<typeof key>, ReturnType<typeof toShownKey>>;
+true satisfies SameShape<Static<typeof rebuildRequest>, ReturnType<typeof toRequestAnswer>>;
+true satisfies SameShape<Static<typeof readModel>, ReturnType<typeof toReadModelAnswer>>;

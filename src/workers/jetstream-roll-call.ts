@@ -1,0 +1,33 @@
+import { type Msg, RequestStrategy } from "nats";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import type { RollCall, WorkerState } from "./roll-call.ts";
+
+/** Until the first answer, and then after each one until the next. */
+const maxWait = 1000;
+const jitter = 100;
+
+export function createJetStreamRollCall(connection: JetStreamConnection, prefix: string): RollCall {
+  const { nats } = connection;
+  const subject = `${prefix === "" ? "" : `${prefix}.`}waybill.workers`;
+  return {
+    answer: (state) => {
+      const subscription = nats.subscribe(subject, {
+        callback: (_, message) => message.respond(JSON.stringify(state())),
+      });
+      return () => {
+        if (!nats.isClosed()) subscription.unsubscribe();
+      };
+    },
+    call: () =>
+      asking(connection, async () => {
+        const found: WorkerState[] = [];
+        const answers = await nats.requestMany(subject, "", { strategy: RequestStrategy.JitterTimer, maxWait, jitter });
+        for await (const answer of answers) found.push(...readState(answer));
+        return found.sort((one, other) => one.name.localeCompare(other.name));
+      }),
+  };
+}
+
+/** None in what the server says where nobody listens. */
+const readState = (message: Msg): readonly WorkerState[] =>
+  message.data.length === 0 ? [] : [message.json<WorkerState>()];

@@ -1,0 +1,22 @@
+import type { JobType } from "../domain/job/events.ts";
+import type { BreakerState } from "../mail/breaker.ts";
+
+/** How a worker stands at this moment. */
+export type WorkerState = {
+  /** As events name it. */
+  readonly name: string;
+  readonly type: JobType;
+  /** Jobs that it is doing, and how many it would do at once. */
+  readonly busy: number;
+  readonly slots: number;
+  /** Before the mail server; null where it sends no mail. */
+  readonly breaker: BreakerState | null;
+};
+
+/** Finds the workers that are there now, whichever process they are in: nothing is written down of them. */
+export interface RollCall {
+  /** Answers from now on; returns how to stop that. */
+  answer(state: () => WorkerState): () => void;
+  /** All that answer within a moment, by name. One that is frozen or cut off is not among them. */
+  call(): Promise<readonly WorkerState[]>;
+}
