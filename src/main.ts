@@ -25,8 +25,9 @@ const graceMs = 2000;
 
 // Who reads the output through a pipe may have seen enough: `waybill events | head`.
 process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
-  if (failure.code !== "EPIPE") throw failure;
-  process.exit(exitCodes.done);
+  if (failure.code === "EPIPE") process.exit(exitCodes.done);
+  process.stderr.write(`The output cannot be written: ${failure.message}\n`);
+  process.exit(exitCodes.failed);
 });
 
 if (existsSync(".env")) process.loadEnvFile(".env");

@@ -55,7 +55,7 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   const config = context.readConfig();
   const isOwn = config.nats === null || config.mysqlUrl === null;
   const disk = isOwn ? [await examineDisk(config.dataDir)] : [];
-  const servers = await findServers(config, context).catch((failure: unknown) => {
+  const servers = await findServers(config, context, "begin").catch((failure: unknown) => {
     if (failure instanceof CannotStart) return failure;
     // A full disk, or a folder that is somebody else's.
     if (failure instanceof Error && "syscall" in failure) return new CannotStart(whyNoFile(failure));

@@ -11,7 +11,8 @@ export function printJob({ print }: CommandContext, job: Json, json: boolean | u
     print(JSON.stringify(job));
     return;
   }
-  print(`${job.id}  ${job.status}  attempt ${job.attempt} of ${job.maxAttempts}`);
+  // Of a job that has ended, nobody waits for further attempts.
+  print(`${job.id}  ${job.status}  attempt ${job.attempt}${job.completedAt === null ? ` of ${job.maxAttempts}` : ""}`);
   print(`  subject       ${printable(job.subject ?? "-")}`);
   print(`  progress      ${toCounts(job.progress)}`);
   for (const at of ["createdAt", "scheduledAt", "startedAt", "nextAttemptAt", "completedAt"]) {
@@ -19,6 +20,12 @@ export function printJob({ print }: CommandContext, job: Json, json: boolean | u
   }
   if (job.error !== null) print(`  error         ${printable(`${job.error.code}: ${job.error.message}`)}`);
 }
+
+/** What to type for jobs that failed. */
+export const remedyFor = (ids: readonly string[]): string =>
+  ids.length === 0
+    ? ""
+    : `\nWho was not reached: waybill jobs recipients ${ids.length === 1 ? ids[0] : "<id>"} --status failed\nThose alone again:   waybill jobs retry ${ids.join(" ")}`;
 
 const toCounts = (progress: Readonly<Record<string, number>>): string =>
   Object.entries(progress)

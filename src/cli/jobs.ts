@@ -1,17 +1,32 @@
 import type { Command } from "commander";
 import type { Json, Service } from "../client/service.ts";
 import { watchJob } from "../client/watch-job.ts";
+import type { JobStatus } from "../domain/job/job-view.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { addActions } from "./job-actions.ts";
-import { pathOf, printJob } from "./job-lines.ts";
+import { pathOf, printJob, remedyFor } from "./job-lines.ts";
+import { addRecipients } from "./job-recipients.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine } from "./progress-line.ts";
 import { printable, toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 type JsonOption = { readonly json?: boolean };
+
+const statuses = {
+  pending: true,
+  scheduled: true,
+  queued: true,
+  processing: true,
+  retrying: true,
+  paused: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+} satisfies Record<JobStatus, true>;
+
 type ListOptions = JsonOption & {
   readonly status?: string;
   readonly type?: string;
@@ -19,13 +34,13 @@ type ListOptions = JsonOption & {
   readonly limit: string;
 };
 
-/** `jobs list|show|watch|logs|evidence|cancel|pause|resume|retry`. */
+/** `jobs list|show|watch|recipients|logs|evidence|cancel|pause|resume|retry`. */
 export function addJobsCommands(program: Command, context: CommandContext): void {
   const jobs = program.command("jobs").description("look at jobs and act on them");
   const list = jobs
     .command("list")
     .description("jobs, the newest first")
-    .option("--status <statuses>", "only these, with commas between: pending, processing, completed, failed, …")
+    .option("--status <statuses>", `only these, with commas between: ${Object.keys(statuses).join(", ")}`)
     .option("--type <type>", "only of this kind")
     .option("--q <text>", "only with this in the subject or the name")
     .option("--limit <n>", "how many at most", "20")
@@ -53,7 +68,8 @@ export function addJobsCommands(program: Command, context: CommandContext): void
     asks: "service",
     exits: ["the job completed", "it failed, was cancelled, or could not be watched"],
   });
-  const logs = ofJob("logs", "what happened to each recipient, attempt by attempt")
+  addRecipients(jobs, context);
+  const logs = ofJob("logs", "what happened to each recipient, attempt by attempt, also in runs before a retry")
     .option("--status <status>", "success, failed, deferred, unknown or suppressed")
     .option("--email <address>", "only of this recipient")
     .option("--json", "a line of JSON for each")
@@ -61,6 +77,8 @@ export function addJobsCommands(program: Command, context: CommandContext): void
   explain(logs, {
     examples: ["waybill jobs logs <id>", "waybill jobs logs <id> --status failed --json"],
     asks: "service",
+    notes:
+      "When, what, run and attempt, who, and what was answered. How each recipient stands: waybill jobs recipients.",
   });
   const evidence = ofJob(
     "evidence",
@@ -69,7 +87,8 @@ export function addJobsCommands(program: Command, context: CommandContext): void
   explain(evidence, {
     examples: ["waybill jobs evidence <id> > job.ndjson", "waybill verify job.ndjson --key public-key.pem"],
     asks: "service",
-    notes: "It is lines of JSON, and holds addresses. Whoever verifies needs your public key: waybill seals key.",
+    notes: `It is lines of JSON, and holds addresses. Whoever verifies needs the public key of the service: GET /api/seals/key there,
+or waybill seals key on its machine.`,
   });
   addActions(jobs, context);
 }
@@ -78,7 +97,7 @@ const mostPerPage = 100;
 
 async function listJobs(context: CommandContext, { json, limit, ...filter }: ListOptions): Promise<void> {
   const wanted = Number(limit);
-  if (!Number.isInteger(wanted) || wanted < 1) throw new WrongUsage(`--limit is ${limit}; expected a whole number`);
+  if (!Number.isInteger(wanted) || wanted < 1) throw new WrongUsage(`--limit is ${limit}; expected 1 or more`);
   const jobs = await onService(context, (service) => readJobs(service, filter, wanted));
   if (json) return context.print(JSON.stringify(jobs));
   if (jobs.length === 0) return context.tell("There are no such jobs.");
@@ -124,8 +143,7 @@ async function watch(context: CommandContext, id: string, { json }: JsonOption):
   );
   if (!json) printJob(context, last, false);
   if (last.status === "completed") return;
-  const remedy = last.status === "failed" ? `waybill jobs logs ${id} --status failed, waybill jobs retry ${id}` : null;
-  throw new CommandFailed(`The job is ${last.status}${remedy === null ? "." : `: ${remedy}`}`);
+  throw new CommandFailed(`The job is ${last.status}.${last.status === "failed" ? remedyFor([id]) : ""}`);
 }
 
 type LogFilter = { readonly status?: string; readonly email?: string };
@@ -135,19 +153,22 @@ async function showLogs(
   id: string,
   { json, ...filter }: JsonOption & LogFilter,
 ): Promise<void> {
+  let count = 0;
   await onService(context, async (service) => {
     let path: string | null = pathOf(id, `/logs?${new URLSearchParams({ ...filter, limit: "1000" })}`);
     while (path !== null) {
       const { body, headers } = await service.ask(path);
       for (const entry of body) context.print(json ? JSON.stringify(entry) : toLogLine(entry));
+      count += body.length;
       path = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
     }
   });
+  if (count === 0) context.tell("There are no such entries.");
 }
 
-const toLogLine = ({ createdAt, status, attempt, email, response, error }: Json): string =>
+const toLogLine = ({ createdAt, status, run, attempt, email, response, error }: Json): string =>
   printable(
-    `${createdAt}  ${String(status).padEnd(10)} ${attempt}  ${email ?? "(erased)"}  ${response ?? error?.message ?? error ?? ""}`,
+    `${createdAt}  ${String(status).padEnd(10)} ${run}.${attempt}  ${email ?? "(erased)"}  ${response ?? error?.message ?? ""}`,
   );
 
 async function printEvidence(context: CommandContext, id: string): Promise<void> {

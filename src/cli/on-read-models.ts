@@ -12,7 +12,8 @@ const silenceMs = 600_000;
 export async function onReadModels(context: CommandContext, work: (parts: Parts) => Promise<void>): Promise<void> {
   // A command sends no mail: without SMTP_URL it must not start a mailbox of its own.
   const settings = context.readConfig();
-  const servers = await findServers({ ...settings, smtpUrl: settings.smtpUrl ?? "smtp://localhost" }, context);
+  const named = { ...settings, smtpUrl: settings.smtpUrl ?? "smtp://localhost" };
+  const servers = await findServers(named, context, "refuse");
   const { config } = servers;
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   const lifecycle = createLifecycle((failure, name) =>

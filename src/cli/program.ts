@@ -55,7 +55,7 @@ export async function createProgram(context: CommandContext, args: readonly stri
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv --dry-run',
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv',
       "waybill jobs watch <id>                          how far it is, until it has ended",
-      "waybill jobs logs <id> --status failed           who was not reached, and why",
+      "waybill jobs recipients <id> --status failed     who was not reached, and why",
       "waybill jobs retry <id>                          a failed job again, for those alone",
       "waybill jobs evidence <id> > job.ndjson          what happened, as a file for others",
       "waybill verify job.ndjson                        nothing in it was altered",

@@ -6,6 +6,7 @@ import { toTotals, untilAllEnded } from "../client/until-ended.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
+import { remedyFor } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine, toNumber } from "./progress-line.ts";
 import { type FileOptions, type LetterOptions, readFileOptions, readLetter } from "./read-letter.ts";
@@ -46,8 +47,9 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     ],
     asks: "service",
     exits: ["accepted; with --wait: every job completed", "not everything was accepted; with --wait: or completed"],
-    notes: `Stopped in the middle, the same command again goes on where it stopped and mails nobody twice. To send the same
-mailing to the same file once more on purpose, name it: --id second-reminder.`,
+    notes: `Stopped in the middle, the same command again goes on where it stopped and mails nobody twice. Another letter or
+another file, be it by one row, is another mailing, to everybody in it: named by --id it is refused instead. To send the same
+once more on purpose, name it anew: --id second-reminder.`,
   });
 }
 
@@ -77,7 +79,7 @@ async function showFirst(
   if (json) return print(JSON.stringify({ recipients, duplicates, mail: body.mail, warnings: body.warnings }));
   print(body.mail.raw);
   for (const { message } of body.warnings) tell(message);
-  tell(`This is the first of ${toNumber(recipients)} mails${ofDuplicates(duplicates)}. Nothing was sent.`);
+  tell(`This is the first of ${counted(recipients, "mail")}${ofDuplicates(duplicates)}. Nothing was sent.`);
 }
 
 const counted = (count: number, what: string): string => `${toNumber(count)} ${what}${count === 1 ? "" : "s"}`;
@@ -107,6 +109,10 @@ async function sendAll(
       done += one.recipients;
       progress.show(done, recipients, "recipients accepted");
     }
+  } catch (failure) {
+    if (!context.interrupted.aborted) throw failure;
+    const left = `${toNumber(done)} of ${counted(recipients, "recipient")} accepted`;
+    throw new CommandFailed(`Interrupted: ${left}. The same command again goes on from there.`);
   } finally {
     progress.end();
   }
@@ -114,25 +120,21 @@ async function sendAll(
   const repeated = accepted.filter(({ isRepeat }) => isRepeat).length;
   const summary = { mailing: id, recipients, duplicates, jobs, repeated };
   if (!options.json) {
-    const before = repeated === 0 ? "" : `, ${toNumber(repeated)} of them accepted before`;
+    const before = repeated === 0 ? "" : `, ${repeated === jobs.length ? "all" : toNumber(repeated)} accepted before`;
     const parts = `${counted(recipients, "recipient")} in ${counted(jobs.length, "job")}`;
     print(`Mailing ${id}: ${parts}${before}${ofDuplicates(duplicates)}.`);
     for (const job of jobs) print(`  ${job}`);
-    if (!options.wait) tell(`Watch it: waybill jobs watch ${jobs.length === 1 ? jobs[0] : "<id>"}`);
+    if (!options.wait && jobs.length === 1) tell(`Watch it: waybill jobs watch ${jobs[0]}`);
+    else if (!options.wait) tell("Watch them: the same command with --wait, which sends nothing again.");
   }
   const ended = options.wait ? await waitForAll(context, service, jobs, recipients) : null;
   if (options.json) print(JSON.stringify(ended === null ? summary : { ...summary, ...ended }));
   else if (ended !== null) print(toSentence(ended));
   if (ended !== null && ended.statuses["completed"] !== jobs.length) {
+    // A job that was cancelled was meant to be.
     throw new CommandFailed(`Not every job completed.${remedyFor(ended.failed)}`);
   }
 }
-
-/** A job that was cancelled was meant to be. */
-const remedyFor = (failed: readonly string[]): string =>
-  failed.length === 0
-    ? ""
-    : `\nWho was not reached: waybill jobs logs <id> --status failed\nThose alone again:   waybill jobs retry ${failed.join(" ")}`;
 
 type Ended = ReturnType<typeof toTotals> & { readonly failed: readonly string[] };
 

@@ -51,7 +51,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       "waybill verify log.ndjson --seals published.ndjson  what waybill log export wrote",
     ],
     asks: "nats",
-    exits: ["all is as it was sealed", "something is not, or is not sealed yet"],
+    exits: ["all that is sealed is as it was sealed", "something is not; of a log: or nothing of it is sealed"],
     notes:
       "A file is checked without any server. --key and --seals are what makes it a proof: have them from elsewhere.",
   });
@@ -177,5 +177,5 @@ function tellEvidence(context: CommandContext, bytes: Uint8Array, trust: Trust, 
     const { keyId, checks, events } = report;
     context.print(JSON.stringify({ valid, tenant, jobId, keyId, checks, events: events.length }));
   } else for (const line of linesOfEvidence(report)) context.print(line);
-  if (!valid) throw new CommandFailed("The bundle is not whole.");
+  if (!valid) throw new CommandFailed("The bundle does not prove what it shows.");
 }

@@ -4,6 +4,8 @@ export type Check = {
   readonly what: string;
   /** Where it is wrong, and how; or what was found. */
   readonly detail: string;
+  /** Not of what is checked but of who signed it. */
+  readonly isOfSigner?: true;
 };
 
 export const passed = (what: string, detail: string): Check => ({ ok: true, what, detail });

@@ -6,24 +6,29 @@ import type { EvidenceReport } from "./verify-evidence.ts";
 /** The report for people: who was mailed what, when, with which answer; then each check; then what it comes to. */
 export function linesOfEvidence(report: EvidenceReport): readonly string[] {
   const { statement, events, checks, keyId } = report;
-  const isWhole = allPassed(checks);
   const story = statement === null ? [] : [...headOf(statement, keyId), "", ...storyOf(statement, events), ""];
   const found = checks.map(({ ok, what, detail }) => `  ${ok ? "[ok]    " : "[FAILED]"} ${what}. ${detail}`.trimEnd());
-  const pinned = checks.some(({ what }) => what.includes("key that you know"));
-  return [
-    ...story,
-    "What was checked",
-    ...found,
-    "",
-    isWhole
-      ? "The bundle is whole: what it shows is what the service recorded and signed."
-      : "THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it.",
-    ...(isWhole && !pinned && keyId !== null
-      ? [
-          `Who signed it rests on key ${keyId}: compare it with the one that the service publishes, or name it by --key.`,
-        ]
-      : []),
-  ];
+  return [...story, "What was checked", ...found, "", ...inSum(report)];
+}
+
+/** What the checks come to. Whether it is whole is one thing, and who says so is another. */
+function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] {
+  if (statement === null) {
+    return ["THIS CANNOT BE READ AS A BUNDLE OF EVIDENCE: it is none, or was damaged. Nothing is proved by it."];
+  }
+  const ofSigner = checks.filter(({ isOfSigner }) => isOfSigner);
+  if (!allPassed(checks.filter(({ isOfSigner }) => !isOfSigner))) {
+    return ["THE BUNDLE IS NOT WHOLE: it was altered, or is not what it claims to be. Do not rely on it."];
+  }
+  if (!allPassed(ofSigner)) {
+    return [
+      `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${keyId}. Anybody can sign with a key of their own:`,
+      "do not rely on it until you know that this one is the service's (GET /api/seals/key there).",
+    ];
+  }
+  const whole = "The bundle is whole: what it shows is what the service recorded and signed.";
+  const rest = `Who signed it rests on key ${keyId}: compare it with that of the service (GET /api/seals/key), or name it by --key.`;
+  return ofSigner.length > 0 || keyId === null ? [whole] : [whole, rest];
 }
 
 function headOf({ tenant, jobId, madeAt, logSequence }: EvidenceStatement, keyId: string | null): readonly string[] {

@@ -72,7 +72,7 @@ function readBundle(bytes: Uint8Array): Bundle {
     const where = fault ?? (isAsWritten ? null : `It was altered at byte ${firstDifference(written, text)}.`);
     return { statement, signature, line, checks: [where === null ? passed(form, "") : failed(form, where)] };
   } catch (failure) {
-    return { ...nothing, checks: [failed(form, `Its first line cannot be read: ${String(failure)}`)] };
+    return { ...nothing, checks: [failed(form, `Its first line cannot be read: ${messageOf(failure)}`)] };
   }
 }
 
@@ -80,9 +80,11 @@ function readSignature(line: string): { readonly signature: EvidenceSignature | 
   try {
     return { signature: checkedSignature(JSON.parse(line)), fault: null };
   } catch (failure) {
-    return { signature: null, fault: `Its second line, the signature, cannot be read: ${String(failure)}` };
+    return { signature: null, fault: `Its second line, the signature, cannot be read: ${messageOf(failure)}` };
   }
 }
+
+const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));
 
 function firstDifference(one: string, other: string): number {
   let at = 0;
@@ -190,5 +192,6 @@ function checkTrust(
   if (keys.length === 0) return [];
   const what = "All of it was signed with a key that you know from elsewhere";
   const unknown = used.filter((key) => !keys.includes(key)).map(keyIdOf);
-  return [unknown.length === 0 ? passed(what, "") : failed(what, `You did not name key ${unknown.join(", ")}.`)];
+  const found = unknown.length === 0 ? passed(what, "") : failed(what, `You did not name key ${unknown.join(", ")}.`);
+  return [{ ...found, isOfSigner: true }];
 }

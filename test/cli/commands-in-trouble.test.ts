@@ -22,6 +22,7 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "jobs list": { needs: "service", words: [] },
   "jobs show": { needs: "service", words: ["DONE"] },
   "jobs watch": { needs: "service", words: ["DONE"] },
+  "jobs recipients": { needs: "service", words: ["DONE"] },
   "jobs logs": { needs: "service", words: ["DONE"] },
   "jobs evidence": { needs: "service", words: ["DONE"] },
   "jobs cancel": { needs: "service", words: ["WAITING"] },

@@ -68,9 +68,7 @@ describe("The commands that ask a running service", () => {
   });
 
   it("show a job, and as it was", async () => {
-    expect((await lines("jobs", "show", completed)).join("\n")).to.match(
-      /completed +attempt 1 of 4.*2 sent, 0 failed/s,
-    );
+    expect((await lines("jobs", "show", completed)).join("\n")).to.match(/completed +attempt 1\n.*2 sent, 0 failed/s);
     const [created] = (await client.get(`/api/jobs/${completed}/events`)).body as [{ sequence: number }];
     const then = await json("jobs", "show", completed, "--as-of", String(created.sequence));
     expect(then).to.deep.include({ id: completed, status: "pending", completedAt: null });
@@ -78,11 +76,23 @@ describe("The commands that ask a running service", () => {
 
   it("print what happened to each recipient", async () => {
     const [first, second, ...more] = await lines("jobs", "logs", completed);
-    expect(first).to.match(/success +1 +ada@example\.com +250 /);
-    expect(second).to.match(/success +1 +bob@example\.com +250 /);
+    expect(first).to.match(/success +1\.1 +ada@example\.com +250 /);
+    expect(second).to.match(/success +1\.1 +bob@example\.com +250 /);
     expect(more).to.deep.equal([]);
     expect(await lines("jobs", "logs", failed, "--status", "success")).to.deep.equal([]);
     expect((await lines("jobs", "logs", failed)).join("")).to.match(/failed .*552 5\.2\.2/);
+  });
+
+  it("print how each recipient stands, once", async () => {
+    const [first, second, ...more] = await lines("jobs", "recipients", completed);
+    expect(first).to.match(/^sent +1 +ada@example\.com +250 /);
+    expect(second).to.match(/^sent +1 +bob@example\.com +250 /);
+    expect(more).to.deep.equal([]);
+    expect(await lines("jobs", "recipients", completed, "--status", "failed,unknown")).to.deep.equal([]);
+    expect((await lines("jobs", "recipients", failed, "--status", "failed")).join("")).to.match(
+      /^failed .*552 5\.2\.2/,
+    );
+    expect(await failureOf(run("jobs", "recipients", failed, "--status", "bogus"))).to.be.instanceOf(WrongUsage);
   });
 
   it("watch a job until it has ended, also one that had ended before", async () => {
@@ -95,6 +105,9 @@ describe("The commands that ask a running service", () => {
     expect((await lines("jobs", "watch", completed)).join("\n")).to.include("completed");
     const failure = await failureOf(run("jobs", "watch", failed));
     expect(failure).to.be.instanceOf(CommandFailed);
+    expect(failure.message).to.equal(
+      `The job is failed.\nWho was not reached: waybill jobs recipients ${failed} --status failed\nThose alone again:   waybill jobs retry ${failed}`,
+    );
   });
 
   it("pause, resume and cancel with a reason", async () => {

@@ -112,7 +112,9 @@ describe("An auditor", function () {
     expect(report).to.include("The bundle is whole").and.not.include("not yet");
     const altered = join(folder, "altered.ndjson");
     await writeFile(altered, (await readFile(bundle, "utf8")).replace("5.1.1", "5.1.2"));
-    expect((await failureOf(run(offline, "verify", altered))).message).to.equal("The bundle is not whole.");
+    expect((await failureOf(run(offline, "verify", altered))).message).to.equal(
+      "The bundle does not prove what it shows.",
+    );
     expect(printed.join("\n")).to.include(
       "[FAILED] Each event stands in the sealed log exactly as it is shown here. Event",
     );

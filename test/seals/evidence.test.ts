@@ -122,6 +122,16 @@ describe("The evidence of a job", () => {
     expect(altered.join("\n")).to.include("[FAILED]").and.include("THE BUNDLE IS NOT WHOLE");
   });
 
+  it("is told apart from one that another key has signed, and from what is none", () => {
+    const inSum = (text: string, trust: Trust): string | undefined =>
+      linesOfEvidence(verifyEvidence(Buffer.from(text), trust)).find((line) => /^T[A-Z]|^The bundle/.test(line));
+    const stranger: Trust = { keys: [newSealKey().publicKey], seals: new Map() };
+    expect(inSum(bundle, { ...stranger, keys: [side.key.publicKey] })).to.match(/^The bundle is whole/);
+    expect(inSum(bundle, stranger)).to.match(/^THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: /);
+    expect(inSum(bundle.replace("250 2.0.0", "250 2.0.1"), stranger)).to.match(/^THE BUNDLE IS NOT WHOLE/);
+    expect(inSum("email,name\nada@example.com,Ada\n", stranger)).to.match(/^THIS CANNOT BE READ AS A BUNDLE/);
+  });
+
   it("fails wherever one byte of it is changed, and says what is wrong", () => {
     const bytes = Buffer.from(bundle);
     fc.assert(
