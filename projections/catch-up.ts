@@ -3,7 +3,11 @@ import { type EventLog, isOfJob, type LogEntry } from "../src/event-log/event-lo
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
-const maxEvents = 2_000;
+/**
+ * More than the live projection takes at a time: nobody waits for these rows, and a job that begins and ends within a
+ * batch is written once. Twice as many are 15 % faster, and take 40 MB more.
+ */
+const maxEvents = 5_000;
 /** A log can end with a gap, and then what it says is its last event never comes. */
 const silenceMs = 2_000;
 

@@ -8,7 +8,7 @@ import { exclusively } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type RebuildSetup, throwFailures } from "./replace-live.ts";
-import { shareFollowing } from "./share-following.ts";
+import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, liveCheckpoint } from "./table-set.ts";
 
 export type CheckSetup = Pick<RebuildSetup, "db" | "log" | "sources" | "onProgress" | "signal"> & {
@@ -29,7 +29,6 @@ export class NotComparable extends Error {
 
 /** Of each kind in each table. */
 const differencesShown = 5;
-const patienceMs = 30_000;
 
 /** What somebody works on at the moment differs for a moment; what is wrong stays so. */
 const rounds = 3;
@@ -43,7 +42,7 @@ const betweenRoundsMs = 1_000;
 export async function checkRows(projectors: readonly Projector[], setup: CheckSetup): Promise<void> {
   const { db } = setup;
   await holdingRebuildLocks(db, projectors, async (held) => {
-    const together = { ...setup, log: shareFollowing(setup.log, patienceMs) };
+    const together = { ...setup, log: shareFollowing(setup.log, asOne) };
     throwFailures(await Promise.allSettled(held.map((one) => check(one, together))));
   });
 }

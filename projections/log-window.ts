@@ -2,8 +2,6 @@ import type { EventLog, LogEntry } from "../src/event-log/event-log.ts";
 import { type Bell, createBell } from "./bell.ts";
 
 const readAtOnce = 500;
-/** More than a batch of whoever reads, so that decoding goes on while a database is busy; about a kilobyte each. */
-const keptEvents = 3_000;
 
 export type LogWindow = {
   /** Whether what comes after a sequence is here, or comes next. */
@@ -28,6 +26,8 @@ export type WindowOptions = {
   readonly afterSequence: number;
   /** The window waits so long for readers who hold up others, then moves on without them. */
   readonly patienceMs: number;
+  /** More than a batch of whoever reads, so that decoding goes on while a database is busy; about a kilobyte each. */
+  readonly keptEvents: number;
   /** There is nobody to read it, or nothing more to be read from it. */
   readonly onOver: () => void;
 };
@@ -36,7 +36,7 @@ export type WindowOptions = {
  * The last few thousand events of the log, read and decoded once for everybody who stands there. It reads ahead, but
  * never so far that what nobody has taken yet would be dropped: a database that is away makes it wait.
  */
-export function openWindow({ log, afterSequence, patienceMs, onOver }: WindowOptions): LogWindow {
+export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver }: WindowOptions): LogWindow {
   const bell = createBell();
   const closing = new AbortController();
   const places = new Set<Place>();

@@ -3,11 +3,8 @@ import { writeStatus } from "./projection-status.ts";
 import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type Begun, begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
-import { shareFollowing } from "./share-following.ts";
+import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, wholeCheckpoint } from "./table-set.ts";
-
-/** All are as fast as the slowest together, and faster than each by itself: nobody waits for the result of some. */
-const patienceMs = 30_000;
 
 /**
  * Fills new tables from the beginning of the log, beside the live ones, which go on being written and read; then puts
@@ -21,7 +18,7 @@ export async function rebuild(projectors: readonly Projector[], setup: RebuildSe
   await holdingRebuildLocks(setup.db, projectors, async (held) => {
     // All begin to read at the same moment: somebody who came later would read the whole log for himself.
     const begun = await Promise.allSettled(held.map((one) => prepare(one, setup)));
-    const together = { ...setup, log: shareFollowing(setup.log, patienceMs) };
+    const together = { ...setup, log: shareFollowing(setup.log, asOne) };
     const ready = begun.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const done = await Promise.allSettled(
       ready.map((one) => orElseAsBefore(one, setup.db, () => replaceLive(one, "__next", together))),

@@ -1,8 +1,16 @@
 import type { EventLog, FollowOptions, LogEntry } from "../src/event-log/event-log.ts";
-import { type LogWindow, openWindow } from "./log-window.ts";
+import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
-/** Longer than a batch takes a projection whose database is well. */
-const defaultPatienceMs = 200;
+type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
+
+/** Longer than a batch takes a projection whose database is well, and half a batch more than a batch is. */
+const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
+
+/**
+ * For those who project the whole log and end together: all are as fast as the slowest, and faster than each by itself.
+ * Their batches are larger.
+ */
+export const asOne: Together = { patienceMs: 30_000, keptEvents: 7_000 };
 
 /**
  * The same log for several projections of one process: those that stand at about the same place share one reader, so
@@ -10,7 +18,7 @@ const defaultPatienceMs = 200;
  * others by more than a window holds them up for `patienceMs` at most, then reads for itself until it has caught up;
  * who stops or fails leaves the others alone.
  */
-export function shareFollowing(log: EventLog, patienceMs = defaultPatienceMs): EventLog {
+export function shareFollowing(log: EventLog, together: Together = whileAllIsWell): EventLog {
   const opened = new Set<SharedWindow>();
 
   // Events of a log that was made anew never get among those of the one before.
@@ -26,7 +34,7 @@ export function shareFollowing(log: EventLog, patienceMs = defaultPatienceMs): E
       const onOver = (): void => {
         opened.delete(shared);
       };
-      const window = openWindow({ log, afterSequence: sequence, patienceMs, onOver });
+      const window = openWindow({ log, afterSequence: sequence, ...together, onOver });
       const shared = { logCreatedAt: createdAt, window };
       opened.add(shared);
       return window;

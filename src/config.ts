@@ -3,6 +3,7 @@ import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
 import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
+import { isMailbox } from "./schemas/email-address.ts";
 import { readSealSettings, type SealSettings } from "./seals/read-seal-settings.ts";
 import { createSettingReader, type Env, type SettingReader } from "./setting-reader.ts";
 import { readPublicUrl } from "./suppressions/read-public-url.ts";
@@ -106,7 +107,7 @@ export function readConfig(env: Env): Config {
     nats: readNats(read),
     mysqlUrl: read.url("MYSQL_URL", ["mysql:"], "mysql://user:password@host:port/database"),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
-    mailFrom: read.text("MAIL_FROM", "Waybill <waybill@localhost>"),
+    mailFrom: readMailFrom(read),
     roles: readRoles(read, faults),
     workerConcurrency: read.whole("WORKER_CONCURRENCY", 5, 1, 1000),
     smtpMaxConnections: read.whole("SMTP_MAX_CONNECTIONS", 10, 1, 1000),
@@ -135,6 +136,12 @@ export function readConfig(env: Env): Config {
   };
   if (faults.length > 0) throw new InvalidConfig(faults);
   return config;
+}
+
+function readMailFrom(read: SettingReader): string {
+  const given = read.text("MAIL_FROM", "Waybill <waybill@localhost>");
+  if (!isMailbox(given)) read.fault("MAIL_FROM", given, "one address, as ada@example.com or Ada <ada@example.com>");
+  return given;
 }
 
 function readAuth(read: SettingReader): AuthMode {

@@ -10,7 +10,7 @@ const { TENANT = "default", CONSUMER = TENANT, FROM } = process.env;
 if (FROM !== undefined && !/^[1-9]\d{0,14}$/.test(FROM))
   throw new Error(`FROM is ${FROM}; expected the sequence of an event`);
 
-const nats = await connect({ servers: NATS_URL, user: NATS_USER, pass: NATS_PASSWORD });
+const nats = await connect({ servers: NATS_URL, user: NATS_USER, pass: NATS_PASSWORD }).catch(giveUp);
 const manager = await nats.jetstreamManager();
 if (FROM !== undefined) await removeIfThere();
 await manager.consumers.add("JOBS", {
@@ -22,6 +22,7 @@ await manager.consumers.add("JOBS", {
   ack_policy: AckPolicy.Explicit,
 });
 await nats.drain();
+process.stdout.write(`Consumer ${CONSUMER} is there: it reads jobs.${TENANT}.> from event ${FROM ?? 1} on.\n`);
 
 /** Where a consumer begins is laid down when it is made: it has to be made anew. */
 async function removeIfThere(): Promise<void> {
@@ -29,4 +30,10 @@ async function removeIfThere(): Promise<void> {
     const isAbsent = failure instanceof NatsError && failure.api_error?.err_code === 10014;
     if (!isAbsent) throw failure;
   });
+}
+
+/** What NATS says of an address where nobody listens, or of a wrong password, is enough: no stack trace. */
+function giveUp(failure: unknown): never {
+  process.stderr.write(`NATS at ${NATS_URL} cannot be used as ${NATS_USER}: ${String(failure)}\n`);
+  process.exit(1);
 }

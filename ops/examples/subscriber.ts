@@ -16,7 +16,7 @@ const nats = await connect({
   // All that the user may listen to.
   inboxPrefix: `_INBOX_${CONSUMER}`,
   maxReconnectAttempts: -1,
-});
+}).catch(giveUp);
 const consumer = await nats.jetstream({ apiPrefix: "waybill.api" }).consumers.get("JOBS", CONSUMER);
 const messages = await consumer.consume({ max_messages: 100 });
 process.once("SIGTERM", () => void messages.close());
@@ -29,3 +29,9 @@ for await (const message of messages) {
   message.ack();
 }
 await nats.drain();
+
+/** What NATS says of an address where nobody listens, or of a wrong password, is enough: no stack trace. */
+function giveUp(failure: unknown): never {
+  process.stderr.write(`NATS at ${NATS_URL} cannot be used as ${NATS_USER}: ${String(failure)}\n`);
+  process.exit(1);
+}

@@ -30,7 +30,8 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     examples: ["waybill doctor", "waybill doctor --nats-monitor http://127.0.0.1:8222", "waybill doctor --json"],
     asks: "servers",
     exits: ["nothing serious was found", "a finding is serious"],
-    notes: "The mail server is that of SMTP_URL.",
+    notes:
+      "The mail server is that of SMTP_URL. Whether a running service is ready, and each part of it: GET /readyz there.",
   });
 }
 
@@ -63,6 +64,9 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   });
   if (servers instanceof CannotStart) {
     return [...disk, serious("nats", "A server of one's own does not start", servers.message)];
+  }
+  if (servers.areBegun) {
+    context.tell(`No Waybill runs in ${config.dataDir}: its servers are started for this examination alone.`);
   }
   try {
     const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, smtpTimeoutMs } = servers.config;

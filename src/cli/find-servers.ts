@@ -7,7 +7,12 @@ import { startStandalone } from "../standalone/standalone.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 
-export type Servers = { readonly config: CompleteConfig; stop(): Promise<void> };
+export type Servers = {
+  readonly config: CompleteConfig;
+  /** Nothing of the service ran in the data folder: its servers were started for this command alone. */
+  readonly areBegun: boolean;
+  stop(): Promise<void>;
+};
 
 /**
  * What to do where no server is named and no service has ever run here: `refuse`, as new servers would be those of
@@ -23,13 +28,14 @@ export async function findServers(
 ): Promise<Servers> {
   await sayWhereNobodyWas(config, whereNobodyWas, tell);
   try {
-    return await startStandalone(config, tell);
+    const { config: complete, stop } = await startStandalone(config, tell);
+    return { config: complete, areBegun: config.nats === null || config.mysqlUrl === null, stop };
   } catch (failure) {
     const running = failure instanceof DataDirInUse ? await readAddresses(config.dataDir) : null;
     if (running === null) throw failure;
     const { nats, mysqlUrl, smtpUrl } = config;
     const complete = { ...config, nats: nats ?? running.nats, mysqlUrl: mysqlUrl ?? running.mysqlUrl };
-    return { config: { ...complete, smtpUrl: smtpUrl ?? "" }, stop: async () => {} };
+    return { config: { ...complete, smtpUrl: smtpUrl ?? "" }, areBegun: false, stop: async () => {} };
   }
 }
 

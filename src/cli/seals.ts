@@ -76,8 +76,11 @@ async function acceptLog(context: CommandContext, { json }: JsonOption): Promise
   await onReadModels(context, async ({ db, connection, config }) => {
     const name = streamName(config.natsPrefix, "JOBS");
     const before = await createSealMemory(db, name).last();
-    await forgetSeals(db, name);
     const last = await (await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal();
+    if (before !== null && before.sequence === last?.sequence) {
+      context.tell("The log still has the seal that is remembered: nothing had to be accepted.");
+    }
+    await forgetSeals(db, name);
     const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
     const now = last === null ? "The log has none." : `The last one of the log, at ${last.sequence}, is taken for it.`;
     const found = { forgotten: before?.sequence ?? null, accepted: last?.sequence ?? null };

@@ -8,7 +8,10 @@ export function linesOfEvidence(report: EvidenceReport): readonly string[] {
   const { statement, events, checks, keyId } = report;
   const story = statement === null ? [] : [...headOf(statement, keyId), "", ...storyOf(statement, events), ""];
   const found = checks.map(({ ok, what, detail }) => `  ${ok ? "[ok]    " : "[FAILED]"} ${what}. ${detail}`.trimEnd());
-  return [...story, "What was checked", ...found, "", ...inSum(report)];
+  const verdict = inSum(report);
+  // What was altered must not be read as if it had happened.
+  const warning = allPassed(checks) ? [] : [...verdict, ""];
+  return [...warning, ...story, "What was checked", ...found, "", ...verdict];
 }
 
 /** What the checks come to. Whether it is whole is one thing, and who says so is another. */
@@ -50,7 +53,8 @@ function storyOf(statement: EvidenceStatement, events: readonly EvidencedEvent[]
   const content = contentOf(statement.content);
   const created = events.find(({ type }) => type === "JobCreated");
   const total = created === undefined ? 0 : Number(created.data["total"]);
-  const asked = created === undefined ? [] : [`Asked for at ${created.time} by ${created.actor}, ${total} recipients.`];
+  const asked =
+    created === undefined ? [] : [`Asked for at ${created.time} by ${created.actor}. Recipients: ${total}.`];
   const what =
     content === null
       ? ["What was sent was erased; recipients are named by their number."]

@@ -4,7 +4,7 @@ import type { LogReport } from "./verify-log.ts";
 /** Null where the log is what was sealed. `exportedTo` is where it ended when it was exported, null for a log itself. */
 export function whyNotWhole(report: LogReport, exportedTo: number | null): string | null {
   const { findings, seals, messages, lastSequence } = report;
-  if (findings.length > 0) return `The log is not what was sealed: ${findings.length} findings.`;
+  if (findings.length > 0) return `The log is not what was sealed: ${counted(findings.length, "finding")}.`;
   if (exportedTo !== null && lastSequence < exportedTo) {
     return `The file ends at ${lastSequence}, and the log had come to ${exportedTo} when it was exported: it was cut off.`;
   }
@@ -16,11 +16,13 @@ export function linesOfLog(report: LogReport, { keys, seals: published }: Trust)
   const { findings, seals, messages, lastSequence, sealedTo, unsealed, keyIds } = report;
   const unnamed = `with key ${keyIds.join(", ")}. Whether it is the right one was not checked: name it by --key.`;
   return [
-    `${messages} messages, the last is ${lastSequence}. ${seals} seals cover them up to ${sealedTo}.`,
-    ...(unsealed > 0 ? [`${unsealed} events after that are not sealed yet: nothing is known of them.`] : []),
+    `${counted(messages, "message")}, up to ${lastSequence}. ${counted(seals, "seal")}, up to ${sealedTo}.`,
+    ...(unsealed > 0 ? [`Not sealed yet: ${counted(unsealed, "event")} after that. Nothing is known of them.`] : []),
     ...(keyIds.length === 0 ? [] : [keys.length === 0 ? `Signed ${unnamed}` : `Signed with key ${keyIds.join(", ")}.`]),
-    ...(published.size > 0 ? [`Held against ${published.size} seals that were published.`] : []),
+    ...(published.size > 0 ? [`Held against ${counted(published.size, "published seal")}.`] : []),
     ...findings.map(({ kind, message }) => `[${kind}] ${message}`),
-    ...(findings.length === 0 && seals > 0 ? ["Everything that was sealed is as it was sealed."] : []),
+    ...(findings.length === 0 && seals > 0 ? ["What is here and was sealed is as it was sealed."] : []),
   ];
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

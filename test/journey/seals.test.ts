@@ -132,7 +132,7 @@ describe("An auditor", function () {
   };
 
   it("checks the whole log where it is, an export of it where it is not, and the evidence of one job", async () => {
-    expect(await run(here(), "verify")).to.include("Everything that was sealed is as it was sealed.");
+    expect(await run(here(), "verify")).to.include("What is here and was sealed is as it was sealed.");
     expect(JSON.parse(await run(here(), "verify", "--json"))).to.deep.include({
       valid: true,
       reason: null,
@@ -141,7 +141,7 @@ describe("An auditor", function () {
     expect(await run(here(), "verify", "--job", jobId)).to.include("The bundle is whole");
     const path = join(folder, "log.ndjson");
     await run(here(), "log", "export", path);
-    expect(await run(offline, "verify", path)).to.include("Everything that was sealed is as it was sealed.");
+    expect(await run(offline, "verify", path)).to.include("What is here and was sealed is as it was sealed.");
     const text = await readFile(path, "utf8");
     await writeFile(path, text.replace('\\"type\\":\\"RecipientFailed\\"', '\\"type\\":\\"RecipientSent\\"'));
     const failure = await failureOf(run(offline, "verify", path));

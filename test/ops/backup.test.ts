@@ -100,7 +100,7 @@ describe("A backup of the log", function () {
     const key = join(folder, "key.pem");
     await writeFile(key, (await service.commands.run("seals", "key")).printed.join("\n"));
     const verified = await service.commands.run("verify", "--key", key, "--seals", sealFile);
-    expect(verified.printed.join("\n")).to.include("Everything that was sealed is as it was sealed.");
+    expect(verified.printed.join("\n")).to.include("What is here and was sealed is as it was sealed.");
     const evidence = await service.commands.run("verify", "--job", jobs.completed, "--key", key);
     expect(evidence.printed.join("\n")).to.include("The bundle is whole");
     expect((await service.health())["seals"]).to.include({ status: "up" });

@@ -36,7 +36,7 @@ describe("followers that share a log", () => {
 
   const openShared = (source: EventLog = createMemoryEventLog()) => {
     const { count, log } = countReading(source);
-    return { source, count, log: shareFollowing(log, patienceMs) };
+    return { source, count, log: shareFollowing(log, { patienceMs, keptEvents: 3000 }) };
   };
 
   /** A follower that takes only what it is told to. */
