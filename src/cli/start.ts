@@ -6,7 +6,9 @@ import { createLogger } from "../logger.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { Service } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
+import { sendDemoMailing } from "./demo-mailing.ts";
 import { explain } from "./explain.ts";
+import { WrongUsage } from "./wrong-usage.ts";
 
 /**
  * In percent of what is in use. Where a machine has memory to spare the engine lets the heap grow to five times that, and
@@ -14,15 +16,23 @@ import { explain } from "./explain.ts";
  */
 const heapGrowth = 50;
 
+type StartOptions = { readonly roles?: string; readonly demo?: boolean };
+
 /** `start`. */
 export function addStartCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("start")
     .description("run the service; what has no address in the settings is started along with it")
     .option("--roles <roles>", `some of ${roles.join(",")}; all of them by default`)
-    .action((options: { roles?: string }) => start(context, options));
+    .option("--demo", "send a small mailing to invented people, which the built-in mailbox catches")
+    .action((options: StartOptions) => start(context, options));
   explain(command, {
-    examples: ["waybill start", "PORT=8080 waybill start", "waybill start --roles worker,scheduler"],
+    examples: [
+      "waybill start",
+      "waybill start --demo",
+      "PORT=8080 waybill start",
+      "waybill start --roles worker,scheduler",
+    ],
     exits: ["stopped in order, by SIGTERM or SIGINT", "could not start, or not stop in time"],
     notes: `Without NATS_URL, MYSQL_URL and SMTP_URL it brings servers of its own along, with their data in DATA_DIR
 (default: .waybill), and a mailbox that catches every mail. It listens on HOST and PORT (default: 127.0.0.1, 3000).`,
@@ -30,9 +40,12 @@ export function addStartCommand(program: Command, context: CommandContext): void
 }
 
 /** Runs the roles of this process until it is interrupted. */
-async function start(context: CommandContext, options: { readonly roles?: string }): Promise<void> {
+async function start(context: CommandContext, options: StartOptions): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
   const config = context.readConfig(options.roles === undefined ? {} : { ROLES: options.roles });
+  if (options.demo && config.smtpUrl !== null) {
+    throw new WrongUsage("--demo is for the built-in mailbox: SMTP_URL names a mail server, which would deliver it");
+  }
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   // To load all of the service takes as long as its servers take to start.
   const loading = import("../wiring.ts");
@@ -42,6 +55,7 @@ async function start(context: CommandContext, options: { readonly roles?: string
     const service = await startService(standalone.config, logger, standalone.mailbox);
     try {
       for (const line of greeting(service, standalone)) context.print(line);
+      if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
       if (!context.interrupted.aborted) await once(context.interrupted, "abort");
       logger.info("stopping");
     } finally {
@@ -51,6 +65,19 @@ async function start(context: CommandContext, options: { readonly roles?: string
     await standalone.stop();
   }
   logger.info("stopped");
+}
+
+/** It fails where a key is needed and none is given: a service that is in use needs no demonstration. */
+async function demonstrate(
+  { print, tell, interrupted }: CommandContext,
+  url: string,
+  key: string | null,
+): Promise<void> {
+  try {
+    print(`\nA demo mailing is on its way: ${url}/#/jobs/${await sendDemoMailing(url, key, interrupted)}`);
+  } catch (failure) {
+    tell(`No demo mailing was sent: ${failure instanceof Error ? failure.message : failure}`);
+  }
 }
 
 function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone): readonly string[] {
