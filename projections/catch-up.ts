@@ -5,9 +5,9 @@ import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 
 /**
  * More than the live projection takes at a time: nobody waits for these rows, and a job that begins and ends within a
- * batch is written once. Twice as many are 15 % faster, and take 40 MB more.
+ * batch is written once. Batches of 2,000 are 40 % slower, and take 100 MB less.
  */
-const maxEvents = 5_000;
+const maxEvents = 10_000;
 /** A log can end with a gap, and then what it says is its last event never comes. */
 const silenceMs = 2_000;
 
