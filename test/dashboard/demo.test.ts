@@ -48,8 +48,11 @@ describe("npm start -- --demo", function () {
   };
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    process.kill(-(child.pid ?? 0), "SIGTERM");
+    const group = -(child.pid ?? 0);
+    process.kill(group, "SIGTERM");
     await once(child, "exit");
+    // npm may be gone before what it ran, and the data are in use until then.
+    await eventually(() => expect(() => process.kill(group, 0)).to.throw("ESRCH"), 30_000);
   };
 
   it("delivers a mailing that the dashboard shows, once however often it is started", async () => {
