@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Json } from "../client/service.ts";
-import type { RecipientStatus } from "../domain/recipients/recipient-status.ts";
+import { recipientStatuses } from "../domain/recipients/recipient-status.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import { pathOf } from "./job-lines.ts";
@@ -9,22 +9,13 @@ import { printable } from "./table.ts";
 
 type Options = { readonly status?: string; readonly email?: string; readonly json?: boolean };
 
-const statuses = {
-  pending: true,
-  sent: true,
-  failed: true,
-  deferred: true,
-  unknown: true,
-  suppressed: true,
-} satisfies Record<RecipientStatus, true>;
-
 /** `jobs recipients`. */
 export function addRecipients(jobs: Command, context: CommandContext): void {
   const command = jobs
     .command("recipients")
     .description("each recipient as it stands now, once: who was reached, who was not, and why")
     .argument("<id>", "of the job: jobs list shows it")
-    .option("--status <statuses>", `only these, with commas between: ${Object.keys(statuses).join(", ")}`)
+    .option("--status <statuses>", `only these, with commas between: ${recipientStatuses.join(", ")}`)
     .option("--email <address>", "only this one")
     .option("--json", "a line of JSON for each")
     .action((id: string, options: Options) => show(context, id, options));

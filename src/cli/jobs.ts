@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Json, Service } from "../client/service.ts";
 import { watchJob } from "../client/watch-job.ts";
-import type { JobStatus } from "../domain/job/job-view.ts";
+import { jobStatuses } from "../domain/job/job-view.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -14,18 +14,6 @@ import { printable, toTable } from "./table.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 type JsonOption = { readonly json?: boolean };
-
-const statuses = {
-  pending: true,
-  scheduled: true,
-  queued: true,
-  processing: true,
-  retrying: true,
-  paused: true,
-  completed: true,
-  failed: true,
-  cancelled: true,
-} satisfies Record<JobStatus, true>;
 
 type ListOptions = JsonOption & {
   readonly status?: string;
@@ -40,7 +28,7 @@ export function addJobsCommands(program: Command, context: CommandContext): void
   const list = jobs
     .command("list")
     .description("jobs, the newest first")
-    .option("--status <statuses>", `only these, with commas between: ${Object.keys(statuses).join(", ")}`)
+    .option("--status <statuses>", `only these, with commas between: ${jobStatuses.join(", ")}`)
     .option("--type <type>", "only of this kind")
     .option("--q <text>", "only with this in the subject or the name")
     .option("--limit <n>", "how many at most", "20")

@@ -14,16 +14,19 @@ import type { WebhookEvent } from "../webhooks/events.ts";
 import { settingsAfter } from "./erase-content.ts";
 import type { JobError, JobEvent, JobQueued, JobSettings } from "./events.ts";
 
-export type JobStatus =
-  | "pending"
-  | "scheduled"
-  | "queued"
-  | "processing"
-  | "retrying"
-  | "paused"
-  | "completed"
-  | "failed"
-  | "cancelled";
+export const jobStatuses = [
+  "pending",
+  "scheduled",
+  "queued",
+  "processing",
+  "retrying",
+  "paused",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+
+export type JobStatus = (typeof jobStatuses)[number];
 
 /** What the log says of one job, as people ask for it: the fold of all its events, whatever their subject. */
 export type JobView = {

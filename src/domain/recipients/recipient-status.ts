@@ -3,6 +3,15 @@ import { cell, type RecipientCounts } from "./ledger.ts";
 /** What stands of a recipient, in the words of its job's progress: whoever counts these comes to the same counters. */
 export type RecipientStatus = Exclude<keyof RecipientCounts, "total">;
 
+export const recipientStatuses = Object.keys({
+  pending: true,
+  sent: true,
+  failed: true,
+  deferred: true,
+  unknown: true,
+  suppressed: true,
+} satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
+
 const statusByName = {
   pending: "pending",
   claimed: "pending",

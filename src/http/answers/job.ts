@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { toCreatedJob } from "../../acceptance/created-job.ts";
-import type { JobStatus } from "../../domain/job/job-view.ts";
+import { jobStatuses } from "../../domain/job/job-view.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { toJobAnswer } from "../job-answer.ts";
 import {
@@ -17,18 +17,6 @@ import {
   recordOf,
   text,
 } from "./parts.ts";
-
-export const jobStatuses = Object.keys({
-  pending: true,
-  scheduled: true,
-  queued: true,
-  processing: true,
-  retrying: true,
-  paused: true,
-  completed: true,
-  failed: true,
-  cancelled: true,
-} satisfies Record<JobStatus, true>) as readonly JobStatus[];
 
 const jobFields = {
   id: jobId,

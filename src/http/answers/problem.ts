@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { scopes } from "../../access/scopes.ts";
+import { jobStatuses } from "../../domain/job/job-view.ts";
 import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
-import { jobStatuses } from "./job.ts";
 import { count, instant, jobId, named, text } from "./parts.ts";
 import { dependencies } from "./service.ts";
 

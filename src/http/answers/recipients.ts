@@ -1,20 +1,11 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { LogList } from "../../../projections/logs/queries.ts";
 import type { LedgerPage, RecipientList } from "../../../projections/recipients/queries.ts";
-import type { RecipientStatus } from "../../domain/recipients/recipient-status.ts";
+import { recipientStatuses } from "../../domain/recipients/recipient-status.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import { suppressionReasons } from "../../schemas/suppression-request.ts";
 import type { SuppressionPage } from "../../suppressions/suppression-store.ts";
 import { count, error, instant, jobId, named, numberedPageOf, ordinal, orNull, pageOf, text } from "./parts.ts";
-
-export const recipientStatuses = Object.keys({
-  pending: true,
-  sent: true,
-  failed: true,
-  deferred: true,
-  unknown: true,
-  suppressed: true,
-} satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
 
 const told = { messageId: orNull(text), response: orNull(text), error: orNull(error) };
 

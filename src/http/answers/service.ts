@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { scopes } from "../../access/scopes.ts";
+import { jobStatuses } from "../../domain/job/job-view.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { toSealAnswer } from "../../seals/seal.ts";
-import { jobStatuses } from "./job.ts";
 import { count, instant, named, ordinal, orNull, pageOf, text } from "./parts.ts";
 
 const waiting = named("Waiting", { jobs: count, oldestAgeSeconds: orNull(Type.Number({ minimum: 0 })) });

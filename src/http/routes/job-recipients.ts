@@ -1,5 +1,5 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
-import type { RecipientStatus } from "../../domain/recipients/recipient-status.ts";
+import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
 import { type Answer, json } from "../answer.ts";
 import { recipientPage } from "../answers/recipients.ts";
 import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
@@ -10,15 +10,6 @@ import { optionalText, type Parameters, someOf, whole } from "../query.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
-const statuses = Object.keys({
-  pending: true,
-  sent: true,
-  failed: true,
-  deferred: true,
-  unknown: true,
-  suppressed: true,
-} satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
-
 type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
   readonly status: readonly RecipientStatus[];
   readonly page: number | null;
@@ -28,7 +19,7 @@ type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
 const maxPageSize = 1000;
 
 const parameters: Parameters<RecipientQuery> = {
-  status: someOf(statuses),
+  status: someOf(recipientStatuses),
   email: optionalText(254),
   page: whole(null, 1, 1_000_000),
   pageSize: whole(100, 1, maxPageSize),

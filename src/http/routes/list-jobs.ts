@@ -1,10 +1,10 @@
 import { InvalidCursor } from "../../../projections/jobs/cursor.ts";
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
-import type { JobStatus } from "../../domain/job/job-view.ts";
+import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { type Answer, json } from "../answer.ts";
-import { jobPage, jobStatuses } from "../answers/job.ts";
+import { jobPage } from "../answers/job.ts";
 import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
 import { toJobAnswer } from "../job-answer.ts";
 import { refuseFaults } from "../problem.ts";
