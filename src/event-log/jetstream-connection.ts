@@ -19,8 +19,8 @@ export type JetStreamConnection = {
   readonly onReconnect: (reconnected: () => void) => () => void;
   /** A request of NATS; its failures are for `asking` to read. */
   readonly request: Requests["request"];
-  /** Says something that nobody answers. Never throws: without a connection it is lost. */
   readonly say: Requests["say"];
+  readonly along: Requests["along"];
   readonly close: () => Promise<void>;
 };
 
@@ -58,6 +58,7 @@ export async function connectJetStream(
     isUp,
     request: requests.request,
     say: requests.say,
+    along: requests.along,
     onReconnect: (reconnected) => {
       listeners.add(reconnected);
       return () => listeners.delete(reconnected);

@@ -1,4 +1,4 @@
-import type { Msg } from "nats";
+import type { Msg, Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
@@ -75,12 +75,7 @@ export async function createJetStreamEventLog(
       return [decided, ...lanes, recipients, notices].flat().sort((one, other) => one.sequence - other.sequence);
     },
     lastDecision: async (job) => (await lastOf(job))?.sequence ?? 0,
-    onDecision: (job, decided) => {
-      const subscription = connection.nats.subscribe(subjectOf(prefix, job, "job"), { callback: decided });
-      return () => {
-        if (!connection.nats.isClosed()) subscription.unsubscribe();
-      };
-    },
+    onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     readAlerts: async () => {
       const messages = await readSubject(connection, stream, subjectOf(prefix, alertsRef, "alert"));
       // Which events there are is said by the channel.
@@ -92,6 +87,22 @@ export async function createJetStreamEventLog(
         return { createdAt: created, lastSequence: state.last_seq };
       }),
     follow: (options) => followLog(connection, stream, options, decode),
+  };
+}
+
+/** Hears what is published from the next request on. Each job is listened to for a moment: it costs no write of its own. */
+function listen({ nats, along }: JetStreamConnection, subject: string, heard: () => void): () => void {
+  let isOver = false;
+  let subscription: Subscription | null = null;
+  const callback = (): void => {
+    if (!isOver) heard();
+  };
+  along(() => {
+    if (!isOver && !nats.isClosed() && !nats.isDraining()) subscription = nats.subscribe(subject, { callback });
+  });
+  return () => {
+    isOver = true;
+    along(() => subscription?.unsubscribe());
   };
 }
 

@@ -1,4 +1,12 @@
-import { createInbox, ErrorCode, type Msg, type MsgHdrs, type NatsConnection, NatsError } from "nats";
+import {
+  createInbox,
+  ErrorCode,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  NatsError,
+  type PublishOptions,
+} from "nats";
 import { isStatus } from "./jetstream-message.ts";
 
 /** Whoever has not answered by then has not answered; whether it did what it was asked is not known. */
@@ -7,8 +15,13 @@ export const answerTimeoutMs = 1500;
 export type Requests = {
   /** Resolves with the answer; rejects, with an error of NATS, where none comes in time. */
   request(subject: string, data: Uint8Array | string, headers?: MsgHdrs): Promise<Msg>;
-  /** Says something that nobody answers. Never throws: what cannot be said is lost, like anything on its way. */
-  say(subject: string, data: string): void;
+  /**
+   * Says something that nobody answers, unless it is told where. Never throws: what cannot be said is lost, like
+   * anything on its way.
+   */
+  say(subject: string, data: string, reply?: string): void;
+  /** Does something with the connection in its turn among what is asked and said, so that it leaves in the same write. */
+  along(act: () => void): void;
   /** Writes what waits to be written. */
   flush(): void;
   /** Ends the requests for a subject that the server does not let this client write to. */
@@ -22,14 +35,6 @@ type Open = {
   readonly reject: (failure: NatsError) => void;
 };
 
-type Outgoing = {
-  readonly subject: string;
-  readonly data: Uint8Array | string;
-  readonly headers: MsgHdrs | undefined;
-  /** Null where no answer is expected. */
-  readonly token: string | null;
-};
-
 /**
  * Requests over one inbox and with one timer, whatever their number: a worker makes two for every mail, and the
  * client's own cost as much as composing a mail, with three errors made for each that succeeds. What is asked in one
@@ -39,7 +44,7 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
   const inbox = createInbox();
   /** In the order of their deadlines, as all have the same patience. */
   const open = new Map<string, Open>();
-  let outgoing: Outgoing[] = [];
+  let outgoing: (() => void)[] = [];
   let asked = 0;
   let timer: NodeJS.Timeout | null = null;
 
@@ -66,25 +71,35 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
     }
   };
 
-  const write = ({ subject, data, headers, token }: Outgoing): void => {
-    try {
-      // What the client is given without a connection it keeps, and sends long after its sender was told no.
-      if (!isUp()) throw NatsError.errorForCode(ErrorCode.Disconnect);
-      const reply = token === null ? {} : { reply: `${inbox}.${token}` };
-      nats.publish(subject, data, headers === undefined ? reply : { ...reply, headers });
-    } catch (failure) {
-      // Nothing but errors of NATS leave its client.
-      if (token !== null) fail(token, failure as NatsError);
-    }
+  const publish = (subject: string, data: Uint8Array | string, options: PublishOptions): void => {
+    // What the client is given without a connection it keeps, and sends long after its sender was told no.
+    if (!isUp()) throw NatsError.errorForCode(ErrorCode.Disconnect);
+    nats.publish(subject, data, options);
   };
   const flush = (): void => {
     const batch = outgoing;
     outgoing = [];
-    for (const message of batch) write(message);
+    for (const act of batch) act();
   };
-  const send = (message: Outgoing): void => {
+  const along = (act: () => void): void => {
     if (outgoing.length === 0) setImmediate(flush);
-    outgoing.push(message);
+    outgoing.push(act);
+  };
+  const ask = (token: string, subject: string, data: Uint8Array | string, headers: MsgHdrs | undefined): void => {
+    const reply = `${inbox}.${token}`;
+    try {
+      publish(subject, data, headers === undefined ? { reply } : { reply, headers });
+    } catch (failure) {
+      // Nothing but errors of NATS leave its client.
+      fail(token, failure as NatsError);
+    }
+  };
+  const say = (subject: string, data: string, options: PublishOptions): void => {
+    try {
+      publish(subject, data, options);
+    } catch {
+      // Lost.
+    }
   };
 
   nats.subscribe(`${inbox}.*`, {
@@ -112,9 +127,10 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
         const token = asked.toString(36);
         open.set(token, { subject, deadline: performance.now() + answerTimeoutMs, resolve, reject });
         timer ??= setTimeout(expire, answerTimeoutMs);
-        send({ subject, data, headers, token });
+        along(() => ask(token, subject, data, headers));
       }),
-    say: (subject, data) => send({ subject, data, headers: undefined, token: null }),
+    say: (subject, data, reply) => along(() => say(subject, data, reply === undefined ? {} : { reply })),
+    along,
     flush,
     refuse: (subject) => refuse((request) => request.subject === subject, ErrorCode.PermissionsViolation),
   };

@@ -88,7 +88,7 @@ export function createLane(
       inbox = createInbox();
       nats.subscribe(inbox, { callback: (_, message) => heard(message) });
     }
-    for (let asked = 0; asked < count; asked += 1) nats.publish(next, oneSoon, { reply: inbox });
+    for (let asked = 0; asked < count; asked += 1) connection.say(next, oneSoon, inbox);
   };
   const askAndWait = (count: number): Promise<readonly Msg[]> => {
     const messages: Msg[] = [];

@@ -154,18 +154,15 @@ async function doTurn(
 ): Promise<"over" | "interrupted" | "lost"> {
   const { log, work, stopping, giveUp, retrySchedule } = dependencies;
   const lease = watchLease(log, held.job, held.leaseSequence, stopping);
-  try {
-    const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp));
-    if (end.kind === "interrupted") return "interrupted";
-    if (end.kind === "lease-lost") return "lost";
-    const command = commandFor(end, held, retrySchedule);
-    // Decided on the lease itself: if it is lost, the append finds out, and what was decided since is read then.
-    const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
-    // Refused means that somebody decided about the job meanwhile, and that stands.
-    return outcome === "accepted" ? "over" : "lost";
-  } finally {
-    lease.end();
-  }
+  // Over before the attempt is ended: what this worker decides itself is no news to it.
+  const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp)).finally(lease.end);
+  if (end.kind === "interrupted") return "interrupted";
+  if (end.kind === "lease-lost") return "lost";
+  const command = commandFor(end, held, retrySchedule);
+  // Decided on the lease itself: if it is lost, the append finds out, and what was decided since is read then.
+  const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
+  // Refused means that somebody decided about the job meanwhile, and that stands.
+  return outcome === "accepted" ? "over" : "lost";
 }
 
 type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;
