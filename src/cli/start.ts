@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import { roles } from "../config.ts";
 import { createLogger } from "../logger.ts";
+import { loadProjectorThread } from "../projector-thread.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { Service } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -49,10 +50,12 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   // To load all of the service takes as long as its servers take to start.
   const loading = import("../wiring.ts");
+  const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
+  const project = isProjectingBesides ? loadProjectorThread(context.isTerminal) : undefined;
   const standalone = await startStandalone(config, context.tell);
   try {
     const { startService } = await loading;
-    const service = await startService(standalone.config, logger, standalone.mailbox);
+    const service = await startService(standalone.config, logger, standalone.mailbox, project);
     try {
       for (const line of greeting(service, standalone)) context.print(line);
       if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
