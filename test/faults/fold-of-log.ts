@@ -14,6 +14,8 @@ export type FoldedJob = {
   completedAt: string | null;
   nextAttemptAt: string | null;
   errorCode: string | null;
+  /** How often it was begun or taken over. */
+  starts: number;
   /** How often it was created and how often it ended: once each. */
   creations: number;
   ends: number;
@@ -74,6 +76,7 @@ const toJob = ({ jobId, time, sequence, data }: RawEvent): FoldedJob => ({
   completedAt: null,
   nextAttemptAt: null,
   errorCode: null,
+  starts: 0,
   creations: 1,
   ends: 0,
   countsAtEnd: null,
@@ -113,6 +116,7 @@ function foldDecision(job: FoldedJob, { type, time, data }: RawEvent): void {
     if (data["attempt"] === job.attempt + 1) job.status = "queued";
   }
   if (type === "JobStarted") {
+    job.starts += 1;
     job.startedAt ??= time;
     Object.assign(job, { status: "processing", attempt: data["attempt"], nextAttemptAt: null, errorCode: null });
   }
