@@ -14,7 +14,7 @@ type Round = { readonly one: number; readonly two: number; readonly bare: number
 /** Ten connections for each worker: the second one should bring as much as the first. All in mails/s. */
 export const slowMailServerMeasurement: Measurement = {
   rows: [name],
-  timeoutMs: 180_000,
+  timeoutMs: 360_000,
   measure: async (bench) => {
     const { ground, lifecycle, sizes } = bench;
     const sink = await startSink(lifecycle, msPerMail);
