@@ -16,17 +16,8 @@ export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Prom
   const thread = new Worker(new URL(`./run-projector-thread${extension}`, import.meta.url));
   // A process that does not get as far as starting them is not kept alive by it.
   thread.unref();
-  // As of the main thread, an error that nobody expects ends the process.
-  let fail = (failure: unknown): void => {
-    throw failure;
-  };
-  thread.on("error", (failure) => fail(failure));
   return async ({ config: { nats, mysqlUrl, smtpUrl, processName }, lifecycle }) => {
     const order: ThreadOrder = { nats, mysqlUrl, smtpUrl, processName, isTerminal };
-    const unexpected = fail;
-    const failed = new Promise<never>((_, reject) => {
-      fail = reject;
-    });
     const ended = new Promise((resolve) => thread.once("exit", resolve));
     thread.ref();
     thread.postMessage(order);
@@ -34,8 +25,8 @@ export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Prom
       thread.postMessage("stop");
       await ended;
     });
-    await Promise.race([once(thread, "message"), failed]);
-    fail = unexpected;
+    // An error until then is one of the start; at any other time it ends the process, as one of the main thread does.
+    await once(thread, "message");
   };
 }
 

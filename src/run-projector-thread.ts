@@ -9,6 +9,7 @@ import type { ThreadOrder } from "./projector-thread.ts";
 
 /** The whole of the thread that `loadProjectorThread` makes: an order, the word that it is ready, and the word to stop. */
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
+  // Nobody else has the other end.
   const [{ isTerminal, ...found }] = (await once(port, "message")) as [ThreadOrder];
   const toldToStop = once(port, "message");
   const config: CompleteConfig = { ...readConfig(process.env), ...found, roles: new Set(["projector"]) };

@@ -14,8 +14,6 @@ export type FoldedJob = {
   completedAt: string | null;
   nextAttemptAt: string | null;
   errorCode: string | null;
-  /** How often it was begun or taken over. */
-  starts: number;
   /** How often it was created and how often it ended: once each. */
   creations: number;
   ends: number;
@@ -76,7 +74,6 @@ const toJob = ({ jobId, time, sequence, data }: RawEvent): FoldedJob => ({
   completedAt: null,
   nextAttemptAt: null,
   errorCode: null,
-  starts: 0,
   creations: 1,
   ends: 0,
   countsAtEnd: null,
@@ -116,7 +113,6 @@ function foldDecision(job: FoldedJob, { type, time, data }: RawEvent): void {
     if (data["attempt"] === job.attempt + 1) job.status = "queued";
   }
   if (type === "JobStarted") {
-    job.starts += 1;
     job.startedAt ??= time;
     Object.assign(job, { status: "processing", attempt: data["attempt"], nextAttemptAt: null, errorCode: null });
   }

@@ -52,15 +52,6 @@ describe("the checker of what a fault left behind", () => {
     expect(found).to.equal("nobody@example.com was refused for good, and mailed");
   });
 
-  it("takes doubt for the outcome of who was refused only where a worker died over it", () => {
-    const doubted: Told = ["RecipientUnknown", { recipient: 2, error: { code: "outcome-unknown" } }];
-    const ended: Told = ["JobCompleted", { counts: { ...counts, failed: 0, unknown: 1 } }];
-    const begun: Told = ["JobStarted"];
-    expect(violations([created, begun, sent(0), sent(1), begun, doubted, ended])).to.deep.equal([]);
-    const [found] = violations([created, begun, sent(0), sent(1), doubted, ended]);
-    expect(found).to.equal("nobody@example.com was refused for good, and is recorded as unknown");
-  });
-
   it("finds a recipient without an outcome", () => {
     const found = violations([created, ["JobStarted"], sent(0), refused, completed]);
     expect(found.join()).to.include("ended with recipients without an outcome");

@@ -58,8 +58,7 @@ function mailOf({ refused, folded }: Job, address: string, recipient: number, ar
   const faults: string[] = [];
   if (refused.has(address)) {
     if (arrived.size > 0) faults.push(`${address} was refused for good, and mailed`);
-    if (outcome !== "failed" && !diedBeforeRecording(folded, recipient))
-      faults.push(`${address} was refused for good, and is recorded as ${outcome}`);
+    if (outcome !== "failed") faults.push(`${address} was refused for good, and is recorded as ${outcome}`);
     return faults;
   }
   if (arrived.size === 0) faults.push(`${address} was never mailed (${outcome})`);
@@ -69,13 +68,6 @@ function mailOf({ refused, folded }: Job, address: string, recipient: number, ar
     faults.push(`${address} did not get the mail that was sent`);
   return faults;
 }
-
-/**
- * A worker that puts somebody on the suppression list and dies before it records why leaves the one who takes over in
- * doubt, and with nobody to ask.
- */
-const diedBeforeRecording = ({ starts, lines }: FoldedJob, recipient: number): boolean =>
-  starts > 1 && lines.some((line) => line.recipient === recipient && line.errorCode === "outcome-unknown");
 
 /** Events that were there before and are not there now to the byte. */
 export function changesOf(before: readonly RawEvent[], after: readonly RawEvent[]): string[] {

@@ -3,6 +3,7 @@ import { cell, type RecipientCounts } from "./ledger.ts";
 /** What stands of a recipient, in the words of its job's progress: whoever counts these comes to the same counters. */
 export type RecipientStatus = Exclude<keyof RecipientCounts, "total">;
 
+/** By way of an object, as the compiler then misses none; it takes the keys of any object for mere strings. */
 export const recipientStatuses = Object.keys({
   pending: true,
   sent: true,
