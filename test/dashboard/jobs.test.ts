@@ -29,6 +29,8 @@ describe("The list of jobs", () => {
   it("is filtered by what stands in the address, which a reload and the back button keep", async () => {
     const { page } = watched;
     await page.getByLabel("Subject or name").fill("bulk");
+    // Not the count: without any other job it is the same before.
+    await page.waitForURL(/\?q=bulk$/);
     await page.getByText("4 in all").waitFor();
     await page.getByRole("button", { name: "scheduled" }).click();
     await page.getByRole("button", { name: "scheduled", pressed: true }).waitFor();

@@ -1,18 +1,6 @@
 import type { JobAnswer, Paged } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 
-export const statuses = [
-  "pending",
-  "scheduled",
-  "queued",
-  "processing",
-  "retrying",
-  "paused",
-  "completed",
-  "failed",
-  "cancelled",
-] as const satisfies readonly JobAnswer["status"][];
-
 export const filterNames = ["status", "q", "createdAfter", "createdBefore"] as const;
 
 /** As it stands in the place, and as the API takes it; empty for any. */

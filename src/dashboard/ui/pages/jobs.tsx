@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { jobStatuses } from "../../../domain/job/job-view.ts";
 import type { JobAnswer } from "../api/answers.ts";
 import type { Page } from "../page.ts";
 import { Bar } from "../parts/bar.tsx";
@@ -14,7 +15,7 @@ import { useLoad } from "../use-load.ts";
 import { Job } from "./job.tsx";
 import { Bulk } from "./jobs-bulk.tsx";
 import { ExportJobs } from "./jobs-export.tsx";
-import { filterNames, type JobFilter, loadJobs, readFilter, statuses } from "./jobs-list.ts";
+import { filterNames, type JobFilter, loadJobs, readFilter } from "./jobs-list.ts";
 
 export const jobsPage: Page = {
   path: "jobs",
@@ -113,7 +114,7 @@ function Filters({ filter }: { readonly filter: JobFilter }) {
     <search class="filters">
       <fieldset class="chips">
         <legend>Status</legend>
-        {statuses.map((status) => (
+        {jobStatuses.map((status) => (
           <button key={status} type="button" aria-pressed={chosen.includes(status)} onClick={() => toggle(status)}>
             {status}
           </button>
