@@ -14,8 +14,9 @@ export interface SuppressionGuard {
   reasonFor(tenant: string, email: string): Promise<SuppressionReason | null>;
 
   /**
-   * Puts an address on the list that a mail server has refused as one that does not exist. Never throws: what cannot
-   * be stored now is told to the operators, and found out again by the next mail.
+   * Puts an address on the list that a mail server has refused as one that does not exist, once that is recorded: a
+   * worker that dies before leaves nobody on the list whose mail is in doubt. Never throws: what cannot be stored now
+   * is told to the operators, and found out again by the next mail.
    */
   refused(turn: ServedTurn, email: string, error: DeliveryError): Promise<void>;
 

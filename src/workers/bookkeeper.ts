@@ -18,9 +18,13 @@ export type Bookkeeper = {
   claim(recipients: readonly number[]): Promise<void>;
   /** Takes back claims of recipients that were surely not handed to a mail server. */
   release(recipients: readonly number[]): Promise<void>;
-  /** Sees to it that the outcome gets stored; waits only while too many are on their way. */
-  outcome(facts: OutcomeFacts): Promise<void>;
-  /** Returns once every outcome is stored. */
+  /**
+   * Sees to it that the outcome gets stored; waits only while too many are on their way. `onceRecorded` is what follows
+   * from it elsewhere: not done before, as a worker that died in between would leave behind a consequence of what
+   * nobody recorded.
+   */
+  outcome(facts: OutcomeFacts, onceRecorded?: () => Promise<void>): Promise<void>;
+  /** Returns once every outcome is stored, and what follows from it is done. */
   settled(): Promise<void>;
 };
 
@@ -68,10 +72,10 @@ export function createBookkeeper(
       const data = { ...turn, recipients };
       await store(giveUp, `${leaseSequence}/release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
     },
-    outcome: async ({ type, ...facts }) => {
+    outcome: async ({ type, ...facts }, onceRecorded) => {
       const id = `${turn.run}/${turn.attempt}/${facts.recipient}/${type}`;
       const event = { type, at: now(), data: { ...turn, ...facts } } as RecipientOutcome;
-      const storing = store(giveUp, id, event);
+      const storing = store(giveUp, id, event).then(onceRecorded);
       unstored.add(storing);
       storing
         .catch((reason: unknown) => {

@@ -69,9 +69,9 @@ async function send(
   try {
     const mail = composeMail(held, mailing, recipient);
     const outcome = await mailer.send(mail);
-    // Before it is recorded: after that, nobody would come back to it if this process died.
-    if (outcome.kind === "failed") await suppressions.refused(held, mail.to, outcome.error);
-    return { messageId: mail.messageId, outcome };
+    const { messageId } = mail;
+    if (outcome.kind !== "failed") return { messageId, outcome };
+    return { messageId, outcome, onceRecorded: () => suppressions.refused(held, mail.to, outcome.error) };
   } catch (failure) {
     if (!(failure instanceof PartFault)) throw failure;
     return { messageId: "", outcome: templateFailed(failure) };

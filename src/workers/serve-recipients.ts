@@ -18,6 +18,8 @@ export type Served = {
   readonly outcome: SendOutcome;
   /** The recipient asked to be left alone for so long. */
   readonly retryAfterMs?: number | null;
+  /** What follows from a failure: see Bookkeeper.outcome. */
+  readonly onceRecorded?: () => Promise<void>;
 };
 
 /** No recipient holds back the others for longer than this. */
@@ -134,12 +136,13 @@ function trackProgress(
   lease.onLost(hurry);
   stopping.addEventListener("abort", hurry);
 
-  const record = async (recipient: number, { messageId, outcome, retryAfterMs }: Served): Promise<void> => {
+  const record = async (recipient: number, served: Served): Promise<void> => {
+    const { messageId, outcome, retryAfterMs, onceRecorded } = served;
     switch (outcome.kind) {
       case "sent":
         return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
       case "failed":
-        return await books.outcome({ type: "RecipientFailed", recipient, error: outcome.error });
+        return await books.outcome({ type: "RecipientFailed", recipient, error: outcome.error }, onceRecorded);
       case "unknown":
         // Not sent again at once: a server that is slow to answer would get one copy after the other.
         if (held.settings.onUnknown === "skip" || held.isLastAttempt) {

@@ -18,7 +18,7 @@ import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
-import { createSuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
+import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
 import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
@@ -29,7 +29,10 @@ import type { Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
 import { startNats, type TestNats } from "./services.ts";
 
-type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace">;
+type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace"> & {
+  /** In place of putting who was refused on the list. */
+  readonly refused: SuppressionGuard["refused"];
+};
 
 /** The log, the content and whoever acts on them, on a NATS server of this file's own. No database anywhere. */
 export type WriteSide = {
@@ -146,13 +149,15 @@ export async function startWriteSide(): Promise<WriteSide> {
         mailFrom = "Waybill <waybill@example.org>",
         batchDelayMs = 0,
         pace = createPace(null),
+        refused,
         ...config
       } = given;
       const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 }));
       stops.push(mailer.close);
       const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, prefix));
       stops.push(async () => digests.stop());
-      const suppressions = createSuppressionGuard(suppressionStore, digests, (failure) => reported.push(failure));
+      const guard = createSuppressionGuard(suppressionStore, digests, (failure) => reported.push(failure));
+      const suppressions = refused === undefined ? guard : { ...guard, refused };
       const publicUrl = "https://waybill.example.org";
       return startWork(
         createMailWork({ contentStore, mailer, pace, mailFrom, batchDelayMs, suppressions, publicUrl }),

@@ -97,6 +97,25 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(progressOf(again)).to.include({ sent: 3, failed: 2, suppressed: 1 });
   });
 
+  it("records who was refused before it goes onto the list, and ends only after", async () => {
+    mailServer.answerRecipient("person0@example.com", { code: 550, text: "5.1.1 no such user" });
+    let letGo: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const recorded: string[][] = [];
+    const refused = async ({ job }: { readonly job: JobRef }): Promise<void> => {
+      recorded.push((await eventsOf(job)).map(({ type }) => type));
+      await gate;
+    };
+    writeSide.startWorker(mailServer.url, { refused });
+    const job = await writeSide.createJob(people(1));
+    await eventually(() => expect(recorded).to.deep.equal([["RecipientsClaimed", "RecipientFailed"]]));
+    expect((await writeSide.readView(job)).status).to.equal("processing");
+    letGo();
+    await ended(job, "failed");
+  });
+
   it("mails again who was taken off the list", async () => {
     await suppress("person0@example.com");
     writeSide.startWorker(mailServer.url);
