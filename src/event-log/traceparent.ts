@@ -15,8 +15,10 @@ export function readTraceparent(given: unknown): string | null {
 }
 
 /** The beginning of a trace that nobody else records: not sampled. */
-export const newTraceparent = (): string =>
-  `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
+export function newTraceparent(): string {
+  const random = randomBytes(24).toString("hex");
+  return `00-${random.slice(0, 32)}-${random.slice(32)}-00`;
+}
 
 /** The part of it that names the whole trace, for log lines; undefined for none. */
 export const traceIdOf = (traceparent: string | null): string | undefined => traceparent?.split("-")[1];

@@ -1,9 +1,8 @@
-import Router from "@koa/router";
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
 import { measureRequests, type ServedRequest } from "./measure-requests.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
-import { type ApiState, mountRoute } from "./mount-route.ts";
+import type { ApiState } from "./mount-route.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
 import { createOwnWrites } from "./own-writes.ts";
 import type { Route } from "./route.ts";
@@ -42,6 +41,7 @@ import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import { webhookTestRoute } from "./routes/webhook-test.ts";
+import { createRouting } from "./routing.ts";
 
 export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly access: Access;
@@ -62,11 +62,11 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
 
 /** The HTTP API as a Koa application, not yet listening (see listen.ts). */
 export function createApi(dependencies: ApiDependencies): Koa {
-  const router = new Router<ApiState>({ sensitive: true });
+  const routing = createRouting();
   const forRoutes: RouteDependencies = { ...dependencies, ownWrites: createOwnWrites() };
   const underApi = [...jobRoutes(forRoutes), meRoute(dependencies.access)];
   for (const base of ["/api", "/api/v1"]) {
-    for (const route of underApi) mountRoute(router, base, route, dependencies.access);
+    for (const route of underApi) routing.mount(base, route, dependencies.access);
   }
   const outsideApi = [
     ...healthRoutes(dependencies),
@@ -80,14 +80,14 @@ export function createApi(dependencies: ApiDependencies): Koa {
   const place = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
     routes.map((route) => ({ base, route }));
   const openApi = openApiDocument([...place("/api", underApi), ...place("", outsideApi)]);
-  for (const route of outsideApi) mountRoute(router, "", route, dependencies.access);
+  for (const route of outsideApi) routing.mount("", route, dependencies.access);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
   app.use(toContext());
   app.use(measureRequests(dependencies.served));
   app.use(answerEverything(dependencies.logger));
-  app.use(router.routes());
-  app.use(answerUnrouted(router));
+  app.use(routing.dispatch);
+  app.use(answerUnrouted(routing));
   return app as Koa;
 }
 

@@ -1,11 +1,11 @@
-import type Router from "@koa/router";
 import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import { answerFailure, isOutage, toLoggable } from "./failure.ts";
-import { type ApiState, send } from "./mount-route.ts";
+import { type ApiState, send, setHeaders } from "./mount-route.ts";
 import { refuse } from "./problem.ts";
 import { toRequestContext } from "./request-context.ts";
+import type { Routing } from "./routing.ts";
 
 /** Answers hold people's addresses, change all the time, and are never a page. */
 const everyAnswer = {
@@ -19,7 +19,7 @@ const everyAnswer = {
 export const toContext = (): Middleware<ApiState> => async (ctx, next) => {
   ctx.state.context = toRequestContext(ctx.req.headers);
   ctx.state.route = "";
-  ctx.set({ ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
+  setHeaders(ctx, { ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
   await next();
 };
 
@@ -71,9 +71,9 @@ export const logLostAnswer =
 
 /** A path that no route has is 404; a method that no route of the path has is 405, and OPTIONS lists the others. */
 export const answerUnrouted =
-  (router: Router<ApiState>): Middleware<ApiState> =>
+  (routing: Pick<Routing, "methodsAt">): Middleware<ApiState> =>
   async (ctx) => {
-    const methods = router.stack.filter((layer) => layer.match(ctx.path)).flatMap((layer) => layer.methods);
+    const methods = routing.methodsAt(ctx.path);
     const allow = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (methods.length === 0) {
       send(ctx, refuse("route-not-found", "There is nothing at this path."));

@@ -22,7 +22,7 @@ export function mountRoute(router: Router<ApiState>, base: string, route: Route,
 }
 
 async function answerOf(ctx: Context, base: string, route: Route, access: Access): Promise<Answer> {
-  const accepted = ctx.accepts([...route.offers]);
+  const accepted = acceptedOf(ctx, route.offers);
   if (typeof accepted !== "string") {
     const offers = route.offers.join(", ");
     return refuse("not-acceptable", `Accept is ${JSON.stringify(ctx.get("Accept"))}; this route offers ${offers}.`);
@@ -35,6 +35,12 @@ async function answerOf(ctx: Context, base: string, route: Route, access: Access
     respondTo(ctx, base, route, access, { accepted, query: query.value, body: body.value, streamed });
   return route.streams === undefined ? await respond(null) : await withStreamedBody(ctx, route.streams, respond);
 }
+
+/** What clients send that take anything, as most do: not worth a negotiation. */
+const anything: ReadonlySet<string | undefined> = new Set([undefined, "*/*"]);
+
+const acceptedOf = (ctx: Context, offers: readonly string[]) =>
+  anything.has(ctx.req.headers.accept) ? offers[0] : ctx.accepts([...offers]);
 
 type ReadRequest = Pick<ApiRequest, "accepted" | "query" | "body" | "streamed">;
 
@@ -60,10 +66,16 @@ function untilClosed({ res }: Context): AbortSignal {
   return closed.signal;
 }
 
+/** Past Koa, which looks at each twice; as there, an answer that is on its way stays as it is. */
+export function setHeaders({ res }: Context, headers: Readonly<Record<string, string>>): void {
+  if (res.headersSent) return;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+}
+
 /** Every answer of the API goes out here; a problem gets the id of its request. */
 export function send(ctx: Context, answer: Answer): void {
   ctx.status = answer.status;
-  ctx.set({ ...answer.headers, "Content-Type": answer.type });
+  setHeaders(ctx, { ...answer.headers, "Content-Type": answer.type });
   const goesOn = answer.body instanceof Readable;
   ctx.body = goesOn || Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
   // There may be nothing to say for long, and the client shall know that it is heard.

@@ -1,11 +1,11 @@
-import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
-import { type ApiState, mountRoute } from "./mount-route.ts";
+import type { ApiState } from "./mount-route.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
+import { createRouting } from "./routing.ts";
 
 export type OperatorsDependencies = {
   readonly probes: readonly Probe[];
@@ -18,15 +18,15 @@ const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmit
 
 /** Health and metrics by themselves, on a port for operators' networks: also of a process that plays no API. */
 export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
-  const router = new Router<ApiState>({ sensitive: true });
+  const routing = createRouting();
   for (const route of [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")]) {
-    mountRoute(router, "", route, noKeys);
+    routing.mount("", route, noKeys);
   }
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
   app.use(toContext());
   app.use(answerEverything(dependencies.logger));
-  app.use(router.routes());
-  app.use(answerUnrouted(router));
+  app.use(routing.dispatch);
+  app.use(answerUnrouted(routing));
   return app as Koa;
 }

@@ -5,14 +5,16 @@ import { allParts, createTestApi } from "./running-api.ts";
 
 export type KnownRoute = { readonly method: string; readonly path: string };
 
-/** Every route that the application has, from the router itself: one that was added is among them. */
+/** Every route that the application has, from the routers themselves: one that was added is among them. */
 export const allRoutes = (
   parts: Partial<ApiDependencies> = { mailbox: allParts.mailbox ?? null },
 ): readonly KnownRoute[] => routesOf(createTestApi(parts).app);
 
 function routesOf(app: Koa): readonly KnownRoute[] {
-  // The middleware that dispatches carries the router it belongs to.
-  const found = app.middleware.flatMap((middleware) => ("router" in middleware ? [middleware.router as Router] : []));
+  // The middleware that dispatches carries the routers it belongs to.
+  const found = app.middleware.flatMap((middleware) =>
+    "routers" in middleware ? (middleware.routers as Router[]) : [],
+  );
   const layers = found.flatMap(({ stack }) => stack);
   if (layers.length === 0) throw new Error("The application has no router.");
   return layers.flatMap(({ methods, path }) =>
