@@ -2,7 +2,7 @@ import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import { answerFailure, isOutage, toLoggable } from "./failure.ts";
-import { type ApiState, send, setHeaders } from "./mount-route.ts";
+import { type ApiState, send } from "./mount-route.ts";
 import { refuse } from "./problem.ts";
 import { toRequestContext } from "./request-context.ts";
 import type { Routing } from "./routing.ts";
@@ -19,7 +19,7 @@ const everyAnswer = {
 export const toContext = (): Middleware<ApiState> => async (ctx, next) => {
   ctx.state.context = toRequestContext(ctx.req.headers);
   ctx.state.route = "";
-  setHeaders(ctx, { ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
+  ctx.set({ ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
   await next();
 };
 

@@ -66,16 +66,10 @@ function untilClosed({ res }: Context): AbortSignal {
   return closed.signal;
 }
 
-/** Past Koa, which looks at each twice; as there, an answer that is on its way stays as it is. */
-export function setHeaders({ res }: Context, headers: Readonly<Record<string, string>>): void {
-  if (res.headersSent) return;
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-}
-
 /** Every answer of the API goes out here; a problem gets the id of its request. */
 export function send(ctx: Context, answer: Answer): void {
   ctx.status = answer.status;
-  setHeaders(ctx, { ...answer.headers, "Content-Type": answer.type });
+  ctx.set({ ...answer.headers, "Content-Type": answer.type });
   const goesOn = answer.body instanceof Readable;
   ctx.body = goesOn || Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
   // There may be nothing to say for long, and the client shall know that it is heard.

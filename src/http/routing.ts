@@ -6,11 +6,13 @@ import type { Route } from "./route.ts";
 
 type Dispatch = Middleware<ApiState, RouterContext<ApiState>>;
 
+type Shelf = { readonly router: Router<ApiState>; readonly dispatch: Dispatch };
+
 export type Routing = {
   /** Puts a route behind a path of which the part after the base is no parameter. */
   mount(base: string, route: Route, access: Access): void;
-  /** Answers what has a route; carries its routers, as that of one router carries it. */
-  readonly dispatch: Dispatch & { readonly routers: readonly Router<ApiState>[] };
+  /** Answers what has a route; carries its routers by how paths begin, as that of one router carries it. */
+  readonly dispatch: Dispatch & { readonly shelves: ReadonlyMap<string, Shelf> };
   /** Those that the routes of a path have; none where there is no route. */
   methodsAt(path: string): readonly string[];
 };
@@ -19,36 +21,32 @@ export type Routing = {
 const beginning = /^(?:\/api(?:\/v1)?)?\/[^/]*/;
 const beginningOf = (path: string): string => beginning.exec(path)?.[0] ?? "";
 
+function newShelf(): Shelf {
+  const router = new Router<ApiState>({ sensitive: true });
+  return { router, dispatch: router.routes() };
+}
+
 /**
  * Routes by how their paths begin, a router for each: a router compares a path with all of its routes, and with a
  * hundred of them that took a tenth of the time of an answer.
  */
 export function createRouting(): Routing {
-  const shelves = new Map<string, { readonly router: Router<ApiState>; readonly dispatch: Dispatch }>();
-  const routers: Router<ApiState>[] = [];
-  const routerFor = (path: string): Router<ApiState> => {
-    const key = beginningOf(path);
-    const known = shelves.get(key)?.router;
-    if (known !== undefined) return known;
-    const router = new Router<ApiState>({ sensitive: true });
-    shelves.set(key, { router, dispatch: router.routes() });
-    routers.push(router);
-    return router;
-  };
+  const shelves = new Map<string, Shelf>();
+  const shelfAt = (path: string) => shelves.get(beginningOf(path));
   const dispatch: Dispatch = (ctx, next) => {
-    const found = shelves.get(beginningOf(ctx.path));
-    return found === undefined ? next() : found.dispatch(ctx, next);
+    const shelf = shelfAt(ctx.path);
+    return shelf === undefined ? next() : shelf.dispatch(ctx, next);
   };
   return {
     mount: (base, route, access) => {
       const path = `${base}${route.path}`;
       if (beginningOf(path).includes(":")) throw new Error(`A request would not be compared with ${path}.`);
-      mountRoute(routerFor(path), base, route, access);
+      const shelf = shelfAt(path) ?? newShelf();
+      shelves.set(beginningOf(path), shelf);
+      mountRoute(shelf.router, base, route, access);
     },
-    dispatch: Object.assign(dispatch, { routers }),
+    dispatch: Object.assign(dispatch, { shelves }),
     methodsAt: (path) =>
-      (shelves.get(beginningOf(path))?.router.stack ?? [])
-        .filter((layer) => layer.match(path))
-        .flatMap(({ methods }) => methods),
+      (shelfAt(path)?.router.stack ?? []).filter((layer) => layer.match(path)).flatMap(({ methods }) => methods),
   };
 }

@@ -130,6 +130,7 @@ describe("the streams of the log", () => {
       "events that end after a day": ["JOBS", { max_age: 86_400_000_000_000 }, "max_age is 86400000000000; expected 0"],
       "events that can be deleted": ["JOBS", { deny_delete: false }, "deny_delete is"],
       "events that can be purged": ["JOBS", { deny_purge: false }, "deny_purge is"],
+      // The client's enums, by the words that the server has for them.
       "events that make room for others": ["JOBS", { discard: "old" as never }, 'discard is "old"; expected "new"'],
       "events that are gone once read": ["JOBS", { retention: "interest" as never }, "retention is"],
       "events in memory only": ["JOBS", { storage: "memory" as never }, "storage is"],

@@ -107,6 +107,7 @@ describe("a row of the outbox that cannot become a job", () => {
     const id = randomUUID();
     try {
       // MariaDB keeps JSON as text, and whoever writes may turn its check off. MySQL takes nothing else than JSON.
+      // The driver types rows as what any statement may answer.
       const [[server]] = (await connection.query("SELECT VERSION() AS version")) as unknown as [[{ version: string }]];
       const insert = () => connection.query("INSERT INTO outbox (id, request) VALUES (?, ?)", [id, "{no"]);
       if (!server.version.includes("MariaDB")) {

@@ -1,6 +1,6 @@
-import type Router from "@koa/router";
 import type Koa from "koa";
 import type { ApiDependencies } from "../../src/http/api.ts";
+import type { Routing } from "../../src/http/routing.ts";
 import { allParts, createTestApi } from "./running-api.ts";
 
 export type KnownRoute = { readonly method: string; readonly path: string };
@@ -11,11 +11,11 @@ export const allRoutes = (
 ): readonly KnownRoute[] => routesOf(createTestApi(parts).app);
 
 function routesOf(app: Koa): readonly KnownRoute[] {
-  // The middleware that dispatches carries the routers it belongs to.
+  // The middleware that dispatches carries its routers (see Routing), which Koa's list does not tell.
   const found = app.middleware.flatMap((middleware) =>
-    "routers" in middleware ? (middleware.routers as Router[]) : [],
+    "shelves" in middleware ? [...(middleware as Routing["dispatch"]).shelves.values()] : [],
   );
-  const layers = found.flatMap(({ stack }) => stack);
+  const layers = found.flatMap(({ router }) => router.stack);
   if (layers.length === 0) throw new Error("The application has no router.");
   return layers.flatMap(({ methods, path }) =>
     methods.filter((method) => method !== "HEAD").map((method) => ({ method, path: String(path) })),

@@ -11,6 +11,14 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const people = (count: number): string[] => Array.from({ length: count }, (_, index) => `person${index}@example.com`);
 
+function closedGate() {
+  let letGo: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  return { gate, letGo };
+}
+
 describe("a mailing to somebody who is suppressed", () => {
   let writeSide: WriteSide;
   let mailServer: TestMailServer;
@@ -71,10 +79,7 @@ describe("a mailing to somebody who is suppressed", () => {
   });
 
   it("does not mail who unsubscribed between the claim and a mail that has to wait", async () => {
-    let letGo: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const { gate, letGo } = closedGate();
     writeSide.startWorker(mailServer.url, { pace: () => gate });
     const job = await writeSide.createJob(people(2));
     await eventually(async () => expect((await eventsOf(job)).map(({ type }) => type)).to.include("RecipientsClaimed"));
@@ -99,10 +104,7 @@ describe("a mailing to somebody who is suppressed", () => {
 
   it("records who was refused before it goes onto the list, and ends only after", async () => {
     mailServer.answerRecipient("person0@example.com", { code: 550, text: "5.1.1 no such user" });
-    let letGo: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const { gate, letGo } = closedGate();
     const recorded: string[][] = [];
     const refused = async ({ job }: { readonly job: JobRef }): Promise<void> => {
       recorded.push((await eventsOf(job)).map(({ type }) => type));
