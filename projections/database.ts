@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import knex, { type Knex } from "knex";
-import type { Connection } from "mysql2";
+import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
 
 const connectTimeoutMs = 5_000;
 /** Not shorter than any query of ours takes; a frozen server is found out after so long. */
@@ -42,8 +42,24 @@ export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: Da
     // Whatever goes wrong also reaches whoever asked, and is logged there with what it was for.
     log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
   });
+  db.client.driver = { createConnection: (options: ConnectionOptions) => keepListening(createConnection(options)) };
   db.on("query-error", forgetStatement);
   return db;
+}
+
+/**
+ * knex removes all listeners of a connection that it ends, also its own for errors; but the socket lives until the
+ * server has closed it too, and its timer or a broken pipe may still end it with an error. An error event without a
+ * listener ends the process. Queries in flight get the failure through their callbacks, so nothing is hidden here.
+ */
+function keepListening(connection: Connection): Connection {
+  const listen = (): Connection => connection.on("error", () => {});
+  const removeAllListeners = connection.removeAllListeners.bind(connection);
+  connection.removeAllListeners = (event) => {
+    removeAllListeners(event);
+    return listen();
+  };
+  return listen();
 }
 
 /** Errors end up in logs, and a statement that was sent holds subjects, bodies and addresses. */

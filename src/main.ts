@@ -4,6 +4,7 @@ import process from "node:process";
 import type { CommandContext } from "./cli/command-context.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { readConfig } from "./config.ts";
+import { graceMs } from "./last-resort.ts";
 
 /** The first signal ends the work in hand, the second one ends everything at once. */
 function onInterrupt(): AbortSignal {
@@ -19,9 +20,6 @@ function onInterrupt(): AbortSignal {
   process.on("SIGINT", interrupt);
   return interrupted.signal;
 }
-
-/** Beyond SHUTDOWN_TIMEOUT, for what is left to close after the work was given up. */
-const graceMs = 2000;
 
 // Who reads the output through a pipe may have seen enough: `waybill events | head`.
 process.stdout.on("error", (failure: NodeJS.ErrnoException) => {

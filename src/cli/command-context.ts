@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 
-/** What a command has of the process it runs in; only main.ts touches the process itself. */
+/** What a command has of the process it runs in; only main.ts, and for uncaught errors last-resort.ts, touch the process itself. */
 export type CommandContext = {
   /** Throws InvalidConfig. A command line option stands for a setting. */
   readonly readConfig: (overrides?: Readonly<Record<string, string>>) => Config;

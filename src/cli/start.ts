@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import { roles } from "../config.ts";
+import { graceMs, installLastResort, type UncaughtError } from "../last-resort.ts";
 import { createLogger } from "../logger.ts";
 import { loadProjectorThread } from "../projector-thread.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { Service } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
 import { sendDemoMailing } from "./demo-mailing.ts";
 import { explain } from "./explain.ts";
 import { WrongUsage } from "./wrong-usage.ts";
@@ -34,7 +36,7 @@ export function addStartCommand(program: Command, context: CommandContext): void
       "PORT=8080 waybill start",
       "waybill start --roles worker,scheduler",
     ],
-    exits: ["stopped in order, by SIGTERM or SIGINT", "could not start, or not stop in time"],
+    exits: ["stopped in order, by SIGTERM or SIGINT", "could not start, not stop in time, or met an uncaught error"],
     notes: `Without NATS_URL, MYSQL_URL and SMTP_URL it brings servers of its own along, with their data in DATA_DIR
 (default: .waybill), and a mailbox that catches every mail. It listens on HOST and PORT (default: 127.0.0.1, 3000).`,
   });
@@ -48,6 +50,8 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     throw new WrongUsage("--demo is for the built-in mailbox: SMTP_URL names a mail server, which would deliver it");
   }
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
+  const broken = installLastResort(logger, config.shutdownTimeoutMs + graceMs);
+  const over = AbortSignal.any([context.interrupted, broken]);
   // To load all of the service takes as long as its servers take to start.
   const loading = import("../wiring.ts");
   const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
@@ -59,7 +63,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     try {
       for (const line of greeting(service, standalone)) context.print(line);
       if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
-      if (!context.interrupted.aborted) await once(context.interrupted, "abort");
+      if (!over.aborted) await once(over, "abort");
       logger.info("stopping");
     } finally {
       await service.stop();
@@ -68,6 +72,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     await standalone.stop();
   }
   logger.info("stopped");
+  if (broken.aborted) throw new CommandFailed((broken.reason as UncaughtError).message);
 }
 
 /** It fails where a key is needed and none is given: a service that is in use needs no demonstration. */

@@ -58,6 +58,6 @@ describe("a process that projects beside its other roles", function () {
   it("ends as a whole when what projects breaks: one without its read models would look well", async () => {
     const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breakThread)}` });
     await eventually(() => expect(service.output()).to.contain("broken on purpose"), 30_000);
-    expect(await service.terminate(), "exit code").to.equal(1);
+    expect(await service.exitCode(), "exit code").to.equal(1);
   });
 });

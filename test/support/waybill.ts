@@ -48,6 +48,10 @@ export type WaybillProcess = {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
+  /** Whether it is gone, by itself or ended by somebody. */
+  hasEnded(): boolean;
+  /** Waits until it ends by itself; null where a signal ended it. */
+  exitCode(): Promise<number | null>;
   /** What it has printed so far. */
   output(): string;
 };
@@ -87,6 +91,8 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
     url: /API +(\S+)\/api\/jobs/.exec(output)?.[1] ?? "",
     kill: () => end(child, "SIGKILL", exited).then(() => {}),
     terminate: () => end(child, "SIGTERM", exited),
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    exitCode: () => exited,
     output: () => output,
   };
 }
