@@ -57,25 +57,27 @@ export function createBookkeeper(
   const unstored = new Set<Promise<void>>();
   let failure: unknown = null;
 
-  const store = async (patience: AbortSignal, id: string, event: RecipientEvent): Promise<void> => {
-    await persistently(patience, () => log.record(job, { ...cause, id: `${job.jobId}/${id}`, event }));
+  // The id names the lease: the job may be paused and resumed, or change its worker, within one attempt, and what then
+  // happens to a recipient a second time is another event. With the id of the first the log would drop it in silence.
+  const store = async (patience: AbortSignal, what: string, event: RecipientEvent): Promise<void> => {
+    const id = `${job.jobId}/${leaseSequence}/${what}`;
+    await persistently(patience, () => log.record(job, { ...cause, id, event }));
     recordInLedger(ledger, event);
   };
 
   return {
     claim: async (recipients) => {
       const data = { ...turn, worker, recipients };
-      await store(claiming, `${leaseSequence}/claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
+      await store(claiming, `claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
     },
     release: async (recipients) => {
       if (recipients.length === 0) return;
       const data = { ...turn, recipients };
-      await store(giveUp, `${leaseSequence}/release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
+      await store(giveUp, `release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
     },
     outcome: async ({ type, ...facts }, onceRecorded) => {
-      const id = `${turn.run}/${turn.attempt}/${facts.recipient}/${type}`;
       const event = { type, at: now(), data: { ...turn, ...facts } } as RecipientOutcome;
-      const storing = store(giveUp, id, event).then(onceRecorded);
+      const storing = store(giveUp, `${facts.recipient}/${type}`, event).then(onceRecorded);
       unstored.add(storing);
       storing
         .catch((reason: unknown) => {

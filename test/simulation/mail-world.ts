@@ -10,8 +10,8 @@ export type Handover = {
   readonly calledAtMs: number;
   /** The mail server has it. */
   isTaken: boolean;
-  /** The worker was told so. */
-  isAnswered: boolean;
+  /** What the worker was told has become of it; null as long as it was told nothing. */
+  answer: SendOutcome["kind"] | null;
   /** What became of it stands in the log. */
   isRecorded: boolean;
   /** Something happened that leaves nobody sure whether it was taken, or whose it is to send. */
@@ -30,6 +30,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
   /** Whoever did not answer for a job may lose it, and does not know until it asks the log. */
   const doubted = new Set<string>();
   let awayUntil = 0;
+  let putsOffUntil = 0;
   /** Others who know why a mail must not be handed over now. */
   const isRefused: ((address: string, atMs: number) => string | null)[] = [];
 
@@ -55,7 +56,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
       recipient: Number(recipient),
       calledAtMs: world.nowMs(),
       isTaken: false,
-      isAnswered: false,
+      answer: null,
       isRecorded: false,
       isInDoubt: process.state === "frozen" || doubted.has(`${process.name} ${jobId}`),
     };
@@ -78,6 +79,8 @@ export function createMailWorld(world: World, shared: SharedLog) {
   const isAway = (): boolean =>
     (!world.isHealed() && world.nowMs() < awayUntil) || world.strikes(world.faults.unavailable);
 
+  const isPuttingOff = (): boolean => !world.isHealed() && world.nowMs() < putsOffUntil;
+
   /** What comes of a mail, and whether the mail server has it then. */
   const decide = (handover: Handover): { readonly outcome: SendOutcome; readonly isTaken: boolean } => {
     const { faults, chance } = world;
@@ -88,7 +91,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
     }
     if (chance.happens(faults.refused))
       return { outcome: { kind: "failed", error: reply("rejected", 550) }, isTaken: false };
-    if (world.strikes(faults.deferred)) {
+    if (isPuttingOff() || world.strikes(faults.deferred)) {
       return { outcome: { kind: "deferred", error: reply("deferred", 451) }, isTaken: false };
     }
     return { outcome: { kind: "sent", response: "250 2.0.0 OK" }, isTaken: true };
@@ -100,6 +103,10 @@ export function createMailWorld(world: World, shared: SharedLog) {
     goAway: (forMs: number): void => {
       world.note(`the mail server is away for ${(forMs / 1000).toFixed(1)} s`);
       awayUntil = world.nowMs() + forMs;
+    },
+    putOff: (forMs: number): void => {
+      world.note(`the mail server puts everybody off for ${(forMs / 1000).toFixed(1)} s`);
+      putsOffUntil = world.nowMs() + forMs;
     },
     /** From now on another worker may hold the job without this one knowing. */
     doubt: (process: SimulatedProcess, jobId: string): void => {
@@ -132,7 +139,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
               const { outcome, isTaken } = decide(handover);
               if (isTaken) take(handover);
               world.tell(process, outcome.kind === "unknown" ? patienceMs : world.chance.between(1, 60), () => {
-                handover.isAnswered = outcome.kind === "sent";
+                handover.answer = outcome.kind;
                 resolve(outcome);
               });
             });

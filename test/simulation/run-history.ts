@@ -1,7 +1,7 @@
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import { addressOf, createClients, jobIdOf } from "./client.ts";
 import { startsOutOfOrder } from "./group-order.ts";
-import { type Moment, type Scenario, scenarioOf } from "./scenario.ts";
+import { type Moment, type Order, type Scenario, scenarioOf, type Unrest } from "./scenario.ts";
 import { createService } from "./service.ts";
 import { installVirtualTime } from "./virtual-time.ts";
 import { faultsOfJob } from "./what-must-hold.ts";
@@ -20,6 +20,7 @@ const quietWithinMs = 5 * 60_000;
 const mostSteps = 30_000;
 const lookEvery = 20;
 const outageMs = 12_000;
+const puttingOffMs = 2000;
 
 /** One history of a whole service, the same for the same seed. */
 export async function runHistory(seed: number, scenario: Scenario = scenarioOf(seed)): Promise<History> {
@@ -56,6 +57,20 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
     isGrouped(viewOf(jobId)) && jobIds.map(viewOf).some((view) => view?.status === "paused" && isGrouped(view));
   const isQuiet = (): boolean => world.isHealed() && clients.areDone() && service.isIdle() && !jobIds.some(isWaiting);
 
+  const causeUnrest = ({ job, how, afterMs, times, everyMs }: Unrest): void => {
+    mail.putOff(times * everyMs + puttingOffMs);
+    const say = (type: Order["type"]) => (): void =>
+      clients.order({ job, type, scope: "failed", startsAfterMs: null, afterEvents: 0, delayMs: 0 });
+    for (let time = 0; time < times; time += 1) {
+      const delayMs = afterMs + time * everyMs;
+      if (how === "restarts") world.schedule(delayMs, service.restartWorker);
+      else if (job < jobIds.length) {
+        world.schedule(delayMs, say("PauseJob"));
+        world.schedule(delayMs + everyMs / 2, say("ResumeJob"));
+      }
+    }
+  };
+
   service.start();
   scenario.jobs.forEach((job, index) => {
     world.schedule(job.createdAfterMs, () => clients.create(index, job));
@@ -72,6 +87,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   for (const unsubscription of scenario.unsubscriptions) {
     at(unsubscription, () => service.suppressions.add(addressOf(unsubscription.job, unsubscription.recipient)));
   }
+  for (const unrest of scenario.unrest) at(unrest, () => causeUnrest(unrest));
   let mustEndAtMs = Number.POSITIVE_INFINITY;
   world.schedule(scenario.healedAfterMs, () => {
     world.heal(service.processes());

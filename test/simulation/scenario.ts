@@ -48,6 +48,16 @@ export type Order = Moment & {
 /** An address that its owner wants no more mail at. */
 export type Unsubscription = Moment & { readonly job: number; readonly recipient: number };
 
+/** While the mail server puts everybody off (451), a job is held back and let go on, or workers are replaced, one after the other. */
+export type Unrest = Moment & {
+  readonly job: number;
+  readonly how: "pauses" | "restarts";
+  /** After the mail server began with it. */
+  readonly afterMs: number;
+  readonly times: number;
+  readonly everyMs: number;
+};
+
 /** What a history begins with; what happens in it, the seed decides. */
 export type Scenario = {
   readonly faults: Faults;
@@ -64,6 +74,7 @@ export type Scenario = {
   readonly mailOutages: readonly Moment[];
   readonly healedAfterMs: number;
   readonly unsubscriptions: readonly Unsubscription[];
+  readonly unrest: readonly Unrest[];
 };
 
 /** Often never, so that every kind of fault is also seen without the others. */
@@ -124,6 +135,16 @@ const unsubscription: fc.Arbitrary<Unsubscription> = fc.record({
   delayMs: within(150),
 });
 
+const unrest: fc.Arbitrary<Unrest> = fc.record({
+  job: fc.nat({ max: 2 }),
+  how: fc.constantFrom("pauses", "restarts"),
+  afterMs: within(250),
+  times: fc.integer({ min: 1, max: 4 }),
+  everyMs: fc.integer({ min: 100, max: 1500 }),
+  afterEvents: fc.nat({ max: 25 }),
+  delayMs: within(150),
+});
+
 const moments = (maxLength: number) => fc.array(moment, { maxLength });
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
@@ -142,6 +163,10 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   unsubscriptions: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(unsubscription, { minLength: 1, maxLength: 4 }) },
+  ),
+  unrest: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(unrest, { minLength: 1, maxLength: 1 }) },
   ),
 });
 

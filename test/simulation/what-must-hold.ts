@@ -82,7 +82,15 @@ function faultsOfRecipient(
   if (view.settings.onUnknown === "skip" && !wasAskedForAgain && taken > 1) {
     faults.push(`${name} has ${taken} mails, although what is in doubt is to be left alone`);
   }
-  const forgotten = isSaidSent ? undefined : handovers.find((one) => one.isAnswered && one.process.state === "alive");
-  if (forgotten !== undefined) faults.push(`${name} was sent by ${forgotten.process.name}, which never recorded it`);
+  for (const { process, answer } of handovers.filter(isForgotten)) {
+    faults.push(`${name} was tried by ${process.name}, answered "${answer}", and the log does not say so`);
+  }
   return faults;
 }
+
+/**
+ * What a worker was told stands in the log as long as the worker lives, for each time that it handed the mail over.
+ * That the mail server is away is told of the attempt and not of a recipient.
+ */
+const isForgotten = ({ process, answer, isRecorded }: Handover): boolean =>
+  answer !== null && answer !== "unavailable" && process.state === "alive" && !isRecorded;

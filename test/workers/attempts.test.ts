@@ -4,6 +4,7 @@ import type { JobStatus, JobView } from "../../src/domain/job/job-view.ts";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { toQueued } from "../../src/scheduler/scheduler.ts";
+import type { Worker } from "../../src/workers/worker.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -15,11 +16,12 @@ const later = { code: 451, text: "4.7.1 try again later" };
 describe("a mailing that takes more than one attempt", () => {
   let writeSide: WriteSide;
   let server: TestMailServer;
+  let worker: Worker;
 
   before(async () => {
     [writeSide, server] = await Promise.all([startWriteSide(), startMailServer()]);
     writeSide.startScheduler();
-    writeSide.startWorker(server.url);
+    worker = writeSide.startWorker(server.url);
   });
 
   after(async () => {
@@ -96,4 +98,42 @@ describe("a mailing that takes more than one attempt", () => {
     expect(progressOf(view)).to.include({ sent: 1, unknown: 1 });
     server.answerMessage("unsure@example.com", null);
   });
+
+  const interruptions = {
+    "a pause": async (job: JobRef): Promise<void> => {
+      const tell = (type: "PauseJob" | "ResumeJob") =>
+        handleCommand(writeSide.log, job, { type, at: now, reason: null }, cause);
+      await tell("PauseJob");
+      server.release();
+      await eventually(async () => expect(progressOf(await writeSide.readView(job)).sent).to.equal(4));
+      await tell("ResumeJob");
+    },
+    "a restart of its worker": async (): Promise<void> => {
+      const stopped = worker.stop(5000);
+      server.release();
+      await stopped;
+      worker = writeSide.startWorker(server.url);
+    },
+  };
+
+  for (const [interruption, interrupt] of Object.entries(interruptions)) {
+    it(`gives up nobody who was put off before and after ${interruption}, where the job says skip`, async () => {
+      const others = Array.from({ length: 10 }, (_, index) => `person${index}@example.com`);
+      const everybody = ["full@example.com", ...others];
+      server.answerRecipient("full@example.com", later);
+      server.hold();
+      const job = await writeSide.createJob(everybody, { onUnknown: "skip" });
+      await eventually(async () => {
+        expect(server.held).to.have.lengthOf(4);
+        expect(progressOf(await writeSide.readView(job)).deferred).to.equal(1);
+      });
+      await interrupt(job);
+      expect(progressOf(await once(job, "retrying"))).to.include({ sent: 10, deferred: 1, pending: 0 });
+
+      server.answerRecipient("full@example.com", null);
+      await beginNextAttempt(job);
+      expect(progressOf(await once(job, "completed"))).to.include({ sent: 11, unknown: 0 });
+      expect(received()).to.deep.equal(everybody.sort());
+    });
+  }
 });
