@@ -58,6 +58,10 @@ describe("Composing a mailing", () => {
     await page.getByLabel("Subject").focus();
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("Composed by hand");
+    // In a field it sends nothing.
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Send to 2 recipients" }).focus();
+    expect(new URL(page.url()).hash).to.equal("#/compose");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Composed by hand" }).waitFor();
     const jobId = /#\/jobs\/([^?]+)/.exec(page.url())?.[1] ?? "";

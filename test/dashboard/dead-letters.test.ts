@@ -35,11 +35,11 @@ describe("The page of dead letters", () => {
     const { page } = watched;
     await row("Dead to ignore").getByRole("button", { name: "Ignore" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Ignore" }).click();
+    await dialog.getByRole("button", { name: "Ignore this dead letter" }).click();
     // Without a reason the browser itself does not let it through.
     expect(await dialog.isVisible()).to.equal(true);
     await dialog.getByLabel("Reason").fill("an old list");
-    await dialog.getByRole("button", { name: "Ignore" }).click();
+    await dialog.getByRole("button", { name: "Ignore this dead letter" }).click();
     await row("Dead to ignore").waitFor({ state: "detached" });
     await page.getByLabel("Decision").selectOption("ignored");
     await row("Dead to ignore").getByText("an old list").waitFor();
@@ -49,7 +49,7 @@ describe("The page of dead letters", () => {
     const { page } = watched;
     await page.getByLabel("Decision").selectOption("open");
     await row("Dead to requeue").getByRole("button", { name: "Requeue" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Requeue" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Requeue as a new job" }).click();
     await page.getByRole("heading", { name: "Dead to requeue" }).waitFor();
     await page.getByLabel("How the job stands").getByText("completed").waitFor();
     await page.getByLabel("2 sent of 2").first().waitFor();

@@ -56,7 +56,7 @@ describe("What a job leaves behind", () => {
   it("is erased for good, and the history stays", async () => {
     const { page } = watched;
     await page.getByRole("button", { name: "Erase the content" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Erase for good" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Erase it for good" }).click();
     await page.getByRole("heading", { name: "content erased" }).waitFor();
     await page.getByRole("tab", { name: "History" }).click();
     await page.getByText("JobContentErased").waitFor();
@@ -100,12 +100,12 @@ describe("A job that has not started", () => {
     await page.getByRole("button", { name: "Reschedule" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Priority").selectOption("high");
-    await dialog.getByRole("button", { name: "Reschedule" }).click();
+    await dialog.getByRole("button", { name: "Reschedule this job" }).click();
     await page.getByText("The job is scheduled.").waitFor();
     expect((await stage.api.get(`/api/jobs/${jobId}`)).body).to.include({ priority: "high", scheduledAt });
     await page.getByRole("button", { name: "Reschedule" }).click();
     await dialog.getByLabel("Not before").fill("2099-01-01T12:00");
-    await dialog.getByRole("button", { name: "Reschedule" }).click();
+    await dialog.getByRole("button", { name: "Reschedule this job" }).click();
     await page.getByText("2099-01-01 12:00:00").waitFor();
     expect((await stage.api.get(`/api/jobs/${jobId}`)).body).to.include({ priority: "high" });
     await close();

@@ -83,7 +83,11 @@ describe("A job that waits", () => {
       await page.getByRole("button", { name, exact: true }).focus();
       await page.keyboard.press("Enter");
       await page.getByRole("dialog").waitFor();
+      await page.getByLabel("Reason").focus();
       await page.keyboard.type(reason);
+      // Past the button that does nothing.
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     };

@@ -62,7 +62,7 @@ describe("The list of jobs", () => {
     await page.getByLabel("Select Bulk one").check();
     await page.getByRole("button", { name: "Cancel 1 selected" }).click();
     await page.getByLabel("Reason").fill("not this one");
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 job" }).click();
     await page.getByText("1 job cancelled.").waitFor();
     expect(await Promise.all([0, 1, 2, 3].map(statusOf))).to.deep.equal([
       "cancelled",
@@ -76,7 +76,7 @@ describe("The list of jobs", () => {
     const { page } = watched;
     await page.getByText("3 in all").waitFor();
     await page.getByRole("button", { name: "Cancel all 3 that match" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel 3 jobs" }).click();
     await page.getByText("3 jobs cancelled.").waitFor();
     expect(await Promise.all([0, 1, 2, 3].map(statusOf))).to.deep.equal(Array(4).fill("cancelled"));
     await page.getByText("No job matches these filters.").waitFor();

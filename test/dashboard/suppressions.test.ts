@@ -51,7 +51,7 @@ describe("The page of suppressions", () => {
   it("takes it off again, after a question", async () => {
     const { page } = watched;
     await page.getByRole("button", { name: `Remove ${address}` }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove it from the list" }).click();
     await page.getByText(`${address} may be mailed.`).waitFor();
     const { body } = await stage.api.get(`/api/suppressions?email=${encodeURIComponent(address)}`);
     expect(body).to.deep.include({ data: [] });

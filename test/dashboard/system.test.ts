@@ -76,11 +76,11 @@ describe("The page of the system", () => {
     const logs = page.getByLabel("Read models", { exact: true }).getByRole("row", { name: /^logs \d/ });
     const dialog = page.getByRole("dialog");
     await logs.getByRole("button", { name: "Rebuild" }).click();
-    await dialog.getByRole("button", { name: "Back" }).click();
+    await dialog.getByRole("button", { name: "Close" }).click();
     expect(await db("rebuild_requests").select()).to.deep.equal([]);
     await logs.getByRole("button", { name: "Rebuild" }).click();
     expect(await watched.findBarriers()).to.deep.equal([]);
-    await dialog.getByRole("button", { name: "Rebuild" }).click();
+    await dialog.getByRole("button", { name: "Rebuild logs" }).click();
     await page.getByText("The rebuild is asked for.").waitFor();
     await logs.getByText("old rows kept").waitFor({ timeout: 30_000 });
     await logs.getByText("live", { exact: true }).waitFor();

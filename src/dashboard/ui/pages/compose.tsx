@@ -29,6 +29,7 @@ function Compose() {
   const [shown, setShown] = useState(0);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
   const sending = useRef<Sending | null>(null);
   const recipients = useMemo(() => readRecipients(draft.recipients), [draft.recipients]);
   const raw = useMemo(() => new TextEncoder().encode(preview?.mail.raw ?? ""), [preview]);
@@ -57,8 +58,8 @@ function Compose() {
       setPreview(await send<DryRunAnswer>("POST", "api/jobs", { body }));
       setShown(index);
     });
-  const submit = (event: Event): void => {
-    event.preventDefault();
+  const submit = (): void => {
+    if (form.current?.reportValidity() !== true) return;
     void attempt(async () => {
       sending.current ??= createSending(draft, recipients);
       const created: readonly CreatedAnswer[] = await sending.current.goOn();
@@ -73,14 +74,15 @@ function Compose() {
   return (
     <>
       <h1>Compose</h1>
-      <form class="compose" onSubmit={submit}>
+      {/* Enter in a field sends nothing: a mailing cannot be called back. */}
+      <form ref={form} class="compose" onSubmit={(event) => event.preventDefault()}>
         <DraftFields draft={draft} recipients={recipients} onChange={change} />
         {problem !== null && <ProblemBox problem={problem} />}
         <div class="buttons">
           <button type="button" disabled={isBusy} onClick={() => void look(0)}>
             Check and preview
           </button>
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button type="button" class="primary" disabled={isBusy} onClick={submit}>
             Send to {counted(recipients.length, "recipient")}
           </button>
         </div>

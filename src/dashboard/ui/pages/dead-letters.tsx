@@ -81,8 +81,8 @@ function DeadLetters() {
       <CursorPager first="Newest" next="Older" nextCursor={list.value?.nextCursor ?? null} />
       {asked !== null && (
         <AskDialog
-          title={asked.action === "ignore" ? "Set this aside?" : "Run this again as a new job?"}
-          action={asked.action === "ignore" ? "Ignore" : "Requeue"}
+          title={asked.action === "ignore" ? "Set this dead letter aside?" : "Run this again as a new job?"}
+          action={asked.action === "ignore" ? "Ignore this dead letter" : "Requeue as a new job"}
           needsReason={asked.action === "ignore"}
           onConfirm={(given) => decide(asked, given)}
           onClose={() => setAsked(null)}

@@ -59,7 +59,8 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
       {asked !== null && (
         <AskDialog
           title={`${titles[asked]} this job?`}
-          action={titles[asked]}
+          action={`${titles[asked]} this job`}
+          keep={asked === "cancel" ? "Keep it" : "Close"}
           isDangerous={asked === "cancel"}
           onConfirm={(given) => confirm(asked, given)}
           onClose={() => setAsked(null)}

@@ -59,7 +59,12 @@ function Reschedule({ job, onChanged, onClose }: DialogProps) {
     onChanged(changed);
   };
   return (
-    <AskDialog title="Start this job at another time?" action="Reschedule" onConfirm={confirm} onClose={onClose}>
+    <AskDialog
+      title="Start this job at another time?"
+      action="Reschedule this job"
+      onConfirm={confirm}
+      onClose={onClose}
+    >
       <label class="field">
         Not before; empty for now
         <input type="datetime-local" value={at} onInput={(event) => setAt(event.currentTarget.value)} />
@@ -82,7 +87,8 @@ function Erase({ job, onChanged, onClose }: DialogProps) {
   return (
     <AskDialog
       title="Erase what was sent, and to whom?"
-      action="Erase for good"
+      action="Erase it for good"
+      keep="Keep it"
       isDangerous
       onConfirm={confirm}
       onClose={onClose}

@@ -47,7 +47,7 @@ function Jobs() {
   // What was counted for other filters must not stand on a button that acts by these.
   const matching = list.isStale ? 0 : total;
   const next = list.value?.pagination.nextCursor ?? null;
-  const isFiltered = filterNames.some((name) => filter[name] !== "");
+  const isFiltered = filterNames.some((name) => filter[name].trim() !== "");
 
   const select = (ids: readonly string[], isSelected: boolean): void => {
     const after = new Set(selected);
@@ -69,7 +69,7 @@ function Jobs() {
       <Filters filter={filter} />
       {can("jobs:write") && (
         <Bulk
-          filter={filter}
+          filter={isFiltered ? filter : null}
           total={matching}
           selected={selected}
           onDone={() => {

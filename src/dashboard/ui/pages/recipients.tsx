@@ -82,8 +82,9 @@ function Ledger({ email }: { readonly email: string }) {
       <CursorPager first="Newest" next="Older" nextCursor={list.value.nextCursor} />
       {isAsked && (
         <AskDialog
-          title="Erase this address everywhere?"
-          action="Erase for good"
+          title={`Erase ${email} everywhere?`}
+          action="Erase this address for good"
+          keep="Keep it"
           isDangerous
           needsReason
           onConfirm={async (given) => {

@@ -74,7 +74,8 @@ function Suppressions() {
       {asked !== null && (
         <AskDialog
           title={`Mail ${asked} again?`}
-          action="Remove"
+          action="Remove it from the list"
+          keep="Keep it"
           isDangerous
           hasNoReason
           onConfirm={() => remove(asked)}

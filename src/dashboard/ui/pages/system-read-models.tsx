@@ -42,7 +42,7 @@ export function RebuiltReadModels() {
       {asked !== null && (
         <AskDialog
           title={`Rebuild ${asked}?`}
-          action="Rebuild"
+          action={`Rebuild ${asked}`}
           hasNoReason
           onConfirm={rebuild}
           onClose={() => setAsked(null)}

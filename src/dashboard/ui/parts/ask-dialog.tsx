@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, toProblem } from "../api/problem.ts";
+import { figure } from "../reading/words.ts";
 import { ProblemBox } from "./messages.tsx";
 
 /** As the service takes it: empty where none was given. */
@@ -8,9 +9,15 @@ export type GivenReason = { readonly reason?: string };
 
 export type AskDialogProps = {
   readonly title: string;
-  /** What the button says that does it. */
+  /** What the button says that does it: what is done, and to what. "Cancel 322 jobs". */
   readonly action: string;
+  /** What the other button says. */
+  readonly keep?: string;
   readonly isDangerous?: boolean;
+  /** How many things it is done to; many have to be typed. */
+  readonly count?: number;
+  /** It cannot be done, or not yet. */
+  readonly isImpossible?: boolean;
   readonly needsReason?: boolean;
   /** Where the service keeps none. */
   readonly hasNoReason?: boolean;
@@ -20,17 +27,30 @@ export type AskDialogProps = {
   readonly onClose: () => void;
 };
 
-/** Asks before something is done that others will see, and for the reason, which is kept with who asked. */
+/** More than this many at once are typed by who means them. */
+const mostUntyped = 20;
+
+/**
+ * Asks before something is done that others will see, and for the reason, which is kept with who asked. Only the button
+ * that names it does it: the other one has the focus at first, and Enter in a field does nothing.
+ */
 export function AskDialog(props: AskDialogProps) {
-  const { title, action, isDangerous, needsReason, hasNoReason, children, onConfirm, onClose } = props;
+  const { title, action, keep = "Close", count = 1, needsReason, children, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const closing = useRef<HTMLButtonElement>(null);
   const [reason, setReason] = useState("");
+  const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const isTyped = count <= mostUntyped || typed.replace(/[\s.,]/g, "") === String(count);
+  useEffect(() => {
+    dialog.current?.showModal();
+    closing.current?.focus();
+  }, []);
 
-  const confirm = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const confirm = async (): Promise<void> => {
+    if (form.current?.reportValidity() !== true) return;
     setBusy(true);
     try {
       await onConfirm(reason.trim() === "" ? {} : { reason: reason.trim() });
@@ -43,27 +63,31 @@ export function AskDialog(props: AskDialogProps) {
 
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="ask-title">
-      <form onSubmit={(event) => void confirm(event)}>
+      <form ref={form} onSubmit={(event) => event.preventDefault()}>
         <h2 id="ask-title">{title}</h2>
         {children}
-        {!hasNoReason && (
-          <label class="field">
-            Reason {needsReason ? "" : "(optional)"}
-            <input
-              type="text"
-              maxLength={500}
-              required={needsReason}
-              value={reason}
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          </label>
+        {!props.hasNoReason && (
+          <TextField
+            label={`Reason ${needsReason ? "" : "(optional)"}`}
+            isRequired={needsReason ?? false}
+            value={reason}
+            onInput={setReason}
+          />
+        )}
+        {count > mostUntyped && (
+          <TextField label={`Type ${figure(count)} to confirm`} value={typed} onInput={setTyped} />
         )}
         {problem !== null && <ProblemBox problem={problem} />}
         <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Back
+          <button ref={closing} type="button" onClick={() => dialog.current?.close()}>
+            {keep}
           </button>
-          <button type="submit" class={isDangerous ? "danger" : "primary"} disabled={isBusy}>
+          <button
+            type="button"
+            class={props.isDangerous ? "danger" : "primary"}
+            disabled={isBusy || !isTyped || props.isImpossible}
+            onClick={() => void confirm()}
+          >
             {action}
           </button>
         </div>
@@ -71,3 +95,23 @@ export function AskDialog(props: AskDialogProps) {
     </dialog>
   );
 }
+
+type TextFieldProps = {
+  readonly label: string;
+  readonly isRequired?: boolean;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+};
+
+const TextField = ({ label, isRequired = false, value, onInput }: TextFieldProps) => (
+  <label class="field">
+    {label}
+    <input
+      type="text"
+      maxLength={500}
+      required={isRequired}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  </label>
+);

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { openPage, type WatchedPage } from "../support/browser.ts";
+import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { eventually } from "../support/eventually.ts";
+
+const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+
+describe("Many jobs at once", () => {
+  let stage: DashboardStage;
+  let watched: WatchedPage;
+  /** What the page asked the service to change. */
+  const changes: string[] = [];
+
+  before(async () => {
+    stage = await dashboardStage();
+    watched = await openPage(stage.url);
+    watched.page.on("request", (request) => {
+      if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+  });
+  beforeEach(() => {
+    changes.length = 0;
+  });
+  after(async () => {
+    await watched.close();
+    expect(watched.sins).to.deep.equal([]);
+  });
+
+  const create = (subject: string) =>
+    stage.api.create({ subject, body: "x", recipients: ["ada@example.com"], scheduledAt });
+  const statusOf = async (id: string) => ((await stage.api.get(`/api/jobs/${id}`)).body as { status: string }).status;
+  const open = async (subject: string, count: number): Promise<void> => {
+    await watched.page.goto(`${stage.url}/#/jobs?q=${encodeURIComponent(subject)}`);
+    await watched.page.getByText(`${count} in all`, { exact: true }).waitFor();
+  };
+  const dialog = () => watched.page.getByRole("dialog");
+  // Not only hidden: the page has taken notice.
+  const gone = () => watched.page.locator("dialog").waitFor({ state: "detached" });
+
+  it("are not offered where nothing was chosen: no filter and no selection", async () => {
+    const { page } = watched;
+    await create("Not offered");
+    await page.goto(`${stage.url}/#/jobs`);
+    await page.getByRole("link", { name: "Not offered" }).waitFor();
+    expect(await page.getByRole("button", { name: /that match/ }).count()).to.equal(0);
+    expect(await page.getByRole("button", { name: "Cancel 0 selected" }).isDisabled()).to.equal(true);
+  });
+
+  it("are not acted on by keys that somebody goes on pressing", async () => {
+    const { page } = watched;
+    const id = await create("Two Enters");
+    await open("Two Enters", 1);
+    await page.getByRole("button", { name: "Cancel all 1 that match" }).focus();
+    await page.keyboard.press("Enter");
+    await dialog().waitFor();
+    await page.keyboard.press("Enter");
+    await gone();
+    await page.keyboard.press("Enter");
+    await dialog().getByLabel("Reason").fill("a slip");
+    await page.keyboard.press("Enter");
+    await dialog().getByRole("button", { name: "Cancel 1 job", exact: true }).waitFor();
+    await dialog().getByRole("button", { name: "Keep it" }).click();
+    await gone();
+    expect(changes).to.deep.equal([]);
+    expect(await statusOf(id)).to.equal("scheduled");
+  });
+
+  it("are those that were there when it was asked: what comes to match later is left alone", async () => {
+    const { page } = watched;
+    const ids = [await create("Counted one"), await create("Counted two"), await create("Counted three")];
+    const ended = ids[2] ?? "";
+    await stage.api.delete(`/api/jobs/${ended}`);
+    await open("Counted", 3);
+    await page.getByRole("button", { name: "Cancel all 3 that match" }).click();
+    // One of them has ended already, and is none that it can be done to.
+    await dialog().getByRole("button", { name: "Cancel 2 jobs", exact: true }).waitFor();
+    const later = await create("Counted later");
+    const { body } = await stage.api.get("/api/jobs?q=Counted");
+    expect((body as { data: unknown[] }).data).to.have.length(4);
+    await dialog().getByRole("button", { name: "Cancel 2 jobs", exact: true }).click();
+    await page.getByText("2 jobs cancelled.").waitFor();
+    expect(await Promise.all([...ids, later].map(statusOf))).to.deep.equal([
+      "cancelled",
+      "cancelled",
+      "cancelled",
+      "scheduled",
+    ]);
+    expect(changes).to.have.length(2);
+  });
+
+  it("are more than 20 only for who types how many", async () => {
+    const { page } = watched;
+    const ids = await Promise.all(Array.from({ length: 21 }, (_, index) => create(`Throng ${index}`)));
+    await open("Throng", 21);
+    await page.getByRole("button", { name: "Cancel all 21 that match" }).click();
+    const confirm = dialog().getByRole("button", { name: "Cancel 21 jobs", exact: true });
+    await confirm.waitFor();
+    expect(await confirm.isDisabled()).to.equal(true);
+    await dialog().getByLabel("Type 21").fill("12");
+    expect(await confirm.isDisabled()).to.equal(true);
+    await dialog().getByLabel("Type 21").fill("21");
+    await page.keyboard.press("Enter");
+    expect(await confirm.isEnabled()).to.equal(true);
+    expect(changes).to.deep.equal([]);
+    expect(await watched.findBarriers()).to.deep.equal([]);
+    await confirm.click();
+    await page.getByText("21 jobs cancelled.").waitFor();
+    await eventually(async () => {
+      expect(new Set(await Promise.all(ids.map(statusOf)))).to.deep.equal(new Set(["cancelled"]));
+    });
+  });
+
+  it("are none where none of them can be cancelled any more", async () => {
+    const { page } = watched;
+    await open("Throng", 21);
+    await page.getByRole("button", { name: "Cancel all 21 that match" }).click();
+    await dialog().getByText("None of them can be cancelled").waitFor();
+    expect(
+      await dialog()
+        .getByRole("button", { name: /^Cancel/ })
+        .isDisabled(),
+    ).to.equal(true);
+    await page.keyboard.press("Escape");
+    await gone();
+  });
+});
