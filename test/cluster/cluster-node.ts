@@ -1,0 +1,143 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { NatsConfig } from "../../src/config.ts";
+import { type ChildServer, startChildServer } from "../../src/standalone/child-server.ts";
+import { untilReady } from "../../src/standalone/until-ready.ts";
+import type { Routes } from "./routes.ts";
+
+/** One server of the cluster. It keeps its address, and its data unless they are wiped. */
+export type ClusterNode = {
+  readonly name: string;
+  /** To connect to this server and to no other. */
+  readonly config: NatsConfig;
+  /** False while it is stopped, killed, frozen, or without its routes. */
+  readonly isWhole: () => boolean;
+  stop(): Promise<void>;
+  /** SIGKILL, as a crash. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** SIGSTOP: connections stay open, and nothing is answered until `thaw`. */
+  freeze(): void;
+  thaw(): void;
+  /** Removes all that it has stored. It must be stopped. */
+  wipe(): Promise<void>;
+  /** Breaks its routes to the others; clients still reach it. */
+  cutOff(): Promise<void>;
+  /** Lets its routes swallow everything until `rejoin`, which passes it on; clients still reach it. */
+  stall(): void;
+  rejoin(): Promise<void>;
+};
+
+type Ports = { readonly nats: number; readonly cluster: number };
+
+type NodeOptions = {
+  readonly name: string;
+  readonly binary: string;
+  readonly folder: string;
+  readonly routes: Routes;
+};
+
+/** Starts it; it is ready once the others are there too. */
+export async function startClusterNode({ name, binary, folder, routes }: NodeOptions): Promise<ClusterNode> {
+  const store = join(folder, "store");
+  let ports: Ports = { nats: -1, cluster: -1 };
+  let server: ChildServer | null = null;
+  let isFrozen = false;
+  let hasRoutes = true;
+
+  const start = async (): Promise<void> => {
+    if (server !== null) return;
+    const portsFolder = join(folder, "ports");
+    await rm(portsFolder, { recursive: true, force: true });
+    await mkdir(portsFolder, { recursive: true });
+    const configFile = join(folder, "nats-server.conf");
+    const config = toServerConfig(name, store, portsFolder, ports, routes.urlsFrom(name));
+    await writeFile(configFile, JSON.stringify(config, null, 2));
+    const child = await startChildServer({ name: "nats-server", binary, args: ["-c", configFile], folder });
+    ports = await untilReady(child, "nats-server", () => readPorts(portsFolder));
+    routes.listensOn(name, ports.cluster);
+    server = child;
+  };
+  const thaw = (): void => {
+    if (server !== null && isFrozen) process.kill(server.pid, "SIGCONT");
+    isFrozen = false;
+  };
+  const end = async (how: "stop" | "kill"): Promise<void> => {
+    thaw();
+    await server?.[how]();
+    server = null;
+  };
+
+  await start();
+  return {
+    name,
+    config: toConfig([ports.nats]),
+    isWhole: () => server !== null && !isFrozen && hasRoutes,
+    stop: () => end("stop"),
+    kill: () => end("kill"),
+    start,
+    freeze: () => {
+      if (server !== null) process.kill(server.pid, "SIGSTOP");
+      isFrozen = server !== null;
+    },
+    thaw,
+    wipe: async () => {
+      if (server !== null) throw new Error(`${name} still runs: its data cannot be wiped`);
+      await rm(store, { recursive: true, force: true });
+    },
+    cutOff: () => {
+      hasRoutes = false;
+      return routes.cutOff(name);
+    },
+    stall: () => {
+      hasRoutes = false;
+      routes.stall(name);
+    },
+    rejoin: () => {
+      hasRoutes = true;
+      return routes.restore(name);
+    },
+  };
+}
+
+export const toConfig = (ports: readonly number[]): NatsConfig => ({
+  servers: ports.map((port) => `127.0.0.1:${port}`),
+  user: null,
+  password: null,
+  credsFile: null,
+  caFile: null,
+});
+
+const toServerConfig = (name: string, store: string, portsFolder: string, ports: Ports, routes: readonly string[]) => ({
+  server_name: name,
+  host: "127.0.0.1",
+  // Free ones at first, and the same again later.
+  port: ports.nats,
+  ports_file_dir: portsFolder,
+  jetstream: { store_dir: store },
+  cluster: {
+    name: "waybill",
+    host: "127.0.0.1",
+    port: ports.cluster,
+    // Nobody listens there: what servers tell each other about the others must not lead past the proxies.
+    advertise: "127.0.0.1:1",
+    no_advertise: true,
+    routes,
+  },
+});
+
+/** From `{"nats": ["nats://127.0.0.1:41234"], "cluster": […]}`; null until the file is there and whole. */
+async function readPorts(folder: string): Promise<Ports | null> {
+  const file = (await readdir(folder)).find((entry) => entry.endsWith(".ports"));
+  if (file === undefined) return null;
+  try {
+    const found: Partial<Record<keyof Ports, readonly string[]>> = JSON.parse(
+      await readFile(join(folder, file), "utf8"),
+    );
+    const portIn = (urls: readonly string[] = []): number => Number(/:(\d+)$/.exec(urls[0] ?? "")?.[1]);
+    const ports = { nats: portIn(found.nats), cluster: portIn(found.cluster) };
+    return ports.nats > 0 && ports.cluster > 0 ? ports : null;
+  } catch {
+    return null;
+  }
+}
