@@ -16,19 +16,31 @@ export async function initialiseDatabase(binary: DatabaseBinary, dataFolder: str
   if (existsSync(dataFolder)) return;
   const parent = dirname(dataFolder);
   await removeUnfinished(parent);
+  const temporary = await clearTemporaryFolder(parent);
   const unfinished = join(parent, `${unfinishedPrefix}${process.pid}`);
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
   const [program, args] =
     binary.kind === "mariadb"
-      ? await toInstallCommand(binary.path, unfinished)
-      : await toMysqlCommand(binary.path, unfinished);
+      ? await toInstallCommand(binary.path, unfinished, temporary)
+      : await toMysqlCommand(binary.path, unfinished, temporary);
   try {
-    await run(program, args, { timeout: 120_000, cwd: parent });
+    await run(program, args, { timeout: 120_000, cwd: parent, env: { ...process.env, TMPDIR: temporary } });
   } catch (cause) {
     const output = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     throw new CannotStart(`${program} could not set up a database in ${parent}:\n${output}`, { cause });
   }
   await rename(unfinished, dataFolder);
+}
+
+/** Of a server that keeps its data in a folder beside it: another server's must never be its own. */
+export const temporaryFolderIn = (folder: string): string => join(folder, "tmp");
+
+/** Makes it, empty: what a server left there that was killed is of no use to the next. */
+export async function clearTemporaryFolder(folder: string): Promise<string> {
+  const temporary = temporaryFolderIn(folder);
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  return temporary;
 }
 
 const unfinishedPrefix = "unfinished-";
@@ -40,18 +52,27 @@ async function removeUnfinished(parent: string): Promise<void> {
 }
 
 /** With the socket method `root` needs no password, has none, and cannot be reached over TCP. */
-async function toInstallCommand(serverPath: string, dataFolder: string): Promise<[string, string[]]> {
+async function toInstallCommand(
+  serverPath: string,
+  dataFolder: string,
+  temporary: string,
+): Promise<[string, string[]]> {
   const folders = [dirname(serverPath), ...searchFolders(), "/usr/bin"];
   const program = await findBinary(["mariadb-install-db", "mysql_install_db"], folders);
   if (program === null) {
     throw new CannotStart(`${serverPath} is there but mariadb-install-db is not; it comes with the same package`);
   }
-  const args = ["--auth-root-authentication-method=socket", "--skip-test-db", `--datadir=${dataFolder}`];
+  const args = [
+    "--auth-root-authentication-method=socket",
+    "--skip-test-db",
+    `--datadir=${dataFolder}`,
+    `--tmpdir=${temporary}`,
+  ];
   return [program, ["--no-defaults", ...args, ...asRoot()]];
 }
 
-async function toMysqlCommand(serverPath: string, dataFolder: string): Promise<[string, string[]]> {
-  const args = ["--initialize-insecure", `--datadir=${dataFolder}`, ...asRoot()];
+async function toMysqlCommand(serverPath: string, dataFolder: string, temporary: string): Promise<[string, string[]]> {
+  const args = ["--initialize-insecure", `--datadir=${dataFolder}`, `--tmpdir=${temporary}`, ...asRoot()];
   return [serverPath, [...(await withoutDefaults(serverPath)), ...args]];
 }
 

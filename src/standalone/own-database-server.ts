@@ -1,14 +1,19 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import mysql from "mysql2/promise";
 import { CannotStart } from "./cannot-start.ts";
 import { type ChildServer, startChildServer } from "./child-server.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
-import { asRoot, initialiseDatabase, withoutDefaults } from "./initialise-database.ts";
+import {
+  asRoot,
+  clearTemporaryFolder,
+  initialiseDatabase,
+  temporaryFolderIn,
+  withoutDefaults,
+} from "./initialise-database.ts";
 import { untilReady } from "./until-ready.ts";
 
 export type DatabaseServerOptions = {
@@ -37,14 +42,14 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await initialiseDatabase(options.binary, join(folder, "data"));
   const password = await keepPassword(folder);
-  const socketFolder = await toSocketFolder(folder);
+  await clearTemporaryFolder(folder);
   await writeInitFile(folder, password);
   for (let attemptsLeft = 5; ; attemptsLeft -= 1) {
     const port = options.port ?? (await findFreePort());
-    const args = await toArguments(options.binary, folder, socketFolder, port);
+    const args = await toArguments(options.binary, folder, port);
     const url = `mysql://${user}:${password}@127.0.0.1:${port}/${database}`;
     try {
-      return await startOn({ binary: options.binary, folder, socketFolder, args, port, url });
+      return await startOn({ binary: options.binary, folder, args, port, url });
     } catch (failure) {
       // Between looking for a free port and listening on it others may take it: MySQL needs a second to get there.
       const lostThePort = failure instanceof CannotStart && /address already in use/i.test(failure.message);
@@ -56,35 +61,28 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
 type Launch = {
   readonly binary: DatabaseBinary;
   readonly folder: string;
-  readonly socketFolder: string;
   readonly args: readonly string[];
   readonly port: number;
   readonly url: string;
 };
 
-async function startOn({ binary, folder, socketFolder, args, port, url }: Launch): Promise<OwnDatabaseServer> {
+async function startOn({ binary, folder, args, port, url }: Launch): Promise<OwnDatabaseServer> {
   const name = binary.kind === "mariadb" ? "mariadbd" : "mysqld";
   const server = await startChildServer({ name, binary: binary.path, args, folder });
   await untilReady(server, name, () => answers(url));
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    if (socketFolder !== folder) await rm(socketFolder, { recursive: true, force: true });
-  };
-  return { ...server, stop, port, url };
+  return { ...server, port, url };
 }
 
-async function toArguments(
-  { kind, path }: DatabaseBinary,
-  folder: string,
-  socketFolder: string,
-  port: number,
-): Promise<string[]> {
+async function toArguments({ kind, path }: DatabaseBinary, folder: string, port: number): Promise<string[]> {
   return [
     ...(await withoutDefaults(path)),
     `--datadir=${join(folder, "data")}`,
     `--init-file=${join(folder, initFileName)}`,
     `--pid-file=${join(folder, "data", "server.pid")}`,
-    `--socket=${join(socketFolder, socketName)}`,
+    // At its start a server removes what looks like a temporary table of its own, from a shared folder also those of others.
+    `--tmpdir=${temporaryFolderIn(folder)}`,
+    // As seen from its data: the path of a socket may be 107 bytes long on Linux, and the folder may be deeper than that.
+    "--socket=../mysql.sock",
     `--port=${port}`,
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
@@ -128,17 +126,6 @@ async function writePrivately(file: string, text: string): Promise<void> {
   await rm(`${file}.new`, { force: true });
   await writeFile(`${file}.new`, text, { mode: 0o600 });
   await rename(`${file}.new`, file);
-}
-
-const socketName = "mysql.sock";
-
-/** The path of a socket may be 107 bytes long on Linux and 103 on a Mac; a data folder may be deeper than that. */
-async function toSocketFolder(folder: string): Promise<string> {
-  if (Buffer.byteLength(join(folder, socketName)) < 100) return folder;
-  const digest = createHash("sha256").update(folder).digest("hex").slice(0, 16);
-  const short = join(tmpdir(), `waybill-${userInfo().uid}-${digest}`);
-  await mkdir(short, { recursive: true, mode: 0o700 });
-  return short;
 }
 
 async function findFreePort(): Promise<number> {

@@ -63,6 +63,32 @@ describe("a database server of one's own", () => {
     expect(await ask(server.url, statement)).to.deep.equal([{ server: "utf8mb4", here: "utf8mb4" }]);
   });
 
+  it("keeps all of its files in its folder, and touches none of another server's in the shared temporary folder", async () => {
+    const shared = `${folder}/shared`;
+    // Temporary tables of MariaDB and MySQL as they lie there while a server works; each at its start removes such of its own.
+    const foreign = [
+      "#sql-temptable-1f4-3-0.frm",
+      "#sql-temptable-1f4-3-0.MAI",
+      "#sql_1f4_0.MAD",
+      "#sql-ib1057-2401.ibd",
+    ];
+    await mkdir(shared);
+    for (const name of foreign) await writeFile(`${shared}/${name}`, "another server's");
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = shared;
+    try {
+      const other = await startDatabaseServer({ dataDir: `${folder}/${"as-deep-again/".repeat(8)}database`, binary });
+      const [paths] = await ask(other.url, "SELECT @@tmpdir AS tmpdir, @@socket AS socket, @@pid_file AS pid");
+      const made = await readdir(shared);
+      await other.stop();
+      expect(made.sort()).to.deep.equal([...foreign].sort());
+      expect(paths?.["tmpdir"]).to.contain("/as-deep-again/database/");
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    }
+  });
+
   it("lets in its own user with the password, and nobody else", async () => {
     for (const login of ["root", "root:", "waybill", "waybill:wrong", "nobody"]) {
       const url = server.url.replace(/\/\/.*@/, `//${login}@`);
