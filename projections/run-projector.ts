@@ -11,6 +11,7 @@ import { becomeActive } from "./projection-lock.ts";
 import { becomeLive, readStatus, writeStatus } from "./projection-status.ts";
 import type { Projector, Sources } from "./projector.ts";
 import { renewOlderRows } from "./renew-rows.ts";
+import { findSchemaGap, SchemaIncomplete } from "./schema-gap.ts";
 import { ensureTables } from "./table-set.ts";
 
 const firstDelayMs = 100;
@@ -25,6 +26,8 @@ export type ProjectorSetup = {
   readonly sources: Sources;
   readonly announcements: Announcements;
   readonly logger: ProjectionLogger;
+  /** Where it may not, it waits until somebody has made its tables, or made them anew for this release. */
+  readonly mayChangeTables: boolean;
 };
 
 export type ProjectorRunner = {
@@ -68,7 +71,9 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
   };
   while (!signal.aborted) {
     try {
-      if (!(await renewOlderRows(setup, signal))) await takePart(setup, allIsWell, signal);
+      if (!setup.mayChangeTables) await expectTables(setup);
+      else if (await renewOlderRows(setup, signal)) continue;
+      await takePart(setup, allIsWell, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (isAlarm(failure)) {
@@ -82,6 +87,12 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
   }
 }
 
+/** Throws SchemaIncomplete, which is waited out like a database that is away. */
+async function expectTables({ db, projector }: ProjectorSetup): Promise<void> {
+  const gap = await findSchemaGap(db, [projector]);
+  if (gap !== null) throw new SchemaIncomplete(gap);
+}
+
 /** Stands by, then is the active instance for as long as the lock is held. */
 async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: AbortSignal): Promise<void> {
   const { projector, db, log, sources, announcements } = setup;
@@ -89,8 +100,10 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
   if (lock === null) return;
   let saidLiveAt = Number.NEGATIVE_INFINITY;
   try {
-    await ensureTables(db, projector);
-    await dropUnwanted(db, projector);
+    if (setup.mayChangeTables) {
+      await ensureTables(db, projector);
+      await dropUnwanted(db, projector);
+    }
     const place = { db, projector, suffix: "", sources } as const;
     const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
       announcements.announce(projector.name, sequence);

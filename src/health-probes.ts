@@ -1,4 +1,6 @@
 import type { Knex } from "knex";
+import { allProjectors } from "../projections/all-projectors.ts";
+import { findSchemaGap } from "../projections/schema-gap.ts";
 import type { Role } from "./config.ts";
 import type { AppendTrouble } from "./event-log/append-trouble.ts";
 import type { EventLog } from "./event-log/event-log.ts";
@@ -16,6 +18,8 @@ export type ProbeDependencies = {
   readonly appendTrouble: AppendTrouble;
   readonly logServer: () => LogServer | null;
   readonly db: Knex;
+  /** AUTO_MIGRATE. */
+  readonly mayChangeTables: boolean;
   /** Null in a process that sends no mail. */
   readonly breaker: (() => BreakerState) | null;
   /** Null in a process that seals nothing. */
@@ -34,10 +38,7 @@ export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
     {
       name: "mysql",
       isNeeded: (roles.has("projector") || roles.has("outbox")) && !takesJobs,
-      check: async () => {
-        await db.raw("SELECT 1");
-        return { status: "up" };
-      },
+      check: () => examineDatabase(db, dependencies.mayChangeTables),
     },
     ...(breaker === null ? [] : [{ name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) }]),
     // Mails go out without seals; that a log was rolled back is for somebody to look at, and to say so is all.
@@ -54,6 +55,18 @@ async function examineLog({ log, room, canary, appendTrouble, logServer }: Probe
   if (appendTrouble.isFresh()) throw new Error("The last append to the log had no answer.");
   const [{ lastSequence }, hasRoom] = await Promise.all([log.state(), room.isLeftForJobs()]);
   return { status: hasRoom ? "up" : "degraded", lastSequence, acceptsJobs: hasRoom, ...logServer() };
+}
+
+/**
+ * What is missing is named with the command that makes it, where this process makes nothing itself: it goes on once the
+ * tables are there. Where it may, it is at it, and lists say so themselves meanwhile.
+ */
+async function examineDatabase(db: Knex, mayChangeTables: boolean): Promise<Condition> {
+  const gap = mayChangeTables ? null : await findSchemaGap(db, allProjectors);
+  if (mayChangeTables) await db.raw("SELECT 1");
+  if (gap === null) return { status: "up" };
+  const { missing, outdated, command } = gap;
+  return { status: "down", missing, outdated, command };
 }
 
 /** The mail server is not asked for this: who signs in every second to see whether it is there may be locked out. */

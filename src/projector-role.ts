@@ -22,7 +22,7 @@ async function startProjectors(parts: Parts): Promise<void> {
   const sources = { readContent: createContentReader(contentStore) };
   const log = shareFollowing(parts.log);
   const runners = allProjectors.map((projector) =>
-    createProjectorRunner({ projector, db, log, sources, announcements, logger }),
+    createProjectorRunner({ projector, db, log, sources, announcements, logger, mayChangeTables: config.autoMigrate }),
   );
   const migrated = config.autoMigrate
     ? migrateWhenReachable(db, allProjectors, logger, stopping.signal)

@@ -78,6 +78,7 @@ export async function createWatch(
     appendTrouble: witness.appendTrouble,
     logServer: () => logServerOf(connection),
     db,
+    mayChangeTables: config.autoMigrate,
     breaker,
     seals,
   });

@@ -25,6 +25,7 @@ describe("What a process looks at to see whether it is ready", () => {
       appendTrouble: createAppendTrouble(),
       logServer: () => ({ version: "2.9.10", durability: "flushed every 2 minutes" }),
       db,
+      mayChangeTables: true,
       breaker: null,
       seals: null,
       ...changed,

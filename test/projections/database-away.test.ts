@@ -58,6 +58,7 @@ describe("a projection whose database goes away", () => {
       sources: { readContent: createContentReader(contentStore) },
       announcements,
       logger: { info: say, warn: say, error: say },
+      mayChangeTables: true,
     });
     runner.start();
     const positions = createReadPositions(db, announcements);

@@ -94,7 +94,16 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
 
   const startProjector: ReadSide["startProjector"] = (projector, changed = {}) => {
     const own = createDatabase(url);
-    const runner = createProjectorRunner({ projector, db: own, log, sources, announcements, logger, ...changed });
+    const runner = createProjectorRunner({
+      projector,
+      db: own,
+      log,
+      sources,
+      announcements,
+      logger,
+      mayChangeTables: true,
+      ...changed,
+    });
     stops.push(runner.stop, () => own.destroy());
     runner.start();
     return runner;

@@ -1,0 +1,53 @@
+import type { Knex } from "knex";
+import { migrationSource } from "../migrations/index.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import type { Projector } from "./projector.ts";
+import { existing, tableNames } from "./table-set.ts";
+
+/** What a database lacks of what this release works with, and the command that mends it. */
+export type SchemaGap = {
+  /** Migrations by their name, tables and views of read models by theirs. */
+  readonly missing: readonly string[];
+  /** Read models whose tables are of an older release. */
+  readonly outdated: readonly string[];
+  readonly command: string;
+};
+
+/** The tables are not as this release needs them, and this process may not change them. */
+export class SchemaIncomplete extends Error {
+  override readonly name = "SchemaIncomplete";
+
+  constructor({ missing, outdated, command }: SchemaGap) {
+    const what =
+      missing.length > 0 ? `is missing: ${missing.join(", ")}` : `is of an older release: ${outdated.join(", ")}`;
+    super(`In the database ${what}. AUTO_MIGRATE=false, so it is left alone. Run: ${command}`);
+  }
+}
+
+/** Null where there is none. It only reads. What a newer release has made is no gap. */
+export async function findSchemaGap(db: Knex, projectors: readonly Projector[]): Promise<SchemaGap | null> {
+  const missing = [...(await missingMigrations(db)), ...(await missingTables(db, projectors))];
+  if (missing.length > 0) return { missing, outdated: [], command: "waybill migrate" };
+  const outdated: string[] = [];
+  for (const { name, version } of projectors) {
+    const checkpoint = await readCheckpoint(db, name);
+    if (checkpoint !== null && checkpoint.version < version) outdated.push(name);
+  }
+  return outdated.length === 0 ? null : { missing, outdated, command: `waybill rebuild ${outdated.join(" ")}` };
+}
+
+const migrationsTable = "knex_migrations";
+
+async function missingMigrations(db: Knex): Promise<readonly string[]> {
+  const names = await migrationSource.getMigrations([]);
+  if ((await existing(db, [migrationsTable])).length === 0) return names;
+  const [rows] = (await db.raw("SELECT name FROM ??", [migrationsTable])) as [{ name: string }[]];
+  const done = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !done.has(name));
+}
+
+async function missingTables(db: Knex, projectors: readonly Projector[]): Promise<readonly string[]> {
+  const names = projectors.flatMap((projector) => [...tableNames(projector, ""), ...Object.keys(projector.views)]);
+  const found = new Set(await existing(db, names));
+  return names.filter((name) => !found.has(name));
+}
