@@ -56,7 +56,7 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   const config = context.readConfig();
   const isOwn = config.nats === null || config.mysqlUrl === null;
   const disk = isOwn ? [await examineDisk(config.dataDir)] : [];
-  const servers = await findServers(config, context, "begin").catch((failure: unknown) => {
+  const servers = await findServers(config, context, "nats-and-database").catch((failure: unknown) => {
     if (failure instanceof CannotStart) return failure;
     // A full disk, or a folder that is somebody else's.
     if (failure instanceof Error && "syscall" in failure) return new CannotStart(whyNoFile(failure));
@@ -64,9 +64,6 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   });
   if (servers instanceof CannotStart) {
     return [...disk, serious("nats", "A server of one's own does not start", servers.message)];
-  }
-  if (servers.areBegun) {
-    context.tell(`No Waybill runs in ${config.dataDir}: its servers are started for this examination alone.`);
   }
   try {
     const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, smtpTimeoutMs } = servers.config;

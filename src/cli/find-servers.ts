@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { CompleteConfig, Config } from "../config.ts";
 import { DataDirInUse } from "../standalone/cannot-start.ts";
 import { readAddresses } from "../standalone/running-addresses.ts";
@@ -9,52 +9,68 @@ import { CommandFailed } from "./command-failed.ts";
 
 export type Servers = {
   readonly config: CompleteConfig;
-  /** Nothing of the service ran in the data folder: its servers were started for this command alone. */
-  readonly areBegun: boolean;
   stop(): Promise<void>;
 };
 
-/**
- * What to do where no server is named and no service has ever run here: `refuse`, as new servers would be those of
- * nobody, and what they answer is wrong; or `begin` there, and say so.
- */
-export type WhereNobodyWas = "refuse" | "begin";
+/** What a command works on; what it does not need has no address, and is not started. */
+export type Needed = "nats" | "nats-and-database";
 
-/** The named ones; else those of the service that runs in the data folder; else one's own, for as long as it takes. */
-export async function findServers(
-  config: Config,
-  { tell }: CommandContext,
-  whereNobodyWas: WhereNobodyWas,
-): Promise<Servers> {
-  await sayWhereNobodyWas(config, whereNobodyWas, tell);
+/**
+ * The named ones; else those of the service that runs in the data folder, or ran there, which are then started for as
+ * long as it takes. Says which, so that nobody takes one service for another. Throws CommandFailed where there is none: new
+ * servers would be those of nobody, and what they answer would be wrong.
+ */
+export async function findServers(config: Config, { tell }: CommandContext, needed: Needed): Promise<Servers> {
+  const spared = needed === "nats" ? { mysqlUrl: config.mysqlUrl ?? "mysql://localhost" } : {};
+  // A command sends no mail.
+  const wanted: Config = { ...config, ...spared, smtpUrl: config.smtpUrl ?? "" };
+  await refuseWhereNobodyWas(wanted);
+  const isOwn = wanted.nats === null || wanted.mysqlUrl === null;
+  const where = resolve(config.dataDir);
   try {
-    const { config: complete, stop } = await startStandalone(config, tell);
-    return { config: complete, areBegun: config.nats === null || config.mysqlUrl === null, stop };
+    const { config: complete, stop } = await startStandalone(wanted, tell);
+    const own = isOwn ? `the servers in ${where}, started for this command, as no service runs there` : null;
+    tell(inWords(wanted, needed, own));
+    return { config: complete, stop };
   } catch (failure) {
     const running = failure instanceof DataDirInUse ? await readAddresses(config.dataDir) : null;
     if (running === null) throw failure;
-    const { nats, mysqlUrl, smtpUrl } = config;
-    const complete = { ...config, nats: nats ?? running.nats, mysqlUrl: mysqlUrl ?? running.mysqlUrl };
-    return { config: { ...complete, smtpUrl: smtpUrl ?? "" }, areBegun: false, stop: async () => {} };
+    tell(inWords(wanted, needed, `the servers of the service that runs in ${where}`));
+    const { nats, mysqlUrl, smtpUrl } = wanted;
+    const addresses = { nats: nats ?? running.nats, mysqlUrl: mysqlUrl ?? running.mysqlUrl, smtpUrl: smtpUrl ?? "" };
+    return { config: { ...wanted, ...addresses }, stop: async () => {} };
   }
 }
 
-async function sayWhereNobodyWas(
-  { nats, mysqlUrl, dataDir }: Config,
-  whereNobodyWas: WhereNobodyWas,
-  tell: CommandContext["tell"],
-): Promise<void> {
-  const isNamed = nats !== null && mysqlUrl !== null;
-  if (isNamed || (await stat(dataDir).then(() => true, isOther))) return;
-  const settings = nats === null ? "NATS_URL" : "MYSQL_URL";
-  const nobody = `${settings} is not set, and no service has run here: there is no folder ${resolve(dataDir)}.`;
-  if (whereNobodyWas === "refuse") {
-    throw new CommandFailed(
-      `${nobody}\nThis command works on the servers, not over WAYBILL_URL. Name them, or the folder of the service by DATA_DIR.`,
-    );
-  }
-  tell(`${nobody} It is made, with servers of its own.`);
+async function refuseWhereNobodyWas({ nats, mysqlUrl, dataDir }: Config): Promise<void> {
+  if (nats !== null && mysqlUrl !== null) return;
+  // A database can be made anew from the log, and so its folder may have been taken away.
+  const traces = nats === null ? [join("nats", "store")] : ["mariadb", "mysql"];
+  const found = await Promise.all(traces.map((trace) => stat(join(dataDir, trace)).then(() => true, isOther)));
+  if (found.includes(true)) return;
+  throw new CommandFailed(
+    `${nats === null ? "NATS_URL" : "MYSQL_URL"} is not set, and no service has run in ${resolve(dataDir)}.
+Start one there with: waybill start (in a checkout: npm start). Or name the servers of the one you mean (NATS_URL,
+MYSQL_URL), or its folder (DATA_DIR). This command works on the servers, not over WAYBILL_URL.`,
+  );
 }
 
 /** What is there and cannot be looked at is for whoever uses it to tell. */
 const isOther = (failure: NodeJS.ErrnoException): boolean => failure.code !== "ENOENT";
+
+/** Hosts and names alone: an address can hold a password. */
+function inWords({ nats, mysqlUrl, natsPrefix }: Config, needed: Needed, own: string | null): string {
+  const prefix = natsPrefix === "" ? "" : ` with NATS_PREFIX ${natsPrefix}`;
+  const named = [
+    ...(nats === null ? [] : [`NATS ${nats.servers.map(hostOf).join(", ")}${prefix}`]),
+    ...(mysqlUrl === null || needed === "nats" ? [] : [`the database ${databaseOf(mysqlUrl)}`]),
+  ];
+  return `Working on ${[...named, ...(own === null ? [] : [own])].join(" and ")}.`;
+}
+
+const hostOf = (server: string): string => server.replace(/^.*(?:\/\/|@)/, "").replace(/[/?].*$/, "");
+
+function databaseOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

@@ -3,14 +3,11 @@ import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts"
 import type { CommandContext } from "./command-context.ts";
 import { onNats } from "./on-nats.ts";
 
-/** Opens the store where keys and tenants are kept, and does the work. The first key may be made before the first start. */
+/** Opens the store where keys and tenants are kept, and does the work. */
 export const onAccessStore = <Result>(
   context: CommandContext,
   work: (store: AccessStore) => Promise<Result>,
 ): Promise<Result> =>
-  onNats(
-    context,
-    async (connection, { natsPrefix: prefix, streamReplicas: replicas }) =>
-      work(await createJetStreamAccessStore(connection, { prefix, replicas })),
-    "begin",
+  onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas }) =>
+    work(await createJetStreamAccessStore(connection, { prefix, replicas })),
   );

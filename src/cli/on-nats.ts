@@ -3,19 +3,14 @@ import { connectJetStream, type JetStreamConnection } from "../event-log/jetstre
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { expectNats } from "./expect-servers.ts";
-import { findServers, type WhereNobodyWas } from "./find-servers.ts";
+import { findServers } from "./find-servers.ts";
 
 /** Connects to NATS and to nothing else, does the work, and lets go. */
 export async function onNats<Result>(
   context: CommandContext,
   work: (connection: JetStreamConnection, config: CompleteConfig) => Promise<Result>,
-  whereNobodyWas: WhereNobodyWas = "refuse",
 ): Promise<Result> {
-  const settings = context.readConfig();
-  // Neither a database nor a mailbox is needed: without an address they must not be started either.
-  const { mysqlUrl, smtpUrl } = settings;
-  const spared = { mysqlUrl: mysqlUrl ?? "mysql://localhost", smtpUrl: smtpUrl ?? "smtp://localhost" };
-  const servers = await findServers({ ...settings, ...spared }, context, whereNobodyWas);
+  const servers = await findServers(context.readConfig(), context, "nats");
   try {
     const { nats, processName } = servers.config;
     await expectNats(nats);

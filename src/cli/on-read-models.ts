@@ -10,10 +10,7 @@ const silenceMs = 600_000;
 
 /** Connects to log and database, does the work, and lets go. */
 export async function onReadModels(context: CommandContext, work: (parts: Parts) => Promise<void>): Promise<void> {
-  // A command sends no mail: without SMTP_URL it must not start a mailbox of its own.
-  const settings = context.readConfig();
-  const named = { ...settings, smtpUrl: settings.smtpUrl ?? "smtp://localhost" };
-  const servers = await findServers(named, context, "refuse");
+  const servers = await findServers(context.readConfig(), context, "nats-and-database");
   const { config } = servers;
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   const lifecycle = createLifecycle((failure, name) =>

@@ -48,7 +48,9 @@ describe("The commands for keys and tenants", () => {
     await run("keys", "create", "--tenant", "acme", "--name", "shop backend");
     const key = parseAccessKey(printed.join("\n"));
     expect(key).not.to.equal(null);
+    const hosts = nats.config.servers.map((server) => server.replace(/^.*(\/\/|@)/, ""));
     expect(told).to.deep.equal([
+      `Working on NATS ${hosts.join(", ")} with NATS_PREFIX ${nats.prefix}.`,
       `This is key ${key?.id} of tenant acme (jobs:read, jobs:write, events:read). It is not shown again.`,
     ]);
   });

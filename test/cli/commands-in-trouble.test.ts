@@ -218,7 +218,7 @@ describe("Every command, where things are as they should be and where they are n
 
   it("says which folder for an export is missing, and leaves one that was written whole", async () => {
     const nowhere = await run("log export", ["/none/log.ndjson"]);
-    expectFailure(nowhere, /^\/none\/log\.ndjson cannot be written: there is no such file or folder/);
+    expectFailure(nowhere, /^\/none\/log\.ndjson cannot be written: there is no such file or folder/m);
     const [path = ""] = filledIn(["EXPORTED"]);
     const { out } = await run("log export", [path, "--json"]);
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");

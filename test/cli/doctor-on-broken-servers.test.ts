@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CommandFailed } from "../../src/cli/command-failed.ts";
@@ -134,6 +134,8 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     const onSmallDisk = await startNats(disk.folder);
     try {
       await (await openJetStreamLog(onSmallDisk.config, onSmallDisk.prefix)).close();
+      // As a database server has left it that ran here.
+      await mkdir(join(disk.folder, "mariadb"));
       await disk.fill();
       const { MYSQL_URL: _, ...named } = settingsFor({
         nats: onSmallDisk,

@@ -11,6 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 describe("A key made in the data folder of a standalone service", () => {
   let dataDir: string;
   let service: Standalone | null = null;
+  let told: string[] = [];
 
   before(async () => {
     await findNatsSource();
@@ -24,11 +25,12 @@ describe("A key made in the data folder of a standalone service", () => {
   const settings = (): Record<string, string> => ({ DATA_DIR: dataDir, SMTP_URL: "smtp://127.0.0.1:1" });
   const createKey = async (): Promise<string> => {
     const printed: string[] = [];
+    told = [];
     const program = new Command();
     addKeyCommands(program, {
       readConfig: () => readConfig(settings()),
       print: (line) => printed.push(line),
-      tell: () => {},
+      tell: (line) => told.push(line),
       isTerminal: false,
       overwrite: () => {},
       interrupted: new AbortController().signal,
@@ -37,11 +39,18 @@ describe("A key made in the data folder of a standalone service", () => {
     return JSON.parse(printed.join("")).id;
   };
 
-  it("is there for the service, be it made before it starts or while it runs", async () => {
+  const start = (): Promise<Standalone> =>
+    startStandalone(readConfig({ ...settings(), MYSQL_URL: "mysql://nobody@127.0.0.1:1/none" }), () => {});
+
+  it("is there for the service, be it made while it is stopped or while it runs", async () => {
+    await (await start()).stop();
     const before = await createKey();
-    const mysqlUrl = "mysql://nobody@127.0.0.1:1/none";
-    service = await startStandalone(readConfig({ ...settings(), MYSQL_URL: mysqlUrl }), () => {});
+    expect(told.join()).to.equal(
+      `Working on the servers in ${dataDir}, started for this command, as no service runs there.`,
+    );
+    service = await start();
     const meanwhile = await createKey();
+    expect(told.join()).to.equal(`Working on the servers of the service that runs in ${dataDir}.`);
     const access = await openAccess({ config: service.config.nats, prefix: "" });
     const ids = (await access.store.listKeys()).map(({ id }) => id);
     await access.close();

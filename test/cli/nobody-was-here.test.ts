@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -12,8 +12,19 @@ const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
 describe("A command of somebody who names no servers, where no service has ever run", () => {
   for (const words of [
+    ["keys", "create", "--tenant", "default"],
+    ["keys", "list", "--json"],
+    ["keys", "revoke", "abc"],
+    ["tenants", "list"],
+    ["tenants", "set", "acme", "--daily-recipients", "1"],
+    ["doctor"],
+    ["doctor", "--json"],
+    ["migrate"],
     ["seals", "key"],
+    ["seals", "rotate"],
+    ["seals", "accept"],
     ["verify"],
+    ["verify", "--job", "abc"],
     ["webhooks", "secret"],
     ["log", "export", "log.ndjson"],
     ["rebuild"],
@@ -22,20 +33,49 @@ describe("A command of somebody who names no servers, where no service has ever 
       const dataDir = join(await temporaryFolder(), "waybill");
       const { code, out, err } = await runProgram(words, { DATA_DIR: dataDir });
       expect({ code, out }).to.deep.equal({ code: 1, out: "" });
-      expect(err).to.include(`NATS_URL is not set, and no service has run here: there is no folder ${dataDir}.`);
+      expect(err).to.include(`NATS_URL is not set, and no service has run in ${dataDir}.`);
+      expect(err).to.include("waybill start").and.include("DATA_DIR");
       expect(existsSync(dataDir)).to.equal(false);
     });
   }
 
-  it("makes the first key all the same, and says where", async function () {
-    this.timeout(60_000);
+  it("is refused in a folder of something else, and leaves nothing in it", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "notes.txt"), "mine");
+    const { code, err } = await runProgram(["keys", "create", "--tenant", "default"], { DATA_DIR: folder });
+    expect(code).to.equal(1);
+    expect(err).to.include(`no service has run in ${folder}.`);
+    expect(await readdir(folder)).to.deep.equal(["notes.txt"]);
+  });
+
+  it("is refused where it needs a database, too, and only NATS is named", async () => {
     const dataDir = join(await temporaryFolder(), "waybill");
-    const { code, err } = await runProgram(["keys", "create", "--tenant", "default"], { DATA_DIR: dataDir });
-    expect(code, err).to.equal(0);
-    expect(err).to.include(`there is no folder ${dataDir}. It is made, with servers of its own.`);
-    const again = await runProgram(["keys", "list", "--json"], { DATA_DIR: dataDir });
-    expect(JSON.parse(again.out)).to.have.length(1);
-    expect(again.err).not.to.include("no service has run here");
+    for (const words of [["doctor"], ["migrate"]]) {
+      const { code, err } = await runProgram(words, { DATA_DIR: dataDir, NATS_URL: "nats://127.0.0.1:1" });
+      expect(code).to.equal(1);
+      expect(err).to.include("MYSQL_URL is not set");
+    }
+    expect(existsSync(dataDir)).to.equal(false);
+  });
+});
+
+describe("The first key of a service that others can reach, on a fresh machine", () => {
+  it("is made as the refused start says", async function () {
+    this.timeout(120_000);
+    const dataDir = join(await temporaryFolder(), "waybill");
+    const env = { PATH: process.env["PATH"], HOST: "0.0.0.0", PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "silent" };
+    const refused = spawn(process.execPath, [main, "start"], { env, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    refused.stderr.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const [code] = await once(refused, "exit");
+    expect(code).to.equal(1);
+    const [, words = ""] = /waybill (keys create.*)/.exec(said) ?? [];
+    const made = await runProgram(words.trim().split(" "), { DATA_DIR: dataDir });
+    expect(made.code, made.err).to.equal(0);
+    expect(made.out).to.match(/^wb_\S+$/);
+    expect(made.err).to.include(`Working on the servers in ${dataDir}, started for this command`);
   });
 });
 
