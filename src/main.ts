@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
 import process from "node:process";
+import { askOnTerminal } from "./cli/ask-on-terminal.ts";
 import type { CommandContext } from "./cli/command-context.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { readConfig } from "./config.ts";
@@ -29,6 +30,8 @@ process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
 });
 
 if (existsSync(".env")) process.loadEnvFile(".env");
+const interrupted = onInterrupt();
+const { stdin: input, stderr: output } = process;
 const context: CommandContext = {
   readConfig: (overrides = {}) => readConfig({ ...process.env, ...overrides }),
   print: (line) => {
@@ -37,11 +40,12 @@ const context: CommandContext = {
   tell: (line) => {
     process.stderr.write(`${line}\n`);
   },
-  isTerminal: process.stderr.isTTY === true,
+  isTerminal: output.isTTY === true,
+  ask: input.isTTY && output.isTTY ? (question) => askOnTerminal({ input, output }, question, interrupted) : null,
   overwrite: (text) => {
     process.stderr.write(text === null ? "\n" : `\r\x1b[K${text}`);
   },
-  interrupted: onInterrupt(),
+  interrupted,
 };
 
 process.exitCode = await runCommandLine(process.argv.slice(2), context);

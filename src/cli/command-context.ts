@@ -9,6 +9,8 @@ export type CommandContext = {
   /** A line on standard error, for people who wait. */
   readonly tell: (line: string) => void;
   readonly isTerminal: boolean;
+  /** A question to who sits at the terminal, and the line they answer; null where there is no terminal to ask on. */
+  readonly ask: ((question: string) => Promise<string>) | null;
   /** Replaces what stands on the last line of the terminal; null moves on to a new one. */
   readonly overwrite: (text: string | null) => void;
   /** Aborts with the first SIGTERM or SIGINT. */

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
+import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { pathOf, printJob } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
 
-type Options = { readonly json?: boolean; readonly reason?: string; readonly scope?: string };
+type Options = YesOption & { readonly json?: boolean; readonly reason?: string; readonly scope?: string };
 
 type Action = { readonly name: string; readonly method: "POST" | "DELETE"; readonly description: string };
 
@@ -15,6 +16,9 @@ const actions: readonly Action[] = [
   { name: "resume", method: "POST", description: "let paused jobs go on" },
   { name: "retry", method: "POST", description: "run failed jobs again; who was sent a mail is not mailed again" },
 ];
+
+/** What nobody can take back. Of one job it is done as it was typed: who names it means it. */
+const asksFirst: readonly string[] = ["cancel", "retry"];
 
 /** `jobs cancel|pause|resume|retry`, each of one job or of several. */
 export function addActions(jobs: Command, context: CommandContext): void {
@@ -41,6 +45,7 @@ export function addActions(jobs: Command, context: CommandContext): void {
       `waybill jobs ${name} <id> --reason "they asked for it"`,
       ...several,
     ];
+    if (asksFirst.includes(name)) addYes(command);
     explain(command, { examples, asks: "service", exits: ["done", "not done, of one job at least"] });
   }
 }
@@ -50,8 +55,12 @@ async function actOn(
   context: CommandContext,
   { name, method }: Action,
   ids: readonly string[],
-  { json, ...body }: Options,
+  { json, yes, ...body }: Options,
 ): Promise<void> {
+  if (asksFirst.includes(name) && ids.length > 1) {
+    const where = context.readConfig().serviceUrl;
+    await askFirst(context, `${name} ${ids.length} jobs of ${where}?`, { yes, count: ids.length });
+  }
   const refused: string[] = [];
   for (const id of ids) {
     const path = method === "DELETE" ? pathOf(id) : pathOf(id, `/${name}`);

@@ -3,6 +3,7 @@ import { digestOfKey, newAccessKey, parseAccessKey } from "../access/access-key.
 import { type KeyRecord, toShownKey } from "../access/key-ring.ts";
 import { defaultScopes, isScope, type Scope, scopes } from "../access/scopes.ts";
 import { expectedTenantName, isTenantName } from "../access/tenant.ts";
+import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -40,7 +41,8 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description("refuse a key from now on, within a second on every instance")
     .argument("<id>", "of the key, or the key itself where that is what was leaked")
     .addOption(json())
-    .action((id: string, options: JsonOption) => revokeKey(context, id, options));
+    .action((id: string, options: JsonOption & YesOption) => revokeKey(context, id, options));
+  addYes(revoke);
   explain(create, {
     examples: [
       "export WAYBILL_KEY=$(waybill keys create --tenant default)",
@@ -99,11 +101,18 @@ async function listKeys(context: CommandContext, { json }: JsonOption): Promise<
     for (const line of toTable(["id", "tenant", "name", "scopes", "createdAt", "revokedAt"], keys)) context.print(line);
 }
 
-async function revokeKey(context: CommandContext, given: string, { json }: JsonOption): Promise<void> {
+async function revokeKey(context: CommandContext, given: string, options: JsonOption & YesOption): Promise<void> {
   // Whoever has leaked a key has it at hand, and not its id.
   const id = parseAccessKey(given)?.id ?? given;
   if (!/^[0-9A-Za-z]{1,64}$/.test(id)) throw new WrongUsage("The id of a key is letters and digits: see keys list");
-  const key = await onAccessStore(context, (store) => store.revokeKey(id, new Date().toISOString()));
+  const key = await onAccessStore(context, async (store) => {
+    const known = (await store.listKeys()).find((one) => one.id === id);
+    if (known === undefined) return null;
+    const { tenant, name } = known;
+    const question = `Refuse key ${id}${name === null ? "" : ` (${name})`} of tenant ${tenant} for ever?`;
+    await askFirst(context, question, options);
+    return await store.revokeKey(id, new Date().toISOString());
+  });
   if (key === null) throw new CommandFailed(`There is no key ${id}: see keys list`);
-  context.print(json ? JSON.stringify(toShownKey(key)) : `Key ${id} of tenant ${key.tenant} is revoked.`);
+  context.print(options.json ? JSON.stringify(toShownKey(key)) : `Key ${id} of tenant ${key.tenant} is revoked.`);
 }

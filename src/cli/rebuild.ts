@@ -10,6 +10,7 @@ import { RebuildRefused } from "../../projections/rebuild-lock.ts";
 import type { RebuildSetup } from "../../projections/replace-live.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/roll-back.ts";
 import type { Parts } from "../parts.ts";
+import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { checkReadModels } from "./check-read-models.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
@@ -21,7 +22,13 @@ import { WrongUsage } from "./wrong-usage.ts";
 
 const modes = ["check", "confirm", "rollback", "status"] as const;
 
-type Options = { readonly [Mode in (typeof modes)[number]]?: boolean } & {
+const questions = {
+  confirm: "Drop the old tables of",
+  rollback: "Put the old tables back, of",
+  rebuild: "Rebuild",
+} as const;
+
+type Options = YesOption & { readonly [Mode in (typeof modes)[number]]?: boolean } & {
   readonly values?: boolean;
   readonly json?: boolean;
 };
@@ -39,6 +46,7 @@ export function addRebuildCommand(program: Command, context: CommandContext): vo
     .option("--status", "which tables there are")
     .option("--json", "a line of JSON for each read model")
     .action((names: string[], options: Options) => rebuildReadModels(context, names, options));
+  addYes(command);
   explain(command, {
     examples: [
       "waybill rebuild",
@@ -64,6 +72,10 @@ async function rebuildReadModels(context: CommandContext, names: readonly string
   if (options.values === true && mode !== "check") throw new WrongUsage("--values goes with --check");
   const wanted = names.length === 0 ? allProjectors : allProjectors.filter(({ name }) => names.includes(name));
   await onReadModels(context, async (parts) => {
+    if (mode !== "check" && mode !== "status") {
+      const models = wanted.length === allProjectors.length ? "all read models" : names.join(", ");
+      await askFirst(context, `${questions[mode ?? "rebuild"]} ${models}?`, options);
+    }
     await migrate(parts.db, allProjectors);
     await explaining(context, mode, () => {
       if (mode === "check") {

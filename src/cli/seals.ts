@@ -9,6 +9,7 @@ import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
 import { publicPemOf } from "../seals/seal-key.ts";
+import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -29,12 +30,12 @@ export function addSealCommands(program: Command, context: CommandContext): void
     .command("rotate")
     .description("sign with another key from the next start on; what was sealed before stays sealed")
     .option("--json", "as JSON")
-    .action((options: JsonOption) => rotateKey(context, options));
+    .action((options: JsonOption & YesOption) => rotateKey(context, options));
   const accept = seals
     .command("accept")
     .description("go on with the log as it is, after it was put back or replaced on purpose")
     .option("--json", "as JSON")
-    .action((options: JsonOption) => acceptLog(context, options));
+    .action((options: JsonOption & YesOption) => acceptLog(context, options));
   const exported = program
     .command("log")
     .description("the log as it is stored")
@@ -43,6 +44,8 @@ export function addSealCommands(program: Command, context: CommandContext): void
     .argument("<file>", "where to write it; what was there is replaced")
     .option("--json", "what was written, as JSON")
     .action((file: string, options: JsonOption) => exportLog(context, file, options));
+  addYes(rotate);
+  addYes(accept);
   explain(key, { examples: ["waybill seals key > public-key.pem", "waybill seals key --json"], asks: "nats" });
   explain(rotate, { examples: ["waybill seals rotate"], asks: "nats" });
   explain(accept, { examples: ["waybill seals accept"], asks: "servers" });
@@ -57,9 +60,10 @@ async function showKey(context: CommandContext, { json }: JsonOption): Promise<v
   print(context, key.keyId, key.publicKey, json);
 }
 
-async function rotateKey(context: CommandContext, { json }: JsonOption): Promise<void> {
+async function rotateKey(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
   const key = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
     if (seals.key !== null) throw new CommandFailed("The key is laid down by SEAL_KEY: put another file in its place");
+    await askFirst(context, "Seal with a new key from the next start on?", { yes });
     return await (await createJetStreamSealStore(connection, { prefix, replicas })).rotate();
   });
   print(context, key.keyId, key.publicKey, json);
@@ -72,7 +76,7 @@ function print(context: CommandContext, keyId: string, publicKey: string, json: 
   if (!json) context.tell(`Key ${keyId}.`);
 }
 
-async function acceptLog(context: CommandContext, { json }: JsonOption): Promise<void> {
+async function acceptLog(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
   await onReadModels(context, async ({ db, connection, config }) => {
     const name = streamName(config.natsPrefix, "JOBS");
     const before = await createSealMemory(db, name).last();
@@ -80,6 +84,7 @@ async function acceptLog(context: CommandContext, { json }: JsonOption): Promise
     if (before !== null && before.sequence === last?.sequence) {
       context.tell("The log still has the seal that is remembered: nothing had to be accepted.");
     }
+    await askFirst(context, "Forget what the log was sealed with, and take it as it is?", { yes });
     await forgetSeals(db, name);
     const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
     const now = last === null ? "The log has none." : `The last one of the log, at ${last.sequence}, is taken for it.`;

@@ -3,13 +3,18 @@ import { defaultTenant, expectedTenantName, isTenantName } from "../access/tenan
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import type { WebhookSecret } from "../webhooks/secret.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
+import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onNats } from "./on-nats.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
-type SecretOptions = { readonly tenant: string; readonly rotate?: boolean; readonly json?: boolean };
+type SecretOptions = YesOption & {
+  readonly tenant: string;
+  readonly rotate?: boolean | undefined;
+  readonly json?: boolean;
+};
 
 /** `webhooks secret`. */
 export function addWebhookCommands(program: Command, context: CommandContext): void {
@@ -22,17 +27,18 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
     .option("--rotate", "make a new one; the one before signs as well for a day")
     .option("--json", "as JSON")
     .action((options: SecretOptions) => showSecret(context, options));
+  addYes(command);
   explain(command, {
     examples: ["waybill webhooks secret", "waybill webhooks secret --tenant acme --rotate --json"],
     asks: "nats",
   });
 }
 
-async function showSecret(context: CommandContext, { tenant, rotate, json }: SecretOptions): Promise<void> {
+async function showSecret(context: CommandContext, { tenant, rotate, json, yes }: SecretOptions): Promise<void> {
   if (!isTenantName(tenant)) {
     throw new WrongUsage(`--tenant is ${JSON.stringify(tenant)}; expected ${expectedTenantName}`);
   }
-  const [secret, previous] = await readSecrets(context, tenant, rotate ?? false);
+  const [secret, previous] = await readSecrets(context, tenant, { rotate, yes });
   const previousValidUntil = previous?.validUntil ?? null;
   if (json) {
     context.print(JSON.stringify({ tenant, secret: secret?.text, previousValidUntil }));
@@ -42,10 +48,15 @@ async function showSecret(context: CommandContext, { tenant, rotate, json }: Sec
   if (previousValidUntil !== null) context.tell(`The one before signs as well until ${previousValidUntil}.`);
 }
 
-const readSecrets = (context: CommandContext, tenant: string, rotate: boolean): Promise<readonly WebhookSecret[]> =>
+const readSecrets = (
+  context: CommandContext,
+  tenant: string,
+  { rotate, yes }: Pick<SecretOptions, "rotate" | "yes">,
+): Promise<readonly WebhookSecret[]> =>
   onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }) => {
     const store = await createJetStreamWebhookStore(connection, { prefix, replicas });
     const secrets = createTenantSecrets(store, webhooks.secret);
+    if (rotate) await askFirst(context, `Sign what goes to tenant ${tenant} with a new secret?`, { yes });
     const found = rotate ? await secrets.rotate(tenant) : await secrets.of(tenant);
     if (found !== null) return found;
     throw new CommandFailed("The secret of this tenant is laid down by WEBHOOK_SECRET: change it there");

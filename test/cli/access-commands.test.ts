@@ -30,6 +30,7 @@ describe("The commands for keys and tenants", () => {
       print: (line) => printed.push(line),
       tell: (line) => told.push(line),
       isTerminal: false,
+      ask: null,
       overwrite: () => {},
       interrupted: new AbortController().signal,
     };

@@ -32,6 +32,7 @@ describe("A key made in the data folder of a standalone service", () => {
       print: (line) => printed.push(line),
       tell: (line) => told.push(line),
       isTerminal: false,
+      ask: null,
       overwrite: () => {},
       interrupted: new AbortController().signal,
     });

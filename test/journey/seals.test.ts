@@ -79,6 +79,7 @@ describe("An auditor", function () {
       tell: () => {},
       overwrite: () => {},
       isTerminal: false,
+      ask: null,
       interrupted: new AbortController().signal,
     };
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });

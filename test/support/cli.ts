@@ -19,6 +19,8 @@ export type CommandLine = {
 type Options = {
   readonly isTerminal?: boolean;
   readonly interrupted?: AbortSignal;
+  /** What somebody at a terminal answers to a question. */
+  readonly ask?: (question: string) => Promise<string>;
   /** Called with each line as it is told. */
   readonly onTold?: (line: string) => void;
 };
@@ -27,7 +29,7 @@ type Options = {
 export function createCommandLine(
   commands: readonly ((program: Command, context: CommandContext) => void)[],
   env: Readonly<Record<string, string>>,
-  { isTerminal = false, interrupted = new AbortController().signal, onTold = () => {} }: Options = {},
+  { isTerminal = false, ask, interrupted = new AbortController().signal, onTold = () => {} }: Options = {},
 ): CommandLine {
   let last: Ran = { printed: [], told: [] };
   return {
@@ -45,6 +47,7 @@ export function createCommandLine(
         print: (line) => printed.push(line),
         tell,
         isTerminal,
+        ask: ask ?? null,
         overwrite: (text) => tell(text ?? ""),
         interrupted,
       };

@@ -32,6 +32,7 @@ export async function runProgram(args: readonly string[], env: Env = {}, isTermi
     print: (line) => out.push(line),
     tell: (line) => err.push(line),
     isTerminal,
+    ask: null,
     overwrite: (text) => err.push(text === null ? "\n" : `\r${text}`),
     interrupted: new AbortController().signal,
   });
@@ -45,6 +46,7 @@ export async function allCommands(): Promise<readonly KnownCommand[]> {
     print: () => {},
     tell: () => {},
     isTerminal: false,
+    ask: null,
     overwrite: () => {},
     interrupted: new AbortController().signal,
   };
