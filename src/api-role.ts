@@ -16,6 +16,7 @@ import { asyncApiDocument } from "./asyncapi/asyncapi-document.ts";
 import { readDashboard } from "./dashboard/dashboard.ts";
 import { createJetStreamStreamSizes } from "./event-log/jetstream-stream-sizes.ts";
 import { createApi } from "./http/api.ts";
+import { createBodyBudget } from "./http/body-budget.ts";
 import { listen } from "./http/listen.ts";
 import { createOperatorsApi } from "./http/operators-api.ts";
 import type { RouteDependencies } from "./http/route-dependencies.ts";
@@ -75,9 +76,11 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
   );
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
-  parts.witness.metrics.streams.watch(live.places.taken);
+  const bodies = createBodyBudget(config.bodiesMaxBytes);
+  parts.witness.metrics.requests.watch({ streams: live.places.taken, bodies });
   const app = createApi({
     access,
+    bodies,
     log,
     room,
     quota: createJetStreamQuota(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),

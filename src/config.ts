@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
 import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
+import { leastBodyBudget } from "./http/body-budget.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
 import { isMailbox } from "./schemas/email-address.ts";
@@ -39,6 +40,8 @@ export type Config = {
   readonly auth: AuthMode;
   /** Requests per minute and key, in each API process; null for no limit. */
   readonly rateLimit: number | null;
+  /** Memory for the bodies of all requests that an API process has in hand. */
+  readonly bodiesMaxBytes: number;
   readonly nats: NatsConfig | null;
   readonly mysqlUrl: string | null;
   readonly smtpUrl: string | null;
@@ -104,6 +107,7 @@ export function readConfig(env: Env): Config {
     healthPort: read.optionalWhole("HEALTH_PORT", 0, 65_535),
     auth: readAuth(read),
     rateLimit: read.optionalWhole("RATE_LIMIT", 1, 1_000_000),
+    bodiesMaxBytes: read.whole("BODIES_MAX_BYTES", 268_435_456, leastBodyBudget, Number.MAX_SAFE_INTEGER),
     nats: readNats(read),
     mysqlUrl: read.url("MYSQL_URL", ["mysql:"], "mysql://user:password@host:port/database"),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),

@@ -11,10 +11,13 @@ const refused = (reason: string): ParsedJson => ({ parsed: false, reason });
 
 /**
  * An object or array from UTF-8; `what` names it in the reason why not. Refuses what `JSON.parse` would let through to do harm later: nesting that
- * overflows the stack of whoever walks it, crowds of keys, and keys named `__proto__`.
+ * overflows the stack of whoever walks it, crowds of keys, and keys named `__proto__`. `expects` hears before the
+ * parsing about how many values there will be, and what it throws ends the matter.
  */
-export function parseJson(bytes: Uint8Array, what = "body"): ParsedJson {
-  if (isDeeperThan(bytes, maxDepth)) return refused(`The ${what} is nested more than ${maxDepth} levels deep.`);
+export function parseJson(bytes: Uint8Array, what = "body", expects = (_values: number): void => {}): ParsedJson {
+  const { isTooDeep, values } = measure(bytes);
+  if (isTooDeep) return refused(`The ${what} is nested more than ${maxDepth} levels deep.`);
+  expects(values);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -27,19 +30,33 @@ export function parseJson(bytes: Uint8Array, what = "body"): ParsedJson {
   return fault === null ? { parsed: true, value } : refused(fault);
 }
 
-const code = { quote: 0x22, backslash: 0x5c, openArray: 0x5b, closeArray: 0x5d, openObject: 0x7b, closeObject: 0x7d };
+const code = {
+  quote: 0x22,
+  comma: 0x2c,
+  backslash: 0x5c,
+  openArray: 0x5b,
+  closeArray: 0x5d,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+};
 
-/** Looked at before it is parsed: a body of nothing but brackets takes half a second to parse. */
-function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
+/**
+ * Looked at before it is parsed: a body of nothing but brackets takes half a second to parse, and one of nothing but
+ * empty objects forty times its size in memory.
+ */
+function measure(bytes: Uint8Array): { readonly isTooDeep: boolean; readonly values: number } {
   let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
+  let values = 1;
+  for (let at = 0; at < bytes.length && depth <= maxDepth; at += 1) {
     const byte = bytes[at];
     if (byte === code.quote) at = endOfString(bytes, at);
-    else if (byte === code.openArray || byte === code.openObject) depth += 1;
-    else if (byte === code.closeArray || byte === code.closeObject) depth -= 1;
-    if (depth > limit) return true;
+    else if (byte === code.comma) values += 1;
+    else if (byte === code.openArray || byte === code.openObject) {
+      depth += 1;
+      values += 1;
+    } else if (byte === code.closeArray || byte === code.closeObject) depth -= 1;
   }
-  return false;
+  return { isTooDeep: depth > maxDepth, values };
 }
 
 function endOfString(bytes: Uint8Array, start: number): number {

@@ -4,6 +4,8 @@ export type Answer = {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** Answered in its place, where that is to be waited for: asked when the body of the request was given back. */
+  readonly later?: () => Promise<Answer>;
 };
 
 export const json = (body: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Answer => ({

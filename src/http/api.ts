@@ -1,5 +1,6 @@
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { measureRequests, type ServedRequest } from "./measure-requests.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
 import type { ApiState } from "./mount-route.ts";
@@ -45,6 +46,8 @@ import { createRouting } from "./routing.ts";
 
 export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly access: Access;
+  /** Of this process. */
+  readonly bodies: BodyBudget;
   /** One for each thing that this process depends on. */
   readonly probes: readonly Probe[];
   readonly metrics: MetricsPage;
@@ -66,7 +69,7 @@ export function createApi(dependencies: ApiDependencies): Koa {
   const forRoutes: RouteDependencies = { ...dependencies, ownWrites: createOwnWrites() };
   const underApi = [...jobRoutes(forRoutes), meRoute(dependencies.access)];
   for (const base of ["/api", "/api/v1"]) {
-    for (const route of underApi) routing.mount(base, route, dependencies.access);
+    for (const route of underApi) routing.mount(base, route, dependencies);
   }
   const outsideApi = [
     ...healthRoutes(dependencies),
@@ -80,7 +83,7 @@ export function createApi(dependencies: ApiDependencies): Koa {
   const place = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
     routes.map((route) => ({ base, route }));
   const openApi = openApiDocument([...place("/api", underApi), ...place("", outsideApi)]);
-  for (const route of outsideApi) routing.mount("", route, dependencies.access);
+  for (const route of outsideApi) routing.mount("", route, dependencies);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
   app.use(toContext());

@@ -10,19 +10,33 @@ import type { ApiRequest } from "./route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 import { takePlace } from "./take-place.ts";
 
+type Held = Pick<RouteDependencies, "live" | "logger">;
+/** Its body is left behind: it may be large, and the wait long. */
+type Waiting = Pick<ApiRequest, "context" | "base" | "gone" | "isStillAdmitted">;
+
 /**
  * The answer to an accepted job, where `Prefer: wait=N` asks for it not before the job has ended or N seconds are over,
  * and with the job as it then stands. The job is accepted: whatever is in the way of waiting, the answer stays a 201.
  */
-export async function holdAnswer(
-  { live, logger }: Pick<RouteDependencies, "live" | "logger">,
-  request: ApiRequest,
+export function holdAnswer(held: Held, asked: ApiRequest, job: JobRef, created: Answer): Answer {
+  const seconds = readPreferWait(asked.header("Prefer"));
+  if (seconds === null) return created;
+  const { context, base, gone, isStillAdmitted } = asked;
+  return {
+    ...created,
+    later: () => answerLater(held, { context, base, gone, isStillAdmitted }, seconds, job, created),
+  };
+}
+
+async function answerLater(
+  { live, logger }: Held,
+  request: Waiting,
+  seconds: number,
   job: JobRef,
   created: Answer,
 ): Promise<Answer> {
-  const seconds = readPreferWait(request.header("Prefer"));
-  const place = seconds === null ? null : takePlace(live, request);
-  if (seconds === null || !place?.taken) return created;
+  const place = takePlace(live, request);
+  if (!place.taken) return created;
   try {
     const found = await awaitEnd(live, job, seconds, place.signal);
     if (found === null) return created;

@@ -13,7 +13,7 @@ export type Listening = {
 };
 
 /** Long enough for any honest client, short enough that dawdling ones cannot take up every connection. */
-const limits = {
+const usualLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   /** Longer than load balancers keep theirs, so that none sends a request into a connection that is being closed. */
@@ -21,8 +21,11 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 };
 
+/** For the answer to a broken request to reach its client. */
+const goodbyeMs = 500;
+
 /** Listens on a host and port; port 0 takes a free one. Throws what the system says where it cannot. */
-export async function listen(app: Koa, host: string, port: number): Promise<Listening> {
+export async function listen(app: Koa, host: string, port: number, limits = usualLimits): Promise<Listening> {
   const server = createServer(limits);
   server.maxHeadersCount = 100;
   const sockets = new Set<Socket>();
@@ -82,6 +85,8 @@ function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): vo
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
+  // A client that neither goes on nor hangs up would be waited for without end, and its request with it.
+  setTimeout(() => socket.destroy(), goodbyeMs).unref();
 }
 
 function problemOf(code: string | undefined) {

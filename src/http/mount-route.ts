@@ -4,6 +4,8 @@ import type { Context } from "koa";
 import type { Access } from "../access/access.ts";
 import { admit } from "./admit.ts";
 import type { Answer } from "./answer.ts";
+import type { BodyAccount, BodyBudget } from "./body-budget.ts";
+import { keepUntilTaken, whileInHand } from "./body-in-hand.ts";
 import { problemType, refuse, refuseFaults } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { readBody } from "./read-body.ts";
@@ -13,15 +15,28 @@ import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
 
 export type ApiState = { context: RequestContext; route: string };
 
+/** What stands before every route: who may ask it, and how large requests may be. */
+export type Entrance = { readonly access: Access; readonly bodies: BodyBudget };
+
 /** Puts a route behind a path. What is wrong with a request is found before the route sees it, and nothing is done. */
-export function mountRoute(router: Router<ApiState>, base: string, route: Route, access: Access): void {
+export function mountRoute(router: Router<ApiState>, base: string, route: Route, entrance: Entrance): void {
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
-    send(ctx, admit(ctx, access, route.scope) ?? (await answerOf(ctx, base, route, access)));
+    const refusal = admit(ctx, entrance.access, route.scope);
+    if (refusal !== null) return send(ctx, refusal);
+    const account = entrance.bodies.open(ctx.state.context.tenant);
+    send(ctx, await whileInHand(ctx, account, () => answerOf(ctx, base, route, entrance.access, account)));
+    keepUntilTaken(ctx, account);
   });
 }
 
-async function answerOf(ctx: Context, base: string, route: Route, access: Access): Promise<Answer> {
+async function answerOf(
+  ctx: Context,
+  base: string,
+  route: Route,
+  access: Access,
+  account: BodyAccount,
+): Promise<Answer> {
   const accepted = acceptedOf(ctx, route.offers);
   if (typeof accepted !== "string") {
     const offers = route.offers.join(", ");
@@ -29,11 +44,14 @@ async function answerOf(ctx: Context, base: string, route: Route, access: Access
   }
   const query = readQuery(route.query, new URLSearchParams(route.ignoresQuery ? "" : ctx.querystring));
   if (!query.valid) return refuseFaults(query.faults);
-  const body = route.takesBody ? await readBody(ctx, route.maxBodyBytes) : ({ read: true, value: undefined } as const);
+  const none = { read: true, value: undefined } as const;
+  const body = route.takesBody ? await readBody(ctx, account, route.maxBodyBytes) : none;
   if (!body.read) return body.answer;
   const respond = (streamed: StreamedBody | null) =>
     respondTo(ctx, base, route, access, { accepted, query: query.value, body: body.value, streamed });
-  return route.streams === undefined ? await respond(null) : await withStreamedBody(ctx, route.streams, respond);
+  return route.streams === undefined
+    ? await respond(null)
+    : await withStreamedBody(ctx, account, route.streams, respond);
 }
 
 /** What clients send that take anything, as most do: not worth a negotiation. */

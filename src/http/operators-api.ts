@@ -1,6 +1,7 @@
 import Koa from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
+import { createBodyBudget } from "./body-budget.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
 import type { ApiState } from "./mount-route.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
@@ -19,8 +20,10 @@ const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmit
 /** Health and metrics by themselves, on a port for operators' networks: also of a process that plays no API. */
 export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
   const routing = createRouting();
+  // None of these routes takes a body.
+  const entrance = { access: noKeys, bodies: createBodyBudget(0) };
   for (const route of [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")]) {
-    routing.mount("", route, noKeys);
+    routing.mount("", route, entrance);
   }
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));

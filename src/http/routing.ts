@@ -1,7 +1,6 @@
 import Router, { type RouterContext } from "@koa/router";
 import type { Middleware } from "koa";
-import type { Access } from "../access/access.ts";
-import { type ApiState, mountRoute } from "./mount-route.ts";
+import { type ApiState, type Entrance, mountRoute } from "./mount-route.ts";
 import type { Route } from "./route.ts";
 
 type Dispatch = Middleware<ApiState, RouterContext<ApiState>>;
@@ -10,7 +9,7 @@ type Shelf = { readonly router: Router<ApiState>; readonly dispatch: Dispatch };
 
 export type Routing = {
   /** Puts a route behind a path of which the part after the base is no parameter. */
-  mount(base: string, route: Route, access: Access): void;
+  mount(base: string, route: Route, entrance: Entrance): void;
   /** Answers what has a route; carries its routers by how paths begin, as that of one router carries it. */
   readonly dispatch: Dispatch & { readonly shelves: ReadonlyMap<string, Shelf> };
   /** Those that the routes of a path have; none where there is no route. */
@@ -38,12 +37,12 @@ export function createRouting(): Routing {
     return shelf === undefined ? next() : shelf.dispatch(ctx, next);
   };
   return {
-    mount: (base, route, access) => {
+    mount: (base, route, entrance) => {
       const path = `${base}${route.path}`;
       if (beginningOf(path).includes(":")) throw new Error(`A request would not be compared with ${path}.`);
       const shelf = shelfAt(path) ?? newShelf();
       shelves.set(beginningOf(path), shelf);
-      mountRoute(shelf.router, base, route, access);
+      mountRoute(shelf.router, base, route, entrance);
     },
     dispatch: Object.assign(dispatch, { shelves }),
     methodsAt: (path) =>

@@ -1,7 +1,8 @@
 import type { Context } from "koa";
 import type { Answer } from "./answer.ts";
+import type { BodyAccount } from "./body-budget.ts";
 import { refuse } from "./problem.ts";
-import { drain, refuseCharset, refuseSize } from "./read-body.ts";
+import { drain, refuseCharset, refuseSize, toldLength } from "./read-body.ts";
 
 /** A body that is read while it comes. */
 export type StreamedBody<Type extends string = string> = {
@@ -18,9 +19,13 @@ class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** Answers with what is made of the body as it comes in; a body that is larger than the limit is refused meanwhile. */
+/**
+ * Answers with what is made of the body as it comes in; a body that is larger than the limit is refused meanwhile.
+ * Throws NoRoomForBody as readBody does: what a stream is made into stays in memory, too.
+ */
 export async function withStreamedBody(
   ctx: Context,
+  account: BodyAccount,
   { types, maxBytes }: Streams,
   handle: (body: StreamedBody) => Promise<Answer>,
 ): Promise<Answer> {
@@ -37,8 +42,11 @@ export async function withStreamedBody(
   }
   const refusal = refuseCharset(ctx);
   if (refusal !== null) return refusal;
+  const length = toldLength(ctx);
+  if (length !== null && length <= maxBytes) account.takeBytes(length);
+  const take = length === null ? account.takeBytes : (): void => {};
   try {
-    const answer = await handle({ type, chunks: chunksOf(ctx, maxBytes) });
+    const answer = await handle({ type, chunks: chunksOf(ctx, maxBytes, take) });
     if (ctx.req.readableEnded) return answer;
     await drain(ctx);
     return { ...answer, headers: { ...answer.headers, Connection: "close" } };
@@ -49,13 +57,18 @@ export async function withStreamedBody(
   }
 }
 
-async function* chunksOf({ req }: Context, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  { req }: Context,
+  maxBytes: number,
+  take: BodyAccount["takeBytes"],
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   // The connection is needed for the answer, whoever stops reading.
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new BodyTooLarge(`The body is larger than ${maxBytes} bytes.`);
+    take(chunk.length);
     yield chunk;
   }
 }

@@ -16,7 +16,7 @@ import { createOutboxGauges } from "./outbox-gauges.ts";
 import { createReadModelGauges, type ReadModels } from "./read-model-gauges.ts";
 import { createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
 import { createRegistry } from "./registry.ts";
-import { createStreamMetrics, type StreamMetrics } from "./stream-metrics.ts";
+import { createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
 /** What is asked each time somebody looks. */
 export type WatchedParts = ReadModels & {
@@ -34,7 +34,7 @@ export type ServiceMetrics = {
   readonly attempts: Pick<AttemptMetrics, "measure">;
   /** Once, in a process that looks after alerts. */
   readonly alerts: () => AlertMetrics;
-  readonly streams: StreamMetrics;
+  readonly requests: RequestMetrics;
   /** Once, when all parts are there. */
   page(parts: WatchedParts): MetricsPage;
 };
@@ -53,7 +53,7 @@ export function createServiceMetrics(): ServiceMetrics {
     served: createHttpMetrics(registry),
     mail: createMailMetrics(registry),
     alerts: createAlertMetrics(registry),
-    streams: createStreamMetrics(registry),
+    requests: createRequestMetrics(registry),
     page: (parts) => {
       const sources: readonly GaugeSource[] = [
         ...createLogGauges(registry, parts.log, parts.isConnected),

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { json } from "../../src/http/answer.ts";
+import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { route } from "../../src/http/route.ts";
 import { createRouting } from "../../src/http/routing.ts";
 
@@ -11,7 +12,8 @@ const routeAt = (path: string, method: "GET" | "POST" = "GET") =>
     scope: "open",
     handle: async () => json(null),
   });
-const nobody = { admit: () => ({ outcome: "key-missing" }) as const, isStillAdmitted: () => false };
+const access = { admit: () => ({ outcome: "key-missing" }) as const, isStillAdmitted: () => false };
+const nobody = { access, bodies: createBodyBudget(0) };
 
 describe("Routing", () => {
   const routing = createRouting();

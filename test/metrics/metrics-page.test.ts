@@ -74,6 +74,8 @@ describe("what a service tells of itself", function () {
       'waybill_job_duration_seconds_count{event="completed"} 1',
       'waybill_alert_active{alert="projection-lag"} 0',
       "waybill_sse_clients 0",
+      "waybill_request_bodies_bytes 0",
+      "waybill_request_bodies_refused_total 0",
       'waybill_dependency_up{dependency="nats"} 1',
       "waybill_nats_connected 1",
       'waybill_messages_pending{state="scheduled"} 2',

@@ -7,6 +7,7 @@ import { createMemoryContentStore } from "../../src/content/memory-content-store
 import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
+import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLive } from "../../src/live/live.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
@@ -105,6 +106,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     outbox: emptyOutbox,
     room: { isLeftForJobs: async () => true },
     access: openAccess,
+    bodies: createBodyBudget(256 * 1024 * 1024),
     quota: { take: async () => ({ granted: true }) },
     probes: [],
     metrics: { contentType: "text/plain", print: async () => "" },

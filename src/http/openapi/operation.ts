@@ -93,13 +93,13 @@ export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes 
   const { needs = [], problems = [] } = describes;
   const ofKeys: readonly ProblemCode[] = ["key-missing", "key-invalid", "keys-unavailable", "rate-limited"];
   const ofScopes: readonly ProblemCode[] = ["scope-missing"];
-  const ofBodies: readonly ProblemCode[] = ["invalid-json", "body-too-large", "unsupported-media-type"];
+  const ofAnyBody: readonly ProblemCode[] = ["body-too-large", "unsupported-media-type", "no-room-for-body"];
   return [
     ...(ignoresQuery ? [] : (["validation-failed"] as const)),
     ...(scope === "open" ? [] : ofKeys),
     ...(scope === "open" || scope === "any" ? [] : ofScopes),
-    ...(takesBody ? ofBodies : []),
-    ...(streams === undefined ? [] : (["body-too-large", "unsupported-media-type"] as const)),
+    ...(takesBody ? (["invalid-json", ...ofAnyBody] as const) : []),
+    ...(streams === undefined ? [] : ofAnyBody),
     ...needs.flatMap((need): readonly ProblemCode[] => troubles[need]),
     ...problems,
     "not-acceptable",

@@ -76,6 +76,6 @@ export const createJobRoute = ({
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
       ownWrites.remember(job, creation.sequence);
       const created = toCreatedAnswer(job.jobId, base, creation);
-      return await holdAnswer({ live, logger }, asked, job, created);
+      return holdAnswer({ live, logger }, asked, job, created);
     },
   });

@@ -1,0 +1,70 @@
+import { readFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { expect } from "chai";
+import { parseAllDocuments } from "yaml";
+import { type Stage, setStage } from "../support/stage.ts";
+import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
+
+const manifest = new URL("../../ops/kubernetes/api.yaml", import.meta.url);
+
+/** Of the container in the manifest, in MiB. */
+async function memoryLimit(): Promise<number> {
+  const documents = parseAllDocuments(await readFile(manifest, "utf8")).map((document) => document.toJS());
+  const deployment = documents.find(({ kind }) => kind === "Deployment");
+  return Number.parseInt(deployment.spec.template.spec.containers[0].resources.limits.memory, 10);
+}
+
+/** The most that a process ever had resident, in MiB. */
+async function mostResident(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+describe("A process of the API that is sent many large bodies at once", function () {
+  this.timeout(120_000);
+
+  let stage: Stage;
+  let api: WaybillProcess;
+
+  before(async () => {
+    stage = await setStage();
+    api = await spawnWaybill(stage.surroundings, "api");
+  });
+  after(async () => {
+    await api.terminate();
+    await stage.cleanUp();
+  });
+
+  it("stays within the memory that its manifest allows, takes some, and tells the others when to come again", async () => {
+    const file = { filename: "a.bin", contentType: "application/octet-stream", content: "A".repeat(6_900_000) };
+    const mailing = { subject: "Invoice", body: "t".repeat(900_000), recipients: ["ada@example.com"] };
+    const body = Buffer.from(JSON.stringify({ ...mailing, attachments: [file] }));
+    expect(body.length).to.be.within(7_800_000, 7_900_000);
+    const answers = await postAtOnce(`${api.url}/api/jobs`, body, 150);
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect([...statuses].sort()).to.deep.equal([201, 503]);
+    for (const { status, retryAfter } of answers) if (status === 503) expect(retryAfter).to.equal("2");
+    expect(await mostResident(api.pid)).to.be.lessThan(await memoryLimit());
+  });
+});
+
+type Answer = { readonly status: number; readonly retryAfter: string | undefined };
+
+async function postAtOnce(url: string, body: Buffer, count: number): Promise<readonly Answer[]> {
+  const agent = new Agent({ maxSockets: count });
+  const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+  const post = (): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const asked = request(url, { method: "POST", agent, headers }, (answer) => {
+        const { statusCode: status = 0 } = answer;
+        answer.resume().once("end", () => resolve({ status, retryAfter: answer.headers["retry-after"] }));
+      });
+      asked.once("error", reject);
+      asked.end(body);
+    });
+  try {
+    return await Promise.all(Array.from({ length: count }, post));
+  } finally {
+    agent.destroy();
+  }
+}
