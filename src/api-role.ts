@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import { allProjectors } from "../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { createJobQueries } from "../projections/jobs/queries.ts";
@@ -13,13 +14,16 @@ import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "./access/jetstream-quota.ts";
 import { openApiReference } from "./api-reference/api-reference.ts";
 import { asyncApiDocument } from "./asyncapi/asyncapi-document.ts";
+import type { CompleteConfig } from "./config.ts";
 import { readDashboard } from "./dashboard/dashboard.ts";
 import { createJetStreamStreamSizes } from "./event-log/jetstream-stream-sizes.ts";
 import { createApi } from "./http/api.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
-import { listen } from "./http/listen.ts";
-import { createOperatorsApi } from "./http/operators-api.ts";
+import { type Listening, listen } from "./http/listen.ts";
+import { createOperatorsApi, createWaitingApi } from "./http/operators-api.ts";
 import type { RouteDependencies } from "./http/route-dependencies.ts";
+import type { Probe } from "./http/routes/health.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { createLive } from "./live/live.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
@@ -34,10 +38,11 @@ import { webhooksForRoutes } from "./webhooks-role.ts";
 import { createJetStreamRollCall } from "./workers/jetstream-roll-call.ts";
 
 /** Throws CannotStart where it must not be reached without a key, and there is none. */
-async function startAccess({ config, logger, connection, lifecycle }: Parts): Promise<Access> {
+async function startAccess({ config, logger, connection, lifecycle, patiently }: Parts): Promise<Access> {
   const { auth: mode, host, rateLimit, mailFrom } = config;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  const ring = await createJetStreamKeyRing(connection, settings, createOutageReport(logger, "keys"));
+  const report = createOutageReport(logger, "keys");
+  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
   lifecycle.started("the keys", ring.stop);
   const obstacle = whyNotToStart(mode, host, ring);
   if (obstacle !== null) throw new CannotStart(obstacle);
@@ -47,18 +52,38 @@ async function startAccess({ config, logger, connection, lifecycle }: Parts): Pr
 }
 
 /** Health and metrics without a key, for the operators' network: in a process of any role. */
-export async function startOperatorsApi({ config, lifecycle }: Parts, watch: Watch, port: number): Promise<string> {
-  const { url, close } = await listen(createOperatorsApi(watch), config.host, port);
+export function startOperatorsApi({ lifecycle }: Parts, watch: Watch, { url, serve, close }: Listening): string {
+  serve(createOperatorsApi(watch));
   lifecycle.started("the operators' API", close);
   return url;
 }
 
+/** Where a process is reached by HTTP; null where nobody asked for it. */
+export type Doors = { readonly api: Listening | null; readonly health: Listening | null };
+
+/** Opened before anything else: a process that waits for its servers says so, and is not taken for one that hangs. */
+export async function openDoors(
+  { roles, host, port, healthPort }: CompleteConfig,
+  logger: Logger,
+  lifecycle: Lifecycle,
+  probes: readonly Probe[],
+): Promise<Doors> {
+  const open = async (part: string, portOfDoor: number | null): Promise<Listening | null> => {
+    if (portOfDoor === null) return null;
+    const door = await listen(createWaitingApi({ probes, logger }), host, portOfDoor);
+    lifecycle.started(`the door of ${part}`, door.close);
+    logger.info({ part, url: door.url }, "listening");
+    return door;
+  };
+  return { health: await open("health", healthPort), api: await open("api", roles.has("api") ? port : null) };
+}
+
 async function systemForRoutes(
-  { config, connection }: Parts,
+  { config, connection, patiently }: Parts,
   { logGauge }: Watch,
 ): Promise<RouteDependencies["system"]> {
   const { natsPrefix: prefix, streamReplicas: replicas } = config;
-  const store = await createJetStreamAccessStore(connection, { prefix, replicas });
+  const store = await patiently(() => createJetStreamAccessStore(connection, { prefix, replicas }));
   return {
     streams: await createJetStreamStreamSizes(connection, prefix),
     consumers: logGauge.consumers,
@@ -68,7 +93,7 @@ async function systemForRoutes(
 }
 
 /** Takes jobs and answers about them. Answers where it listens. */
-export async function startApi(parts: Parts, watch: Watch): Promise<string> {
+export async function startApi(parts: Parts, watch: Watch, { url, serve, close }: Listening): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
   const live = createLive(log, contentStore, (failure) =>
@@ -109,7 +134,7 @@ export async function startApi(parts: Parts, watch: Watch): Promise<string> {
     apiReference: await openApiReference(),
     asyncApi: asyncApiDocument(config.natsPrefix),
   });
-  const { url, close } = await listen(app, config.host, config.port);
+  serve(app);
   lifecycle.started("the API", close);
   // Stopped before it: answers that go on would hold it up.
   lifecycle.started("the streams", async () => live.close());

@@ -73,6 +73,8 @@ export type Config = {
   readonly autoMigrate: boolean;
   readonly logLevel: (typeof logLevels)[number];
   readonly shutdownTimeoutMs: number;
+  /** How long a command tries again where NATS does not answer. */
+  readonly commandPatienceMs: number;
   /** Where commands find the running service, and the key they show. */
   readonly serviceUrl: string;
   readonly serviceKey: string | null;
@@ -133,6 +135,7 @@ export function readConfig(env: Env): Config {
     mayInstall: read.flag("WAYBILL_INSTALL", true),
     autoMigrate: read.flag("AUTO_MIGRATE", true),
     logLevel: read.oneOf("LOG_LEVEL", "info", logLevels),
+    commandPatienceMs: read.whole("COMMAND_PATIENCE", 30_000, 0, 3_600_000),
     shutdownTimeoutMs: read.whole("SHUTDOWN_TIMEOUT", 10_000, 100, 600_000),
     serviceUrl: readServiceUrl(read),
     serviceKey: read.raw("WAYBILL_KEY"),

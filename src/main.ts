@@ -22,6 +22,8 @@ function onInterrupt(): AbortSignal {
   return interrupted.signal;
 }
 
+const lingerMs = 100;
+
 // Who reads the output through a pipe may have seen enough: `waybill events | head`.
 process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
   if (failure.code === "EPIPE") process.exit(exitCodes.done);
@@ -49,3 +51,5 @@ const context: CommandContext = {
 };
 
 process.exitCode = await runCommandLine(process.argv.slice(2), context);
+// All that was begun is stopped by now. What is left are attempts to connect to servers that say nothing.
+if (context.interrupted.aborted) setTimeout(() => process.exit(), lingerMs).unref();

@@ -16,10 +16,11 @@ const removeEveryMs = 60_000;
 
 /** Makes jobs of what applications have written into the table `outbox`. */
 export async function startOutbox(parts: Parts): Promise<void> {
-  const { config, logger, connection, log, room, contentStore, db, lifecycle } = parts;
+  const { config, logger, connection, log, room, contentStore, db, lifecycle, patiently } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   // Of keys it needs the rules alone: whoever may write into the table needs none.
-  const ring = await createJetStreamKeyRing(connection, settings, createOutageReport(logger, "keys"));
+  const report = createOutageReport(logger, "keys");
+  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
   lifecycle.started("the tenants' rules", ring.stop);
   const relay = createRelay(
     {

@@ -5,6 +5,7 @@ import type { CompleteConfig } from "./config.ts";
 import type { ContentStore } from "./content/content-store.ts";
 import { createJetStreamContentStore } from "./content/jetstream-content-store.ts";
 import { observeContents } from "./content/observe-contents.ts";
+import { describeRefusal } from "./doctor/jetstream-checkup.ts";
 import type { Announcements } from "./event-log/announcements.ts";
 import type { EventLog } from "./event-log/event-log.ts";
 import { createJetStreamAnnouncements } from "./event-log/jetstream-announcements.ts";
@@ -14,9 +15,11 @@ import { createJetStreamLogRoom } from "./event-log/jetstream-log-room.ts";
 import { ensureStreams } from "./event-log/jetstream-streams.ts";
 import type { LogRoom } from "./event-log/log-room.ts";
 import { observeAppends } from "./event-log/observe-appends.ts";
+import { type Patience, WaitInterrupted } from "./event-log/patience.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { logAppends } from "./log-appends.ts";
+import { CannotStart } from "./standalone/cannot-start.ts";
 import { createWitness, type Witness } from "./watch.ts";
 
 /** What every role works with. */
@@ -32,21 +35,25 @@ export type Parts = {
   readonly mailbox: Mailbox | null;
   readonly witness: Witness;
   readonly lifecycle: Lifecycle;
+  /** For what a role asks NATS while it starts. */
+  readonly patiently: Patience;
 };
 
-/** What the commands that work on the read models need. Stop it at the end. */
+/** What every role and the commands that work on the read models need. Throws CannotStart where waiting does not help. */
 export async function connectParts(
   config: CompleteConfig,
   logger: Logger,
   mailbox: Mailbox | null,
   lifecycle: Lifecycle,
+  patiently: Patience,
   databaseOptions: DatabaseOptions = {},
 ): Promise<Parts> {
   const prefix = config.natsPrefix;
   const notice = (message: string): void => logger.warn(message);
-  const connection = await connectJetStream(config.nats, config.processName, notice);
+  const connection = await connectOrExplain(config, notice, patiently);
   lifecycle.started("the connection to NATS", connection.close);
-  await ensureStreams(connection, { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes });
+  const streams = { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes };
+  await patiently(() => ensureStreams(connection, streams));
   const room = await createJetStreamLogRoom(connection, prefix);
   const witness = createWitness(connection);
   const tellOfAppend = logAppends(logger);
@@ -61,6 +68,7 @@ export async function connectParts(
     db,
     room,
     witness,
+    patiently,
     log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), (append) => {
       witness.appended(append);
       tellOfAppend(append);
@@ -71,4 +79,19 @@ export async function connectParts(
     ),
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
+}
+
+/** Throws CannotStart with what to do about it. */
+export async function connectOrExplain(
+  { nats, processName }: CompleteConfig,
+  notice: (message: string) => void,
+  patiently: Patience,
+): Promise<JetStreamConnection> {
+  try {
+    return await connectJetStream(nats, processName, notice, patiently);
+  } catch (failure) {
+    if (failure instanceof WaitInterrupted) throw failure;
+    const { what, advice } = describeRefusal(nats, failure);
+    throw new CannotStart(`${what}\n${advice}`, { cause: failure });
+  }
 }

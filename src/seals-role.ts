@@ -23,7 +23,7 @@ import { createSafePost } from "./webhooks/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "./webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets } from "./webhooks/tenant-secrets.ts";
 
-type SealParts = Pick<Parts, "config" | "logger" | "connection" | "log" | "db" | "lifecycle">;
+type SealParts = Pick<Parts, "config" | "logger" | "connection" | "log" | "db" | "lifecycle" | "patiently">;
 
 type Opened = {
   readonly store: SealStore;
@@ -33,10 +33,10 @@ type Opened = {
 };
 
 async function openSeals(parts: SealParts, more: readonly SealWitness[] = []): Promise<Opened> {
-  const { config, logger, connection, log, db } = parts;
+  const { config, logger, connection, log, db, patiently } = parts;
   const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
-  const store = await createJetStreamSealStore(connection, { prefix, replicas });
-  const key = seals.key ?? (await store.key());
+  const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+  const key = seals.key ?? (await patiently(store.key));
   const sealedLog = await createJetStreamSealedLog(connection, prefix);
   const sealer = createSealer({
     log,
@@ -81,12 +81,12 @@ export async function startSealer(parts: SealParts): Promise<() => Condition> {
 }
 
 async function openDestinations(parts: SealParts, store: SealStore): Promise<readonly SealDestination[]> {
-  const { config, connection, lifecycle } = parts;
+  const { config, connection, lifecycle, patiently } = parts;
   const { seals, webhooks, natsPrefix: prefix, streamReplicas: replicas } = config;
   const destinations: SealDestination[] = [];
   if (seals.webhookUrl !== null) {
     const secrets = createTenantSecrets(
-      await createJetStreamWebhookStore(connection, { prefix, replicas }),
+      await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas })),
       webhooks.secret,
     );
     const post = createSafePost({ allowed: webhooks.allowed });

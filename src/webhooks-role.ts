@@ -6,6 +6,7 @@ import type { CompleteConfig } from "./config.ts";
 import type { ContentStore } from "./content/content-store.ts";
 import type { EventLog } from "./event-log/event-log.ts";
 import type { JetStreamConnection } from "./event-log/jetstream-connection.ts";
+import type { Patience } from "./event-log/patience.ts";
 import { toJobAnswer } from "./http/job-answer.ts";
 import type { RouteDependencies } from "./http/route-dependencies.ts";
 import type { WorkPorts } from "./job-kinds/work-ports.ts";
@@ -28,13 +29,16 @@ type WebhookParts = {
   readonly contentStore: ContentStore;
   readonly db: Knex;
   readonly lifecycle: Lifecycle;
+  readonly patiently: Patience;
 };
 
 /** Half of the time that a process may take to stop: what is on its way then is sent again by whoever comes next. */
 const shareOfShutdown = 0.5;
 
-export const openWebhookStore = ({ connection, config }: WebhookParts): Promise<WebhookStore> =>
-  createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas });
+export const openWebhookStore = ({ connection, config, patiently }: WebhookParts): Promise<WebhookStore> =>
+  patiently(() =>
+    createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
+  );
 
 /** Tells receivers that jobs have ended. */
 export async function startWebhooks(parts: WebhookParts): Promise<void> {

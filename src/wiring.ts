@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import { createWaitingList } from "../projections/waiting/waiting-list.ts";
 import { startAlerts } from "./alerts-role.ts";
-import { startApi, startOperatorsApi } from "./api-role.ts";
+import { openDoors, startApi, startOperatorsApi } from "./api-role.ts";
 import type { CompleteConfig } from "./config.ts";
 import { startErasing } from "./erasure-role.ts";
+import { untilInterrupted } from "./event-log/patience.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { createOutageReport } from "./outage-report.ts";
@@ -16,6 +17,7 @@ import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { createTimer } from "./scheduler/timer.ts";
 import { startSealer } from "./seals-role.ts";
+import { createStarting } from "./starting.ts";
 import { createWatch } from "./watch.ts";
 import { startWebhooks } from "./webhooks-role.ts";
 import { startWorkers } from "./worker-role.ts";
@@ -28,23 +30,29 @@ export type Service = {
   stop(): Promise<void>;
 };
 
+const never = new AbortController().signal;
+
 /**
- * Connects to the servers and starts the roles of this process. Waits for NATS; MySQL may come later. `project` starts
- * the projectors, here or elsewhere.
+ * Connects to the servers and starts the roles of this process. Waits for NATS for as long as it takes, and answers for
+ * its health meanwhile; MySQL may come later. `project` starts the projectors, here or elsewhere. Throws
+ * WaitInterrupted, with everything stopped, where the signal aborts before all is started.
  */
 export async function startService(
   config: CompleteConfig,
   logger: Logger,
   mailbox: Mailbox | null,
   project: (parts: Parts) => Promise<void> = startProjecting,
+  interrupted: AbortSignal = never,
 ): Promise<Service> {
   const lifecycle = createLifecycle((failure, name) =>
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );
+  const starting = createStarting(config.nats.servers, logger, interrupted);
   try {
-    const parts = await connectParts(config, logger, mailbox, lifecycle);
+    const doors = await openDoors(config, logger, lifecycle, starting.probes);
+    const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
     // In the order in which work flows backwards: whoever acts on an event is there before whoever makes it.
-    if (config.roles.has("projector")) await project(parts);
+    if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const breaker = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
     if (config.roles.has("scheduler")) {
@@ -55,8 +63,8 @@ export async function startService(
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
     const watch = await createWatch(parts, breaker, seals);
     if (config.roles.has("webhooks")) await startAlerts(parts, watch);
-    const healthUrl = config.healthPort === null ? null : await startOperatorsApi(parts, watch, config.healthPort);
-    const url = config.roles.has("api") ? await startApi(parts, watch) : null;
+    const healthUrl = doors.health === null ? null : startOperatorsApi(parts, watch, doors.health);
+    const url = doors.api === null ? null : await startApi(parts, watch, doors.api);
     return { url, healthUrl, stop: lifecycle.stop };
   } catch (failure) {
     await lifecycle.stop();

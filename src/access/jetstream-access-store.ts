@@ -15,9 +15,16 @@ export async function createJetStreamAccessStore(
   const bucket = await openBucket(connection, "ACCESS", settings);
   const readAll = () => readAccessRecords(connection, settings.prefix);
   return {
-    addKey: async (key) => {
-      await asking(connection, () => bucket.create(keyEntry(key.id), encodeRecord(key)));
-    },
+    addKey: (key) =>
+      asking(connection, async () => {
+        try {
+          await bucket.create(keyEntry(key.id), encodeRecord(key));
+        } catch (failure) {
+          // It may have been stored the last time, and its answer lost: its id was drawn for this one key.
+          const stored = isWrongSequence(failure) ? await bucket.get(keyEntry(key.id)) : null;
+          if (stored?.string() !== encodeRecord(key)) throw failure;
+        }
+      }),
     listKeys: async () => [...(await readAll()).keys.values()].sort(byAge),
     revokeKey: (id, at) =>
       asking(connection, () =>

@@ -1,11 +1,6 @@
-import type { NatsConfig } from "../config.ts";
 import { examineDatabase } from "../doctor/examine-database.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { findNats } from "../doctor/jetstream-checkup.ts";
 import { CommandFailed } from "./command-failed.ts";
-
-/** The service waits for NATS as long as it takes. Who has typed a command wants to know now: throws CommandFailed. */
-export const expectNats = async (settings: NatsConfig): Promise<void> => refuse(await findNats(settings));
 
 /** Throws CommandFailed where there is no database, with what to do about it. */
 export async function expectDatabase(url: string): Promise<void> {

@@ -17,10 +17,12 @@ const settings = {
   WAYBILL_KEY  the API key that is shown to it, where it asks for one: waybill keys create`,
   servers: `Settings, from the environment:
   NATS_URL, MYSQL_URL  the servers to work on
-  DATA_DIR             where they are not named: those of the service that runs or ran here (default: .waybill)`,
+  DATA_DIR             where they are not named: those of the service that runs or ran here (default: .waybill)
+  COMMAND_PATIENCE     ms that it tries again where NATS does not answer (default: 30000)`,
   nats: `Settings, from the environment:
-  NATS_URL  the server to work on
-  DATA_DIR  where it is not named: that of the service that runs or ran here (default: .waybill)`,
+  NATS_URL          the server to work on
+  DATA_DIR          where it is not named: that of the service that runs or ran here (default: .waybill)
+  COMMAND_PATIENCE  ms that it tries again where NATS does not answer (default: 30000)`,
 } as const;
 
 /** Adds to the help of a command all that is needed to use it without having read anything else. */

@@ -53,18 +53,24 @@ export function addSealCommands(program: Command, context: CommandContext): void
 }
 
 async function showKey(context: CommandContext, { json }: JsonOption): Promise<void> {
-  const key = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
-    const store = await createJetStreamSealStore(connection, { prefix, replicas });
-    return seals.key ?? (await store.key());
-  });
+  const key = await onNats(
+    context,
+    async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
+      const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+      return seals.key ?? (await patiently(store.key));
+    },
+  );
   print(context, key.keyId, key.publicKey, json);
 }
 
 async function rotateKey(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
-  const key = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+  const key = await onNats(context, async (connection, config, patiently) => {
+    const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
     if (seals.key !== null) throw new CommandFailed("The key is laid down by SEAL_KEY: put another file in its place");
     await askFirst(context, "Seal with a new key from the next start on?", { yes });
-    return await (await createJetStreamSealStore(connection, { prefix, replicas })).rotate();
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    // Done twice it leaves a key that nobody was shown and nothing was sealed with.
+    return await patiently(store.rotate);
   });
   print(context, key.keyId, key.publicKey, json);
   context.tell("Start the roles api and scheduler again: they go on with the key they knew until then.");
@@ -77,10 +83,10 @@ function print(context: CommandContext, keyId: string, publicKey: string, json: 
 }
 
 async function acceptLog(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
-  await onReadModels(context, async ({ db, connection, config }) => {
+  await onReadModels(context, async ({ db, connection, config, patiently }) => {
     const name = streamName(config.natsPrefix, "JOBS");
     const before = await createSealMemory(db, name).last();
-    const last = await (await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal();
+    const last = await patiently((await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal);
     if (before !== null && before.sequence === last?.sequence) {
       context.tell("The log still has the seal that is remembered: nothing had to be accepted.");
     }
@@ -96,9 +102,9 @@ async function acceptLog(context: CommandContext, { json, yes }: JsonOption & Ye
 }
 
 async function exportLog(context: CommandContext, path: string, { json }: JsonOption): Promise<void> {
-  const count = await onNats(context, async (connection, { natsPrefix }) => {
+  const count = await onNats(context, async (connection, { natsPrefix }, patiently) => {
     const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
-    const { lastSequence } = await sealedLog.state();
+    const { lastSequence } = await patiently(sealedLog.state);
     const file = createWriteStream(path);
     const written = finished(file).catch((failure: unknown) => {
       throw new CommandFailed(`${path} cannot be written: ${whyNoFile(failure)}`);

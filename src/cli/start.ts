@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import { roles } from "../config.ts";
+import { WaitInterrupted } from "../event-log/patience.ts";
 import { graceMs, installLastResort, type UncaughtError } from "../last-resort.ts";
 import { createLogger } from "../logger.ts";
 import { loadProjectorThread } from "../projector-thread.ts";
@@ -59,7 +60,8 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   const standalone = await startStandalone(config, context.tell);
   try {
     const { startService } = await loading;
-    const service = await startService(standalone.config, logger, standalone.mailbox, project);
+    const { config: complete, mailbox } = standalone;
+    const service = await startService(complete, logger, mailbox, project, over);
     try {
       for (const line of greeting(service, standalone)) context.print(line);
       if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
@@ -68,6 +70,9 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     } finally {
       await service.stop();
     }
+  } catch (failure) {
+    // To be told to stop before all is there is no failure.
+    if (!(failure instanceof WaitInterrupted)) throw failure;
   } finally {
     await standalone.stop();
   }

@@ -112,11 +112,12 @@ async function verifyLogFile(
 
 /** The key that the service has now is trusted: a log that another one has sealed is not its own. */
 async function verifyOwnLog(context: CommandContext, trust: Trust, options: VerifyOptions): Promise<void> {
-  await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
+  await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
     const sealedLog = await createJetStreamSealedLog(connection, prefix);
-    const own = seals.key ?? (await (await createJetStreamSealStore(connection, { prefix, replicas })).readKey());
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    const own = seals.key ?? (await patiently(store.readKey));
     const known = trust.keys.length > 0 || own === null ? trust : { ...trust, keys: [own.publicKey] };
-    const { lastSequence } = await sealedLog.state();
+    const { lastSequence } = await patiently(sealedLog.state);
     const report = await verifyWithProgress(context, sealedLog, known, lastSequence);
     tellLog(context, report, null, known, options);
   });
@@ -126,18 +127,21 @@ async function verifyOwnJob(context: CommandContext, trust: Trust, options: Veri
   const jobId = options.job ?? "";
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(jobId))
     throw new WrongUsage(`--job is ${JSON.stringify(jobId)}; expected a job's id`);
-  const bundle = await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }) => {
-    const store = await createJetStreamSealStore(connection, { prefix, replicas });
-    const sources = {
-      log: await createJetStreamEventLog(connection, prefix),
-      sealedLog: await createJetStreamSealedLog(connection, prefix),
-      contentStore: await createJetStreamContentStore(connection, prefix),
-      // Where there is none there is no seal either, and nobody sees this bundle but this command.
-      key: seals.key ?? (await store.readKey()) ?? newSealKey(),
-      now: () => new Date().toISOString(),
-    };
-    return await makeEvidence(sources, { tenant: options.tenant, jobId });
-  });
+  const bundle = await onNats(
+    context,
+    async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
+      const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+      const sources = {
+        log: await createJetStreamEventLog(connection, prefix),
+        sealedLog: await createJetStreamSealedLog(connection, prefix),
+        contentStore: await createJetStreamContentStore(connection, prefix),
+        // Where there is none there is no seal either, and nobody sees this bundle but this command.
+        key: seals.key ?? (await patiently(store.readKey)) ?? newSealKey(),
+        now: () => new Date().toISOString(),
+      };
+      return await patiently(() => makeEvidence(sources, { tenant: options.tenant, jobId }));
+    },
+  );
   if (bundle === null) throw new CommandFailed(`There is no job ${jobId} of tenant ${options.tenant}`);
   tellEvidence(context, Buffer.from(bundle), trust, options);
 }

@@ -53,11 +53,12 @@ const readSecrets = (
   tenant: string,
   { rotate, yes }: Pick<SecretOptions, "rotate" | "yes">,
 ): Promise<readonly WebhookSecret[]> =>
-  onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }) => {
-    const store = await createJetStreamWebhookStore(connection, { prefix, replicas });
+  onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }, patiently) => {
+    const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }));
     const secrets = createTenantSecrets(store, webhooks.secret);
     if (rotate) await askFirst(context, `Sign what goes to tenant ${tenant} with a new secret?`, { yes });
-    const found = rotate ? await secrets.rotate(tenant) : await secrets.of(tenant);
+    // Rotated twice, the secret that receivers know would not sign any more: where no answer comes, a person looks.
+    const found = rotate ? await secrets.rotate(tenant) : await patiently(() => secrets.of(tenant));
     if (found !== null) return found;
     throw new CommandFailed("The secret of this tenant is laid down by WEBHOOK_SECRET: change it there");
   });

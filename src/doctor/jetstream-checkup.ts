@@ -1,4 +1,5 @@
-import { connect, type NatsConnection, NatsError } from "nats";
+import { connect, type NatsConnection } from "nats";
+import { LogUnavailable } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import {
   type ConnectSettings,
@@ -6,6 +7,7 @@ import {
   type JetStreamConnection,
   toOptions,
 } from "../event-log/jetstream-connection.ts";
+import { isLoginRefused } from "../event-log/jetstream-outages.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineClock } from "./examine-clock.ts";
 import { type Finding, fine, isAtLeast, serious, warning, wordsOf } from "./finding.ts";
@@ -44,19 +46,26 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
 
 /** Null where it lets one in. The service itself waits for NATS as long as it takes; others want to know now. */
 export async function findNats(settings: ConnectSettings): Promise<Finding | null> {
-  const place = settings.servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
   let nats: NatsConnection;
   try {
     const options = toOptions(settings, "waybill-doctor");
     nats = await connect({ ...options, waitOnFirstConnect: false, maxReconnectAttempts: 0, timeout: answerMs });
   } catch (failure) {
-    const code = failure instanceof NatsError ? failure.code : "";
-    return /AUTH/.test(code)
-      ? serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.")
-      : serious("nats", `NATS cannot be reached at ${place}: ${wordsOf(failure)}`, "Check NATS_URL, and that it runs.");
+    return describeRefusal(settings, failure);
   }
   await nats.close();
   return null;
+}
+
+/** Why there is no connection, and what to do about it. */
+export function describeRefusal({ servers }: ConnectSettings, failure: unknown): Finding {
+  const place = servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
+  if (isLoginRefused(failure)) {
+    return serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.");
+  }
+  const cause = failure instanceof LogUnavailable ? failure.cause : failure;
+  const why = cause === undefined ? "it hung up" : wordsOf(cause);
+  return serious("nats", `NATS cannot be reached at ${place}: ${why}`, "Check NATS_URL, and that it runs.");
 }
 
 function examineVersion(version: string): Finding {

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
-import { type ConnectionOptions, connect, credsAuthenticator, ErrorCode, type NatsConnection, NatsError } from "nats";
+import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { LogUnavailable } from "./event-log.ts";
+import { isUnanswered, isUnreachable, waitSilently } from "./jetstream-outages.ts";
 import { createRequests, type Requests } from "./jetstream-requests.ts";
+import { completePool } from "./jetstream-server-pool.ts";
+import type { Patience } from "./patience.ts";
 
 export type ConnectSettings = {
   readonly servers: readonly string[];
@@ -26,13 +29,17 @@ export type JetStreamConnection = {
 
 type Notice = (message: string) => void;
 
-/** Waits for the server as long as it takes, also at first; it is never given up later. */
+/**
+ * Waits for the server as `patiently` does, as long as it takes by default; once it stands, the connection is never
+ * given up. Throws what the client throws, at once where waiting does not help.
+ */
 export async function connectJetStream(
   settings: ConnectSettings,
   name: string,
   notice: Notice,
+  patiently: Patience = waitSilently,
 ): Promise<JetStreamConnection> {
-  const nats = await connect(toOptions(settings, name));
+  const nats = await connectFirst(settings, name, patiently);
   const listeners = new Set<() => void>();
   let isConnected = true;
   const isUp = (): boolean => isConnected && !nats.isClosed();
@@ -72,6 +79,27 @@ export async function connectJetStream(
   };
 }
 
+async function connectFirst(settings: ConnectSettings, name: string, patiently: Patience): Promise<NatsConnection> {
+  let isWanted = true;
+  const tryOnce = async (): Promise<NatsConnection> => {
+    try {
+      // By itself the client would try until it is there, and nobody could tell it to stop.
+      const nats = await connect({ ...toOptions(settings, name), waitOnFirstConnect: false });
+      if (!isWanted) await nats.close();
+      return nats;
+    } catch (failure) {
+      throw isUnreachable(failure) ? new LogUnavailable("NATS cannot be reached.", { cause: failure }) : failure;
+    }
+  };
+  try {
+    const nats = await patiently(tryOnce);
+    completePool(nats, settings.servers);
+    return nats;
+  } finally {
+    isWanted = false;
+  }
+}
+
 /** How Waybill connects: it never gives up. */
 export function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
   return {
@@ -79,9 +107,12 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
     name,
     // The client's default gives up after 20 s for good, and finds a dead link after 4 minutes.
     maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
+    // A server that was given other accounts, and is given the old ones again, is to be had again.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
+    // For each server that is tried: one that is frozen takes connections, and says nothing.
+    timeout: 5000,
     pingInterval: 10_000,
     maxPingOut: 2,
     ...(settings.user === null ? {} : { user: settings.user }),
@@ -91,20 +122,7 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
   };
 }
 
-const connectionCodes: readonly string[] = [
-  ErrorCode.Timeout,
-  ErrorCode.NoResponders,
-  ErrorCode.ConnectionClosed,
-  ErrorCode.ConnectionDraining,
-  ErrorCode.ConnectionRefused,
-  ErrorCode.Disconnect,
-  "STALE_CONNECTION",
-];
-
-/** Whether a request may or may not have been carried out: its answer did not come. */
-export const isUnanswered = (failure: unknown): boolean =>
-  failure instanceof NatsError &&
-  (connectionCodes.includes(failure.code) || failure.api_error?.code === 503 || failure.code === "503");
+export { isUnanswered };
 
 /** Runs a request; what is no answer becomes LogUnavailable, and without a connection it is not even tried. */
 export async function asking<Answer>(connection: JetStreamConnection, ask: () => Promise<Answer>): Promise<Answer> {

@@ -20,3 +20,5 @@ export const isNothingToRemove = is(10037, 10043, 10057);
 export const isWrongSequence = is(10071, 10164);
 /** The stream's limit, the account's or the server's. */
 export const isOutOfRoom = is(10077, 10023, 10047);
+/** A cluster some of whose nodes are not there yet has no place for all the copies of a stream. */
+export const isNoPlaceYet = is(10005);

@@ -8,7 +8,9 @@ import { problemType, refuse } from "./problem.ts";
 
 export type Listening = {
   readonly url: string;
-  /** Takes no more connections, finishes the requests that are being answered, and returns when all are closed. */
+  /** Answers with another application from the next request on. */
+  serve(app: Koa): void;
+  /** Takes no more connections, finishes the requests that are being answered, and returns when all are closed; again is harmless. */
   close(): Promise<void>;
 };
 
@@ -40,24 +42,32 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
     response.once("close", () => open.delete(response));
     if (isClosing) response.setHeader("Connection", "close");
   });
-  const handle = app.callback();
+  let handle = app.callback();
   // Koa answers for every failure itself: what it returns is never rejected.
   server.on("request", (request, response) => void handle(request, response));
   server.on("clientError", answerBrokenRequest);
   server.listen(port, host);
   await once(server, "listening");
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    // Else the connection would be kept for the next request after this answer.
+    for (const response of open) if (!response.headersSent) response.setHeader("Connection", "close");
+    const closed = once(server, "close");
+    server.close();
+    // The platform hangs up on connections between two requests, and waits for those that never began one.
+    const busy = new Set([...open].map(({ req }) => req.socket));
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+    await closed;
+  };
+  let closing: Promise<void> | null = null;
   return {
     url: urlOf(server, host),
-    close: async () => {
-      isClosing = true;
-      // Else the connection would be kept for the next request after this answer.
-      for (const response of open) if (!response.headersSent) response.setHeader("Connection", "close");
-      const closed = once(server, "close");
-      server.close();
-      // The platform hangs up on connections between two requests, and waits for those that never began one.
-      const busy = new Set([...open].map(({ req }) => req.socket));
-      for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
-      await closed;
+    serve: (next) => {
+      handle = next.callback();
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
     },
   };
 }

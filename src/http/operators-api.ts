@@ -1,12 +1,14 @@
-import Koa from "koa";
+import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import { createBodyBudget } from "./body-budget.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
-import type { ApiState } from "./mount-route.ts";
+import { type ApiState, send } from "./mount-route.ts";
+import { refuseForNow } from "./problem.ts";
+import type { Route } from "./route.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
-import { createRouting } from "./routing.ts";
+import { createRouting, type Routing } from "./routing.ts";
 
 export type OperatorsDependencies = {
   readonly probes: readonly Probe[];
@@ -19,17 +21,34 @@ const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmit
 
 /** Health and metrics by themselves, on a port for operators' networks: also of a process that plays no API. */
 export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
+  const routes = [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")];
+  return openToAll(routes, dependencies.logger, answerUnrouted);
+}
+
+const startsForSeconds = 5;
+
+/** While a process waits for its servers: whether it lives and what it waits for; all else is for later. */
+export function createWaitingApi(dependencies: Pick<OperatorsDependencies, "probes" | "logger">): Koa {
+  const detail = "This process is starting and waits for its servers: /readyz names them.";
+  return openToAll(healthRoutes(dependencies), dependencies.logger, () => async (ctx) => {
+    send(ctx, refuseForNow("not-ready", detail, startsForSeconds));
+  });
+}
+
+function openToAll(
+  routes: readonly Route[],
+  logger: Logger,
+  otherwise: (routing: Routing) => Middleware<ApiState>,
+): Koa {
   const routing = createRouting();
   // None of these routes takes a body.
   const entrance = { access: noKeys, bodies: createBodyBudget(0) };
-  for (const route of [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")]) {
-    routing.mount("", route, entrance);
-  }
+  for (const route of routes) routing.mount("", route, entrance);
   const app = new Koa<ApiState>();
-  app.on("error", logLostAnswer(dependencies.logger));
+  app.on("error", logLostAnswer(logger));
   app.use(toContext());
-  app.use(answerEverything(dependencies.logger));
+  app.use(answerEverything(logger));
   app.use(routing.dispatch);
-  app.use(answerUnrouted(routing));
+  app.use(otherwise(routing));
   return app as Koa;
 }

@@ -129,7 +129,7 @@ describe("Every command, where things are as they should be and where they are n
   describe("says that NATS is away, that", () => {
     for (const [name, { words }] of needing("nats", "servers")) {
       it(`waybill ${name} needs`, async () => {
-        const outcome = await run(name, filledIn(words), { NATS_URL: "nats://127.0.0.1:1" });
+        const outcome = await run(name, filledIn(words), { NATS_URL: "nats://127.0.0.1:1", COMMAND_PATIENCE: "0" });
         expectFailure(outcome, /NATS cannot be reached at nats:\/\/127\.0\.0\.1:1: .*\nCheck NATS_URL/);
       });
     }

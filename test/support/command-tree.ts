@@ -23,14 +23,22 @@ export type Outcome = {
 
 type Env = Readonly<Record<string, string>>;
 
-/** The whole program as main.ts runs it, in this process. */
-export async function runProgram(args: readonly string[], env: Env = {}, isTerminal = false): Promise<Outcome> {
+/** The whole program as main.ts runs it, in this process. `onTold` hears of each line as it is told. */
+export async function runProgram(
+  args: readonly string[],
+  env: Env = {},
+  isTerminal = false,
+  onTold: (line: string) => void = () => {},
+): Promise<Outcome> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(args, {
     readConfig: (overrides = {}) => readConfig({ LOG_LEVEL: "silent", ...env, ...overrides }),
     print: (line) => out.push(line),
-    tell: (line) => err.push(line),
+    tell: (line) => {
+      err.push(line);
+      onTold(line);
+    },
     isTerminal,
     ask: null,
     overwrite: (text) => err.push(text === null ? "\n" : `\r${text}`),

@@ -64,8 +64,11 @@ const startMs = 60_000;
 /** The greeting comes line by line: one with an API is not complete without its address. */
 const saysWhereItIs = /Waybill is ready: |API +\S+\/api\/jobs\n/;
 
-/** The built program in a process of its own, as `waybill start --roles …` runs it. */
-export async function spawnWaybill(surroundings: Surroundings, roles: string, env: Env = {}): Promise<WaybillProcess> {
+/** A process that was told to start, and may not have come far with it. */
+export type LaunchedWaybill = Omit<WaybillProcess, "url">;
+
+/** The built program in a process of its own, as `waybill start --roles …` runs it; nothing is waited for. */
+export function launchWaybill(surroundings: Surroundings, roles: string, env: Env = {}): LaunchedWaybill {
   const child = spawn(process.execPath, ["--enable-source-maps", main, "start", "--roles", roles], {
     env: { PATH: process.env["PATH"], ...settingsFor(surroundings), ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -77,24 +80,30 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  const ready = (): void => {
-    if (child.exitCode !== null) throw new Error(`waybill ended with ${child.exitCode}: ${output}`);
-    if (!saysWhereItIs.test(output)) throw new Error(`waybill is not ready: ${output}`);
-  };
-  await eventually(ready, startMs).catch(async (failure: unknown) => {
-    // Nobody else could end it.
-    await end(child, "SIGKILL", exited);
-    throw failure;
-  });
   return {
     pid: child.pid as number,
-    url: /API +(\S+)\/api\/jobs/.exec(output)?.[1] ?? "",
     kill: () => end(child, "SIGKILL", exited).then(() => {}),
     terminate: () => end(child, "SIGTERM", exited),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => exited,
     output: () => output,
   };
+}
+
+/** The same, once it says that it is ready. */
+export async function spawnWaybill(surroundings: Surroundings, roles: string, env: Env = {}): Promise<WaybillProcess> {
+  const launched = launchWaybill(surroundings, roles, env);
+  const { output, hasEnded, kill } = launched;
+  const ready = (): void => {
+    if (hasEnded()) throw new Error(`waybill has ended: ${output()}`);
+    if (!saysWhereItIs.test(output())) throw new Error(`waybill is not ready: ${output()}`);
+  };
+  await eventually(ready, startMs).catch(async (failure: unknown) => {
+    // Nobody else could end it.
+    await kill();
+    throw failure;
+  });
+  return { ...launched, url: /API +(\S+)\/api\/jobs/.exec(output())?.[1] ?? "" };
 }
 
 async function end(

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Repeats a step for as long as a server does not answer. What is repeated must do no harm when it is done twice. */
+export type Patience = <Result>(step: () => Promise<Result>) => Promise<Result>;
+
+/** What is told of a wait: how long it has lasted, and why the last try failed; null while the first one goes on. */
+export type Wait = { readonly waitedMs: number; readonly failure: unknown };
+
+export type PatienceSettings = {
+  /** After so long what the last try threw is thrown; Infinity waits for as long as it takes. */
+  readonly forMs: number;
+  /** Ends every wait at once. */
+  readonly signal: AbortSignal;
+  /** Whether waiting can help. */
+  readonly isPassing: (failure: unknown) => boolean;
+  /** Hears of a wait after `sayAfterMs` and every five seconds from then on. */
+  readonly waits: (wait: Wait) => void;
+  readonly sayAfterMs: number;
+};
+
+/** The signal ended a wait: nothing is wrong. */
+export class WaitInterrupted extends Error {
+  override readonly name = "WaitInterrupted";
+}
+
+const firstDelayMs = 100;
+const longestDelayMs = 2000;
+const sayEveryMs = 5000;
+
+export function createPatience(settings: PatienceSettings): Patience {
+  const { forMs, signal, isPassing } = settings;
+  return async (step) => {
+    const begunAt = performance.now();
+    const waitedMs = (): number => performance.now() - begunAt;
+    let failure: unknown = null;
+    const voice = speakUp(settings, () => ({ waitedMs: waitedMs(), failure }));
+    try {
+      for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+        try {
+          return await untilInterrupted(signal.aborted ? null : step(), signal);
+        } catch (cause) {
+          if (signal.aborted || !isPassing(cause) || waitedMs() >= forMs) throw cause;
+          failure = cause;
+        }
+        await pause(withJitter(delayMs), undefined, { signal }).catch(() => {});
+      }
+    } finally {
+      voice.stop();
+    }
+  };
+}
+
+/** Many processes that were started in the same moment do not ask again in the same moment. */
+const withJitter = (delayMs: number): number => delayMs * (0.5 + Math.random());
+
+function speakUp({ waits, sayAfterMs }: PatienceSettings, wait: () => Wait) {
+  let timer = setTimeout(say, sayAfterMs);
+  function say(): void {
+    timer = setTimeout(say, sayEveryMs);
+    waits(wait());
+  }
+  return { stop: () => clearTimeout(timer) };
+}
+
+/**
+ * What the step comes to, or WaitInterrupted the moment that the signal aborts. A step that is left behind ends by its
+ * own deadline, and nobody hears of it; null is one that was not begun, as the signal had aborted before.
+ */
+export async function untilInterrupted<Result>(step: Promise<Result> | null, signal: AbortSignal): Promise<Result> {
+  let give: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    give = () => reject(new WaitInterrupted("Told to stop."));
+    if (signal.aborted) give();
+    else signal.addEventListener("abort", give, { once: true });
+  });
+  try {
+    return await (step === null ? aborted : Promise.race([step, aborted]));
+  } finally {
+    signal.removeEventListener("abort", give);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import { LogUnavailable } from "./event-log/event-log.ts";
+import { isPassingOutage } from "./event-log/jetstream-outages.ts";
+import { placeOfServer } from "./event-log/jetstream-server-pool.ts";
+import { createPatience, type Patience, type Wait } from "./event-log/patience.ts";
+import type { Probe } from "./http/routes/health.ts";
+
+/** Soon enough for a person who looks on, and not for a server that is started along with this process. */
+const sayAfterMs = 1000;
+
+/** A process that is on its way to being ready. */
+export type Starting = {
+  /** Repeats a step for as long as NATS is away, says so, and ends when the process is told to stop. */
+  readonly patiently: Patience;
+  readonly signal: AbortSignal;
+  /** What `/readyz` says meanwhile. */
+  readonly probes: readonly Probe[];
+};
+
+export function createStarting(servers: readonly string[], logger: Logger, signal: AbortSignal): Starting {
+  const address = servers.map(placeOfServer).join(",");
+  const begunAt = performance.now();
+  let waiting = 0;
+  const patiently = createPatience({
+    forMs: Number.POSITIVE_INFINITY,
+    signal,
+    isPassing: isPassingOutage,
+    sayAfterMs,
+    waits: ({ waitedMs, failure }: Wait) => {
+      const fields = { server: "nats", address, waitedSeconds: Math.round(waitedMs / 1000), reason: reasonOf(failure) };
+      logger.warn(fields, "waiting for a server");
+    },
+  });
+  return {
+    signal,
+    patiently: async (step) => {
+      waiting += 1;
+      try {
+        return await patiently(step);
+      } finally {
+        waiting -= 1;
+      }
+    },
+    probes: [
+      {
+        name: "nats",
+        isNeeded: true,
+        // Why is for the log: anybody may ask here.
+        check: async () => ({ status: waiting === 0 ? "up" : "down" }),
+      },
+      {
+        name: "start",
+        isNeeded: true,
+        check: async () => ({ status: "down", forSeconds: Math.round((performance.now() - begunAt) / 1000) }),
+      },
+    ],
+  };
+}
+
+/** What kept NATS from answering, in its own words where it has said something. */
+function reasonOf(failure: unknown): string {
+  if (failure === null) return "no answer yet";
+  const cause = failure instanceof LogUnavailable ? (failure.cause ?? failure) : failure;
+  const { message = "", code = "" } = cause as NodeJS.ErrnoException;
+  return message === "" || message === code ? String(code || "no answer") : message;
+}
