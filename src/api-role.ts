@@ -16,6 +16,7 @@ import { openApiReference } from "./api-reference/api-reference.ts";
 import { asyncApiDocument } from "./asyncapi/asyncapi-document.ts";
 import type { CompleteConfig } from "./config.ts";
 import { readDashboard } from "./dashboard/dashboard.ts";
+import { createJetStreamStoredThings } from "./erasure/jetstream-stored-things.ts";
 import { createJetStreamStreamSizes } from "./event-log/jetstream-stream-sizes.ts";
 import { createApi } from "./http/api.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
@@ -113,6 +114,7 @@ export async function startApi(parts: Parts, watch: Watch, { url, serve, close }
     live,
     results: resultsOf(parts),
     outbox: createMysqlOutboxRequests(db),
+    storedThings: createJetStreamStoredThings(connection, config.natsPrefix),
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
     recipients: createRecipientQueries(db),

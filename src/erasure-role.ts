@@ -1,8 +1,11 @@
 import { takeLock } from "../projections/database-lock.ts";
 import { createEndedJobs } from "../projections/jobs/ended-jobs.ts";
 import { createReadPositions } from "../projections/read-position.ts";
+import type { ErasurePorts } from "./erasure/complete-erasure.ts";
 import { createEraser } from "./erasure/eraser.ts";
+import { createJetStreamStoredThings } from "./erasure/jetstream-stored-things.ts";
 import { createRetention } from "./erasure/retention.ts";
+import { createSweeper } from "./erasure/sweeper.ts";
 import { createOutageReport } from "./outage-report.ts";
 import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
 import type { Parts } from "./parts.ts";
@@ -11,8 +14,9 @@ import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed
 
 const dayMs = 86_400_000;
 const everyMs = 60_000;
+const sweepEveryMs = 600_000;
 
-/** Completes what was decided to be erased, and erases what was kept long enough. */
+/** Completes what was decided to be erased, erases what was left over, and what was kept long enough. */
 export function startErasing(parts: Parts): void {
   const { config, logger, connection, log, contentStore, db, announcements, lifecycle } = parts;
   const ports = { log, contentStore, results: resultsOf(parts), outbox: createMysqlOutboxRequests(db) };
@@ -20,6 +24,7 @@ export function startErasing(parts: Parts): void {
   const eraser = createEraser(ports, feed, createOutageReport(logger, "eraser"));
   eraser.start();
   lifecycle.started("the eraser", eraser.stop);
+  startSweeping(parts, ports);
   if (config.retentionDays === null) return;
   const { retentionDays } = config;
   const alone = async <Result>(work: () => Promise<Result>): Promise<Result | null> => {
@@ -36,4 +41,16 @@ export function startErasing(parts: Parts): void {
   });
   retention.start();
   lifecycle.started("the retention", retention.stop);
+}
+
+/** A request that has not come as far as its job within a day never will. */
+function startSweeping({ config, logger, connection, lifecycle }: Parts, ports: ErasurePorts): void {
+  const things = createJetStreamStoredThings(connection, config.natsPrefix);
+  const settings = { olderThanMs: dayMs, everyMs: sweepEveryMs };
+  const sweeper = createSweeper(ports, things, settings, {
+    erased: (count) => logger.info({ count }, "erased content that no job was made of"),
+    failed: createOutageReport(logger, "sweeper"),
+  });
+  sweeper.start();
+  lifecycle.started("the sweeper", sweeper.stop);
 }

@@ -2,9 +2,9 @@ import type { CallerLimits } from "../access/caller-limits.ts";
 import type { Quota } from "../access/quota.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
-import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
-import { type Accepted, acceptJob } from "./accept-job.ts";
+import { type Accepted, acceptJob, findAccepted } from "./accept-job.ts";
 import type { JobDraft } from "./draft-job.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -35,7 +35,7 @@ export async function createJob(
 ): Promise<Creation> {
   const { job, settings } = draft;
   // A repetition needs no room: it is answered as it was the first time, and was counted then, be it on another day.
-  const isRepeat = async () => settings.requestSha256 !== null && (await isThere(log, job));
+  const isRepeat = async () => settings.requestSha256 !== null && (await findAccepted(log, job)) !== null;
   if (!(await room.isLeftForJobs(settings.total)) && !(await isRepeat())) return refused({ code: "event-log-full" });
   const { dailyRecipients: limit } = limits;
   if (limit !== null && !(await isRepeat())) {
@@ -53,5 +53,3 @@ export async function createJob(
 }
 
 const refused = (refusal: Refusal): Creation => ({ outcome: "refused", refusal });
-
-const isThere = async (log: EventLog, job: JobRef): Promise<boolean> => (await log.lastDecision(job)) > 0;

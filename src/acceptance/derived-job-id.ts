@@ -16,6 +16,9 @@ export const jobIdOfRequeue = ({ tenant, jobId }: JobRef, run: number): string =
 export const jobIdOfOutboxRow = (tenant: string, rowId: string): string =>
   derivedUuid(`${tenant}\noutbox\n${rowId.toLowerCase()}`);
 
+/** The same for everybody who finds that the job of an id was abandoned before it was created. */
+export const jobIdInsteadOf = ({ tenant, jobId }: JobRef): string => derivedUuid(`${tenant}\ninstead of\n${jobId}`);
+
 /** A UUID of version 8 (RFC 9562), made of SHA-256. */
 function derivedUuid(name: string): string {
   const bytes = createHash("sha256").update(name).digest().subarray(0, 16);

@@ -1,6 +1,6 @@
 import { foldDecisions } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
-import { eraseAttachments } from "../content/erase-attachments.ts";
+import { eraseContent } from "../content/erase-content.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import type { OutboxRequests } from "../outbox/outbox-requests.ts";
 import { eraseResult } from "../reports/erase-result.ts";
@@ -22,12 +22,14 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
   const { log, contentStore, results, outbox } = ports;
   const decisions = await log.readDecisions(job);
   const { state } = foldDecisions(decisions);
-  if (state.status === "absent") return;
+  if (state.status === "absent") {
+    if (state.isAbandoned) await eraseContent(contentStore, job);
+    return;
+  }
   const { erased, settings } = state;
   if (erased.isWhole) {
-    await eraseAttachments(contentStore, job);
     if (settings.type === "report.export") await eraseResult(log, results, job);
-    await contentStore.erase(job);
+    await eraseContent(contentStore, job);
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));
   } else return;

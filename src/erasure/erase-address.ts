@@ -61,7 +61,8 @@ const contentWithout = (content: Uint8Array, recipients: readonly number[]) => (
   contentSha256: digestOf(withoutRecipients(content, recipients)),
 });
 
-function placesOf(content: Uint8Array, address: string): readonly number[] {
+/** By which indices the recipients of a content have the address, in any case. */
+export function placesOf(content: Uint8Array, address: string): readonly number[] {
   const wanted = address.toLowerCase();
   return decodeContent(content).recipients.flatMap((recipient, index) =>
     recipient?.email.toLowerCase() === wanted ? [index] : [],

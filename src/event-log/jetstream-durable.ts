@@ -12,6 +12,8 @@ export type DurableConsumer = {
   readonly filterSubject: string;
   /** How long a delivery may go without a sign before it is handed to somebody else. */
   readonly ackWaitMs: number;
+  /** Deliver subjects and headers without the data. */
+  readonly headersOnly?: true;
 };
 
 /** Creates the durable consumer, or makes an older one fit; twice is as good as once, also from several processes. */
@@ -26,6 +28,7 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     max_deliver: -1,
     // Every worker holds as many as it has free slots, so this is a limit for a whole fleet.
     max_ack_pending: 20_000,
+    ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
   const manager = await asking(connection, () => connection.nats.jetstreamManager());
   const found = await asking(connection, () => findConsumer(manager, consumer));

@@ -79,6 +79,7 @@ export async function createReader(
   stream: string,
   afterSequence: number,
   subject: string | null = null,
+  { headersOnly = false }: { readonly headersOnly?: boolean } = {},
 ): Promise<Reader> {
   const request = {
     stream_name: stream,
@@ -86,6 +87,7 @@ export async function createReader(
       deliver_policy: "by_start_sequence",
       opt_start_seq: afterSequence + 1,
       ...(subject === null ? {} : { filter_subject: subject }),
+      ...(headersOnly ? { headers_only: true } : {}),
       ack_policy: "none",
       max_deliver: 1,
       mem_storage: true,

@@ -4,7 +4,7 @@ import { type Answer, json } from "./answer.ts";
 import { jobPath } from "./job-answer.ts";
 
 /** The same for the first request and for every repetition of it, whatever became of the job meanwhile. */
-export function toCreatedAnswer(jobId: string, base: string, { created, isRepeat, sequence }: Accepted): Answer {
+export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepeat, sequence }: Accepted): Answer {
   const headers = { Location: jobPath(base, jobId), "Event-Sequence": String(sequence) };
   const replayed = isRepeat ? { "Idempotency-Replayed": "true" } : {};
   return json(

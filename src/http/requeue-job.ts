@@ -1,5 +1,5 @@
-import { type Acceptance, acceptJob, findAccepted } from "../acceptance/accept-job.ts";
-import { jobIdOfRequeue } from "../acceptance/derived-job-id.ts";
+import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "../acceptance/accept-job.ts";
+import { jobIdInsteadOf, jobIdOfRequeue } from "../acceptance/derived-job-id.ts";
 import { handleCommand, readJob } from "../commands/handle-command.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
@@ -23,34 +23,49 @@ export type Requeueing = Acceptance | { readonly outcome: "impossible"; readonly
  * Decides about the old job first, and makes the new one of it afterwards. The other way round a crash in between
  * would leave two jobs that may both mail the same people; so it leaves a decision without its job, nobody was
  * answered, and the same request again finds the decision and makes the job: the same one, as its id derives from
- * the old job and the run.
+ * the old job and the run. Where that one was abandoned before it was made, another one is decided on in its place.
  */
-export async function requeueJob(
+export async function requeueJob(log: EventLog, contentStore: ContentStore, wish: Wish): Promise<Requeueing> {
+  const { job, run } = wish;
+  let insteadOf: string | null = null;
+  for (let asJob: JobRef = { ...job, jobId: jobIdOfRequeue(job, run) }; ; ) {
+    const requeueing = await requeueAs(log, contentStore, wish, asJob, insteadOf);
+    if (requeueing.outcome !== "abandoned") return requeueing;
+    insteadOf = asJob.jobId;
+    asJob = { ...asJob, jobId: jobIdInsteadOf(asJob) };
+  }
+}
+
+async function requeueAs(
   log: EventLog,
   contentStore: ContentStore,
   { job, run, reason, cause, at }: Wish,
-): Promise<Requeueing> {
-  const asJob: JobRef = { tenant: job.tenant, jobId: jobIdOfRequeue(job, run) };
-  const command: JobCommand = { type: "RequeueDeadLetter", at, run, asJobId: asJob.jobId, reason };
+  asJob: JobRef,
+  insteadOf: string | null,
+): Promise<Requeueing | Abandoned> {
+  const command: JobCommand = { type: "RequeueDeadLetter", at, run, asJobId: asJob.jobId, insteadOf, reason };
   const before = await readJob(log, job);
   const decision = jobDecider.decide(command, before.state);
   if (decision.outcome === "rejected") return decision;
+  const made = await findAcceptedAs(log, asJob);
+  if (made !== null) return made;
   if (decision.events.length > 0) {
     const rest = await contentOfRest(log, contentStore, job);
     if (typeof rest === "string") return { outcome: "impossible", why: rest };
   }
   const decided = await handleCommand(log, job, command, cause, { from: before });
   if (decided.outcome === "rejected") return decided;
-  const made = await findAccepted(log, asJob);
-  if (made !== null) return made;
   const content = await contentOfNewJob(log, contentStore, job, asJob);
+  // Others may have made the job meanwhile, or have erased what was stored for it.
+  const othersMade = typeof content === "string" ? await findAcceptedAs(log, asJob) : null;
+  if (othersMade !== null) return othersMade;
   if (typeof content === "string") return { outcome: "impossible", why: content };
   const settings = toSettings(decided.state, job, content);
   const causationId = await requeueIdOf(log, job);
   const attachments = await attachmentsOfOldJob(contentStore, job, content);
   if (attachments === null) return { outcome: "impossible", why: "content-erased" };
   const draft = { job: asJob, content, attachments, settings };
-  return await acceptJob(log, contentStore, draft, { ...cause, causationId }, at);
+  return await acceptJobAs(log, contentStore, draft, { ...cause, causationId }, at);
 }
 
 /** What an earlier request stored stands: the outcome of a mail that was on its way may have come since. */

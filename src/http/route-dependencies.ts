@@ -13,6 +13,7 @@ import type { KeyRecord } from "../access/key-ring.ts";
 import type { Quota } from "../access/quota.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
+import type { StoredThings } from "../erasure/stored-things.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
@@ -40,6 +41,8 @@ export type RouteDependencies = {
   readonly results: Pick<ResultStore, "get" | "ofTenant" | "erase">;
   /** What is left in rows of which jobs were made. */
   readonly outbox: OutboxRequests;
+  /** What requests have stored without creating their job. */
+  readonly storedThings: Pick<StoredThings, "unsettledOf">;
   readonly live: Live;
   readonly jobs: JobQueries;
   readonly logs: LogQueries;

@@ -70,7 +70,7 @@ async function findCreated(
 ): Promise<RowResult | null> {
   const found = row.attempts === 1 ? null : await findAccepted(log, job);
   if (found === null || found.created.data.requestSha256 !== digestOf(canonicalJson(body))) return null;
-  return { row, outcome: "processed", response: toCreatedJob(job.jobId, found.created) };
+  return { row, outcome: "processed", response: toCreatedJob(found.job.jobId, found.created) };
 }
 
 async function create(
@@ -94,7 +94,7 @@ async function create(
   const cause = { actor: "outbox", correlationId: row.id.toLowerCase(), causationId: null, traceparent };
   const creation = await createJob(dependencies, draft, { limits, cause, at });
   if (creation.outcome === "refused") return refused(row, creation.refusal, at);
-  return { row, outcome: "processed", response: toCreatedJob(job.jobId, creation.created) };
+  return { row, outcome: "processed", response: toCreatedJob(creation.job.jobId, creation.created) };
 }
 
 const noDryRun = {

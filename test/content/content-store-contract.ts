@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
-import { eraseAttachments } from "../../src/content/erase-attachments.ts";
+import { eraseContent } from "../../src/content/erase-content.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 
 const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
@@ -55,8 +55,8 @@ export function attachmentStoreContract(open: () => ContentStore): void {
       const named = { filename: "a", contentType: "a/b", contentId: null, size: attachment.length, sha256 };
       await store.put(job, encodeContent({ ...invoice, attachments: [named] }));
       await store.attachments.put(job, sha256, attachment);
-      await eraseAttachments(store, job);
-      await eraseAttachments(store, job);
+      await eraseContent(store, job);
+      await eraseContent(store, job);
       expect(await store.attachments.get(job, sha256)).to.equal(null);
       await store.attachments.put(job, sha256, attachment);
       expect(digestOf((await store.attachments.get(job, sha256)) ?? "")).to.equal(sha256);

@@ -22,7 +22,7 @@ const erased = {
   second: "zweiter.geheim@private-domain.example",
 };
 const other = "bleibt@elsewhere.example";
-const nothingElse = { reportsErased: 0, outboxRowsErased: 0 };
+const nothingElse = { reportsErased: 0, outboxRowsErased: 0, leftoversErased: 0 };
 
 describe("what was erased", function () {
   this.timeout(60_000);

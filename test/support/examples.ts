@@ -202,7 +202,12 @@ export const retryJob = command("RetryJob", { scope: "failed", reason: null });
 export const pauseJob = command("PauseJob", { reason: null });
 export const resumeJob = command("ResumeJob", { reason: null });
 export const rescheduleJob = command("RescheduleJob", { reason: null });
-export const requeueDeadLetter = command("RequeueDeadLetter", { run: 1, asJobId: "the-new-job", reason: null });
+export const requeueDeadLetter = command("RequeueDeadLetter", {
+  run: 1,
+  asJobId: "the-new-job",
+  insteadOf: null,
+  reason: null,
+});
 export const jobContentErased = event("JobContentErased", {
   recipients: null,
   contentSha256: null,

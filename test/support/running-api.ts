@@ -104,6 +104,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     readPosition: { waitFor: async () => false },
     results: createMemoryResultStore(),
     outbox: emptyOutbox,
+    storedThings: { unsettledOf: async function* () {} },
     room: { isLeftForJobs: async () => true },
     access: openAccess,
     bodies: createBodyBudget(256 * 1024 * 1024),

@@ -23,9 +23,12 @@ export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecis
 }
 
 /** One that was ignored can be taken up all the same: to set aside is not to forbid. */
-export function requeue({ at, run, asJobId, reason }: CommandOf<"RequeueDeadLetter">, state: Existing): JobDecision {
+export function requeue(
+  { at, run, asJobId, insteadOf, reason }: CommandOf<"RequeueDeadLetter">,
+  state: Existing,
+): JobDecision {
   if (!isDeadLetterOf(run, state)) return refuseDeadLetter(run, state);
-  if (state.requeuedAs !== null) return accepted();
+  if (state.requeuedAs !== null && state.requeuedAs !== insteadOf) return accepted();
   if (state.erased.isWhole) return rejected({ code: "content-erased", currentStatus: state.status });
   return accepted({ type: "JobRequeued", at, data: { run, asJobId, reason } });
 }

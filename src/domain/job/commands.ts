@@ -26,7 +26,20 @@ export type JobCommand =
       "RescheduleJob",
       { readonly scheduledAt?: Instant | null; readonly priority?: Priority; readonly reason: string | null }
     >
-  /** `run` names the dead letter: what a run that failed left behind. */
-  | Command<"RequeueDeadLetter", { readonly run: number; readonly asJobId: string; readonly reason: string | null }>
+  /**
+   * `run` names the dead letter: what a run that failed left behind. `insteadOf` names the job that was to be made of it
+   * before and was abandoned; null for none.
+   */
+  | Command<
+      "RequeueDeadLetter",
+      {
+        readonly run: number;
+        readonly asJobId: string;
+        readonly insteadOf: string | null;
+        readonly reason: string | null;
+      }
+    >
   | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>
-  | Command<"EraseContent", Erasure & { readonly reason: string | null }>;
+  | Command<"EraseContent", Erasure & { readonly reason: string | null }>
+  /** Said of a job that was not created: whoever still stands between its content and its creation may not create it. */
+  | Command<"AbandonJob", { readonly reason: string }>;

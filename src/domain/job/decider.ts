@@ -2,7 +2,7 @@ import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import { ignore, requeue, retry } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
-import { type Erased, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
+import { abandon, type Erased, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
 import { hasEnded, pause, reschedule, resume } from "./hold-back.ts";
 
@@ -13,7 +13,8 @@ type Ended = "completed" | "cancelled";
 type Known = Turn & Opening & { readonly settings: JobSettings; readonly hasStarted: boolean; readonly erased: Erased };
 
 export type JobState =
-  | { readonly status: "absent" }
+  /** `isAbandoned`: content was stored for a job that was never created; it is erased, and the id is used no more. */
+  | { readonly status: "absent"; readonly isAbandoned: boolean }
   | (Known & { readonly status: Waiting | "paused" | Ended })
   | (Known & { readonly status: "processing"; readonly worker: string })
   /** What was decided about the dead letter of the run. */
@@ -42,9 +43,10 @@ export type JobRejection =
   | { readonly code: "dead-letter-closed"; readonly currentStatus: "requeued" | "retried" };
 
 export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> = {
-  initialState: { status: "absent" },
+  initialState: { status: "absent", isAbandoned: false },
   decide: (command, state) => {
     if (command.type === "CreateJob") return create(command, state);
+    if (command.type === "AbandonJob") return abandon(command, state);
     if (state.status === "absent") return rejected({ code: "job-not-found" });
     switch (command.type) {
       case "StartJob":
@@ -75,7 +77,7 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   },
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
-    if (state.status === "absent") return state;
+    if (state.status === "absent") return { ...state, isAbandoned: event.type === "JobContentErased" };
     const { settings, hasStarted, erased, run, attempt, opening } = state;
     const known: Known = { settings, hasStarted, erased, run, attempt, opening };
     switch (event.type) {
@@ -129,6 +131,8 @@ const created = (settings: JobSettings): JobState => ({
 
 function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
   if (state.status === "absent") {
+    // Its content may be erased at any moment: there never will be a job of this id.
+    if (state.isAbandoned) return rejected({ code: "job-not-found" });
     return accepted({ type: "JobCreated", at: command.at, data: command.settings });
   }
   const isRepeat = state.settings.requestSha256 === command.settings.requestSha256;

@@ -33,6 +33,23 @@ export function erase(command: EraseContent, state: Existing): Decision<JobEvent
   return accepted({ type: "JobContentErased", at, data: { recipients: others, contentSha256, isRetired, reason } });
 }
 
+/**
+ * Decides that content was stored for nothing. As it is guarded like the creation, one of the two is refused: content is
+ * erased by this decision alone, so no job can be without the content that was stored for it.
+ */
+export function abandon(
+  { at, reason }: Extract<JobCommand, { type: "AbandonJob" }>,
+  state: JobState,
+): Decision<JobEvent, JobRejection> {
+  if (state.status !== "absent" || state.isAbandoned) return accepted();
+  const data = { recipients: null, contentSha256: null, isRetired: false, reason };
+  return accepted({ type: "JobContentErased", at, data });
+}
+
+/** Whether the history says that nothing of what was stored for the job is to be left. */
+export const isContentErased = (state: JobState): boolean =>
+  state.status === "absent" ? state.isAbandoned : state.erased.isWhole;
+
 export const erasedAfter = (before: Erased, { recipients, isRetired }: Erasure): Erased => ({
   isWhole: before.isWhole || recipients === null,
   recipients: [...before.recipients, ...(recipients ?? [])],

@@ -35,6 +35,7 @@ export const problem = named("Problem", {
   jobsErased: Type.Optional(count),
   reportsErased: Type.Optional(count),
   outboxRowsErased: Type.Optional(count),
+  leftoversErased: Type.Optional(count),
   jobsNotEnded: Type.Optional(Type.Array(jobId)),
   isSuppressed: Type.Optional(Type.Boolean()),
   ready: Type.Optional(Type.Literal(false)),

@@ -82,6 +82,7 @@ export const erasure = named("Erasure", {
   jobsErased: count,
   reportsErased: count,
   outboxRowsErased: count,
+  leftoversErased: count,
   isSuppressed: Type.Boolean(),
 });
 

@@ -74,8 +74,8 @@ export const createJobRoute = ({
       const order = { limits, cause: toCause(context), at };
       const creation = await createJob({ log, room, quota, contentStore }, draft, order);
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
-      ownWrites.remember(job, creation.sequence);
-      const created = toCreatedAnswer(job.jobId, base, creation);
-      return holdAnswer({ live, logger }, asked, job, created);
+      ownWrites.remember(creation.job, creation.sequence);
+      const created = toCreatedAnswer(base, creation);
+      return holdAnswer({ live, logger }, asked, creation.job, created);
     },
   });

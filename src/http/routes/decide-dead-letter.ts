@@ -1,3 +1,4 @@
+import { findAccepted } from "../../acceptance/accept-job.ts";
 import { jobIdOfRequeue } from "../../acceptance/derived-job-id.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobRejection } from "../../domain/job/decider.ts";
@@ -64,7 +65,7 @@ async function requeue(dependencies: RouteDependencies, { context, base, part, b
   const letter = toRunRef(context, part("id"));
   if (letter === null) return deadLetterNotFound();
   const asJob = { tenant: letter.job.tenant, jobId: jobIdOfRequeue(letter.job, letter.run) };
-  if (!(await room.isLeftForJobs()) && (await log.lastDecision(asJob)) === 0) return refuseForNoRoom();
+  if (!(await room.isLeftForJobs()) && (await findAccepted(log, asJob)) === null) return refuseForNoRoom();
   const reason = wish.value.reason ?? null;
   const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause: toCause(context), at: now() });
   switch (requeued.outcome) {
@@ -75,9 +76,9 @@ async function requeue(dependencies: RouteDependencies, { context, base, part, b
         ? refuse("nobody-left", "Everybody was sent, or may have been and is not to be sent twice.")
         : refuse("content-erased", "What was to be sent has been erased.");
     case "accepted":
-      ownWrites.remember(asJob, requeued.sequence);
+      ownWrites.remember(requeued.job, requeued.sequence);
       ownWrites.remember(letter.job, await log.lastDecision(letter.job));
-      return toCreatedAnswer(asJob.jobId, base, requeued);
+      return toCreatedAnswer(base, requeued);
   }
 }
 

@@ -3,6 +3,7 @@ import type { LedgerPage } from "../../../projections/recipients/queries.ts";
 import { jobIdOfOutboxRow } from "../../acceptance/derived-job-id.ts";
 import { type AddressWish, eraseAddress } from "../../erasure/erase-address.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
+import { eraseLeftovers } from "../../erasure/erase-leftovers.ts";
 import { eraseReports } from "../../erasure/erase-reports.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../schemas/erase-request.ts";
@@ -106,10 +107,12 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
   const running = await askIncluding(readPosition, "jobs", forgottenAt, () => jobs.list(tenant, runningReports));
   if (running.readSequence < forgottenAt) return refuseBehind(forgottenAt);
   const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, addressWish));
+  const leftOver = await orUnavailable(() => eraseLeftovers(dependencies, tenant, addressWish));
   const erased = {
     jobsErased: inJobs.jobsErased,
     reportsErased: inReports.erased,
     outboxRowsErased: inOutbox.erased,
+    leftoversErased: leftOver.erased,
     isSuppressed,
   };
   const jobsNotEnded = [
@@ -118,6 +121,7 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
       ...inOutbox.waiting.map((rowId) => jobIdOfOutboxRow(tenant, rowId)),
       ...running.jobs.map(({ id }) => id),
       ...inReports.notEnded,
+      ...leftOver.notEnded,
     ]),
   ];
   if (jobsNotEnded.length > 0) {

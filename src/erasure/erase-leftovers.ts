@@ -1,0 +1,45 @@
+import type { JobRef } from "../event-log/event-log.ts";
+import type { ErasurePorts } from "./complete-erasure.ts";
+import { type AddressWish, placesOf } from "./erase-address.ts";
+import { eraseLeftover } from "./erase-leftover.ts";
+import type { StoredThings } from "./stored-things.ts";
+
+export type LeftoversErased = {
+  readonly erased: number;
+  /** The request may be about to create the job. */
+  readonly notEnded: readonly string[];
+};
+
+/** A request that takes longer is given up: it creates its job under another id, if it ever goes on. */
+const patienceMs = 60_000;
+const atOnce = 32;
+
+/**
+ * Erases what requests have stored for an address without ever creating their job, which no read model knows. Looks at
+ * what nobody has looked at yet, which is that of a day; the sweeper does away with what is older.
+ */
+export async function eraseLeftovers(
+  ports: ErasurePorts & { readonly storedThings: Pick<StoredThings, "unsettledOf"> },
+  tenant: string,
+  { address, reason, cause, at }: AddressWish,
+): Promise<LeftoversErased> {
+  const { log, contentStore, storedThings } = ports;
+  const notEnded: string[] = [];
+  let erased = 0;
+  const look = async (job: JobRef, storedAtMs: number): Promise<void> => {
+    if ((await log.lastDecision(job)) > 0) return;
+    const content = await contentStore.get(job);
+    if (content === null || placesOf(content, address).length === 0) return;
+    if (storedAtMs > Date.now() - patienceMs) notEnded.push(job.jobId);
+    else if ((await eraseLeftover(ports, { job, attachment: null }, { reason, cause, at })) !== null) erased += 1;
+  };
+  let looking: Promise<void>[] = [];
+  for await (const { job, storedAtMs } of storedThings.unsettledOf(tenant)) {
+    looking.push(look(job, storedAtMs));
+    if (looking.length < atOnce) continue;
+    await Promise.all(looking);
+    looking = [];
+  }
+  await Promise.all(looking);
+  return { erased, notEnded };
+}

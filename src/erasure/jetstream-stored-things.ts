@@ -1,0 +1,150 @@
+import { createInbox, type Msg } from "nats";
+import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { type DurableConsumer, ensureDurable, nextMessages } from "../event-log/jetstream-durable.ts";
+import { isStreamMissing } from "../event-log/jetstream-errors.ts";
+import { createReader, deleteReader } from "../event-log/jetstream-follow.ts";
+import { isStatus, placeOf, storedAtOf } from "../event-log/jetstream-message.ts";
+import { openPull } from "../event-log/jetstream-pull.ts";
+import { streamFilter, streamName } from "../event-log/subjects.ts";
+import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
+
+const atOnce = 100;
+const readAtOnce = 1000;
+const silenceMs = 1500;
+const comesBackAfterMs = 60_000;
+
+type Source = {
+  readonly consumer: DurableConsumer;
+  /** What a subject names; null for a message that is none of the service's. */
+  readonly thingOf: (subject: string) => StoredThing | null;
+};
+
+/** A durable consumer for contents and one for attachments remember what was looked at; neither is sent a content. */
+export function createJetStreamStoredThings(connection: JetStreamConnection, prefix: string): StoredThings {
+  const contents = contentsOf(prefix);
+  const sources = [contents, attachmentsOf(prefix)];
+  return {
+    unsettled: async (storedBeforeMs) => {
+      for (const source of sources) {
+        const things = await unsettledOf(connection, source, storedBeforeMs);
+        if (things.length > 0) return things;
+      }
+      return [];
+    },
+    unsettledOf: async function* (tenant) {
+      await ensureDurable(connection, contents.consumer);
+      const { stream, name } = contents.consumer;
+      const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
+      const { ack_floor } = await asking(connection, () => manager.consumers.info(stream, name));
+      const after = { stream, sequence: ack_floor.stream_seq };
+      for await (const message of readHeaders(connection, after)) {
+        const job = contents.thingOf(message.subject)?.job;
+        if (job?.tenant === tenant) yield { job, storedAtMs: millisOf(message) };
+      }
+    },
+  };
+}
+
+async function unsettledOf(
+  connection: JetStreamConnection,
+  { consumer, thingOf }: Source,
+  storedBeforeMs: number,
+): Promise<readonly UnsettledThing[]> {
+  try {
+    await ensureDurable(connection, consumer);
+  } catch (failure) {
+    // The one for attachments is made when there is one.
+    if (isStreamMissing(failure)) return [];
+    throw failure;
+  }
+  return (await nextAtOnce(connection, consumer)).flatMap((message) => {
+    const say = (word: string): void => connection.say(message.reply ?? "", word);
+    const thing = thingOf(message.subject);
+    const isOld = millisOf(message) <= storedBeforeMs;
+    if (thing === null) say("+ACK");
+    // Handed back for the next time that somebody asks, which is no wait of the server's.
+    else if (!isOld) say("-NAK");
+    return thing !== null && isOld ? [{ ...thing, settle: () => say("+ACK") }] : [];
+  });
+}
+
+function contentsOf(prefix: string): Source {
+  const filterSubject = streamFilter(prefix, "CONTENT");
+  return {
+    consumer: sweeperOf(streamName(prefix, "CONTENT"), filterSubject),
+    thingOf: (subject) => {
+      const [tenant, jobId, ...rest] = subject.slice(filterSubject.length - 1).split(".");
+      return tenant && jobId && rest.length === 0 ? { job: { tenant, jobId }, attachment: null } : null;
+    },
+  };
+}
+
+/** Each object has one message that tells of it, after those with its bytes; its name stands in the subject. */
+function attachmentsOf(prefix: string): Source {
+  const bucket = prefix === "" ? "ATTACHMENTS" : `${prefix}_ATTACHMENTS`;
+  const start = `$O.${bucket}.M.`;
+  return {
+    consumer: sweeperOf(`OBJ_${bucket}`, `${start}>`),
+    thingOf: (subject) => {
+      const name = Buffer.from(subject.slice(start.length), "base64url").toString();
+      const [tenant, jobId, attachment, ...rest] = name.split(".");
+      return tenant && jobId && attachment && rest.length === 0 ? { job: { tenant, jobId }, attachment } : null;
+    },
+  };
+}
+
+const sweeperOf = (stream: string, filterSubject: string): DurableConsumer => ({
+  stream,
+  name: "sweeper",
+  filterSubject,
+  ackWaitMs: comesBackAfterMs,
+  headersOnly: true,
+});
+
+const millisOf = (message: Msg): number => Number(storedAtOf(message)) / 1e6;
+
+/** What a consumer has now, without waiting for more. */
+async function nextAtOnce(connection: JetStreamConnection, { stream, name }: DurableConsumer): Promise<readonly Msg[]> {
+  const { nats } = connection;
+  const inbox = createInbox();
+  const messages: Msg[] = [];
+  return await asking(
+    connection,
+    () =>
+      new Promise((resolve) => {
+        const subscription = nats.subscribe(inbox, {
+          callback: (_, message) => {
+            if (!isStatus(message)) messages.push(message);
+            timer.refresh();
+            if (isStatus(message) || messages.length === atOnce || placeOf(message).pending === 0) done();
+          },
+        });
+        const done = (): void => {
+          clearTimeout(timer);
+          if (!nats.isClosed()) subscription.unsubscribe();
+          resolve(messages);
+        };
+        const timer = setTimeout(done, silenceMs);
+        nats.publish(nextMessages(stream, name), JSON.stringify({ batch: atOnce, no_wait: true }), { reply: inbox });
+      }),
+  );
+}
+
+/** What stands in the stream now after a sequence, without the contents. */
+async function* readHeaders(
+  connection: JetStreamConnection,
+  { stream, sequence }: { readonly stream: string; readonly sequence: number },
+): AsyncGenerator<Msg> {
+  const reader = await createReader(connection, stream, sequence, null, { headersOnly: true });
+  const pull = openPull(connection, nextMessages(stream, reader.name), readAtOnce);
+  try {
+    for (let read = 0; read < reader.pending; ) {
+      const messages = await pull.next();
+      read += messages.length;
+      yield* messages;
+    }
+  } finally {
+    pull.close();
+    await deleteReader(connection, stream, reader);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Cause } from "../event-log/event-log.ts";
+import { keepPolling } from "../poll-loop.ts";
+import type { ErasurePorts } from "./complete-erasure.ts";
+import { eraseLeftover } from "./erase-leftover.ts";
+import type { StoredThings } from "./stored-things.ts";
+
+export type SweeperSettings = {
+  /** What is younger may still become a job. Any age is safe; this one spares requests that are merely slow. */
+  readonly olderThanMs: number;
+  /** Between two rounds of which the first has found nothing more to do. */
+  readonly everyMs: number;
+};
+
+export type SweeperReports = {
+  /** Of each round that has erased something. */
+  readonly erased: (things: number) => void;
+  readonly failed: (failure: unknown) => void;
+};
+
+export type Sweeper = { start(): void; stop(): Promise<void> };
+
+const cause: Cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
+const reason = "No job was made of it.";
+
+/**
+ * Erases what requests have stored and left: those that died before they created their job, and those that came after
+ * the content of their job was erased. Several processes share the work; what is done twice comes to the same.
+ */
+export function createSweeper(
+  ports: ErasurePorts,
+  things: StoredThings,
+  { olderThanMs, everyMs }: SweeperSettings,
+  reports: SweeperReports,
+): Sweeper {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  const poll = async (): Promise<"more" | "done"> => {
+    const now = Date.now();
+    const found = await things.unsettled(now - olderThanMs);
+    let erased = 0;
+    for (const thing of found) {
+      if (stopping.signal.aborted) break;
+      const at = new Date(now).toISOString();
+      if ((await eraseLeftover(ports, thing, { reason, cause, at })) !== null) erased += 1;
+      thing.settle();
+    }
+    if (erased > 0) reports.erased(erased);
+    return found.length > 0 ? "more" : "done";
+  };
+
+  return {
+    start: () => {
+      loop ??= keepPolling({ poll, everyMs, report: reports.failed }, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
