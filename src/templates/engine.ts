@@ -1,11 +1,15 @@
 import { type Context, Liquid } from "liquidjs";
 import { allowedFilters, allowedTags } from "./allowed.ts";
+import { workOf } from "./filter-work.ts";
+import { measure } from "./measure.ts";
+import type { Meter } from "./meter.ts";
+import { MeteredContext } from "./metered-context.ts";
+import { meteredOperators } from "./operator-work.ts";
+import { boundFilter, checkBound } from "./safe-ranges.ts";
+import { weightOf } from "./weight.ts";
 
 /** In characters; the content of a job holds a megabyte in all. */
 const maxTemplateLength = 256_000;
-/** How long one rendering may take, and what it may write and hold, in characters. */
-const maxRenderMs = 40;
-const maxHeld = 5_000_000;
 
 const noFiles = "A template reads no files";
 const refusingFiles = {
@@ -28,7 +32,8 @@ const refusingFiles = {
  */
 export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean }): Liquid {
   const engine = new Liquid({
-    outputEscape: escapesHtml ? (value: unknown) => escapeHtml(toText(value)) : toText,
+    outputEscape: escapesHtml ? escapeOutput : writeOutput,
+    operators: meteredOperators,
     ownPropertyOnly: true,
     strictFilters: true,
     strictVariables: true,
@@ -37,13 +42,13 @@ export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean })
     relativeReference: false,
     fs: refusingFiles,
     parseLimit: maxTemplateLength,
-    renderLimit: maxRenderMs,
-    memoryLimit: maxHeld,
   });
   for (const tag of Object.keys(engine.tags)) if (!allowedTags.has(tag)) delete engine.tags[tag];
   for (const filter of Object.keys(engine.filters)) if (!allowedFilters.has(filter)) delete engine.filters[filter];
   if (escapesHtml) escapeOnce(engine);
-  boundOutput(engine);
+  meterFilters(engine);
+  meterRendering(engine);
+  engine.registerFilter(boundFilter, checkBound);
   return engine;
 }
 
@@ -56,14 +61,31 @@ function escapeOnce(engine: Liquid): void {
   });
 }
 
-/** Liquid counts what filters make, but not what a loop writes: half a gigabyte fits into its milliseconds. */
-function boundOutput({ renderer }: Liquid): void {
-  const render = renderer.renderTemplates;
-  renderer.renderTemplates = (templates, context, emitter = createBoundedEmitter(context)) =>
-    render.call(renderer, templates, context, emitter);
+/** Counts what a filter does before it does it. */
+function meterFilters({ filters }: Liquid): void {
+  for (const [name, filter] of Object.entries(filters)) {
+    const work = workOf(name);
+    const { raw, handler } = typeof filter === "function" ? { raw: false, handler: filter } : filter;
+    filters[name] = {
+      raw,
+      handler(value: unknown, ...args: unknown[]): unknown {
+        work(meterOf(this.context), value, args);
+        return handler.call(this, value, ...args);
+      },
+    };
+  }
 }
 
-function createBoundedEmitter(context: Context) {
+/** Counts what is gone through, and what a loop writes: Liquid itself counts what filters make, and no more. */
+function meterRendering({ renderer }: Liquid): void {
+  const render = renderer.renderTemplates;
+  renderer.renderTemplates = (nodes, context, emitter = createMeteredEmitter(meterOf(context))) => {
+    meterOf(context).step(weightOf(nodes));
+    return render.call(renderer, nodes, context, emitter);
+  };
+}
+
+function createMeteredEmitter(meter: Meter) {
   let buffer = "";
   return {
     get buffer() {
@@ -71,10 +93,25 @@ function createBoundedEmitter(context: Context) {
     },
     write: (part: unknown): void => {
       const text = toText(part);
-      context.memoryLimit.use(text.length);
+      meter.hold(text.length);
       buffer += text;
     },
   };
+}
+
+function meterOf(context: Context): Meter {
+  if (context instanceof MeteredContext) return context.meter;
+  throw new Error("A template is filled in without a meter.");
+}
+
+/** A list is written out before anybody sees how long it is. */
+function writeOutput(this: { readonly context: Context }, value: unknown): string {
+  if (Array.isArray(value)) meterOf(this.context).hold(measure(value, meterOf(this.context)));
+  return toText(value);
+}
+
+function escapeOutput(this: { readonly context: Context }, value: unknown): string {
+  return escapeHtml(writeOutput.call(this, value));
 }
 
 function toText(value: unknown): string {

@@ -1,7 +1,15 @@
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import type { Attachment, Letter, PersonalParts } from "../mail/mailer.ts";
 import { textTemplateOf } from "./html-template.ts";
-import { hasTemplate, parseTemplate, TemplateFault, type TemplateKind, type Variables } from "./template.ts";
+import { Meter } from "./meter.ts";
+import {
+  hasTemplate,
+  parseTemplate,
+  type Template,
+  TemplateFault,
+  type TemplateKind,
+  type Variables,
+} from "./template.ts";
 import { textOfHtml } from "./text-of-html.ts";
 
 export type PartName = "subject" | "html" | "text";
@@ -24,10 +32,17 @@ export type Letters = {
   readonly letter: Letter;
   /**
    * What only this recipient gets; null where everybody gets the letter. Templates know the link by which they
-   * unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault.
+   * unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault. `spent` is told the steps it took.
    */
-  readonly personalFor: (recipient: ContentRecipient, unsubscribeUrl?: string | null) => PersonalParts | null;
+  readonly personalFor: (
+    recipient: ContentRecipient,
+    unsubscribeUrl?: string | null,
+    spent?: Spent,
+  ) => PersonalParts | null;
 };
+
+/** Steps (a microsecond, more or less) that filling in templates took: the same ones however busy the machine is. */
+export type Spent = (steps: number) => void;
 
 type MailContent = JobContent & { readonly subject: string };
 
@@ -38,13 +53,15 @@ function asMail(content: JobContent): MailContent {
   return { ...content, subject };
 }
 
-type Fill<Part> = (variables: Variables) => Part;
+type Fill<Part> = (variables: Variables, spent: Spent) => Part;
 
 const maxSubjectLength = 998;
 /** Of a part that is filled in. */
 const maxPartLength = 1_000_000;
 /** Longer HTML of one recipient goes without a text part: converting it takes longer than sending it. */
 const maxConvertedLength = 200_000;
+/** Converting takes so many steps for a character. */
+const conversionSteps = 0.2;
 
 /**
  * Reads the templates of a mailing. Whether it has any was found when it was accepted: a mailing from before that is
@@ -64,13 +81,13 @@ function readTemplates({ subject, html, text }: MailContent): Letters["personalF
   const fillHtml = html === null ? null : readPart("html", html, "html");
   const fillText = text === null ? null : readPart("text", text, "text");
   const convert = html === null || fillText !== null ? null : readConversion(html);
-  return ({ email, variables }, unsubscribeUrl = null) => {
+  return ({ email, variables }, unsubscribeUrl = null, spent = () => {}) => {
     const scope = { email, ...variables, ...(unsubscribeUrl === null ? {} : { unsubscribeUrl }) };
-    const filledHtml = fillHtml?.(scope) ?? null;
+    const filledHtml = fillHtml?.(scope, spent) ?? null;
     return {
-      subject: fillSubject(scope),
+      subject: fillSubject(scope, spent),
       html: filledHtml,
-      text: fillText?.(scope) ?? convert?.(scope, filledHtml ?? "") ?? null,
+      text: fillText?.(scope, spent) ?? convert?.(scope, spent, filledHtml ?? "") ?? null,
     };
   };
 }
@@ -78,28 +95,41 @@ function readTemplates({ subject, html, text }: MailContent): Letters["personalF
 function readPart(part: PartName, source: string, kind: TemplateKind): Fill<string> {
   if (!hasTemplate(source)) return () => source;
   const template = said(part, () => parseTemplate(source, kind));
-  return (variables) => {
-    const filled = said(part, () => template.render(variables));
+  return (variables, spent) => {
+    const filled = said(part, () => render(template, variables, spent));
     if (filled.length > maxPartLength) throw new PartFault(part, new TemplateFault("it makes too long a text", null));
     return filled;
   };
 }
 
+function render(template: Template, variables: Variables, spent: Spent): string {
+  const meter = new Meter();
+  try {
+    return template.render(variables, meter);
+  } finally {
+    spent(meter.used);
+  }
+}
+
 /** How the text part comes from the HTML: from its template where that can be, else from that of each recipient. */
-function readConversion(html: string): (variables: Variables, filledHtml: string) => string | null {
+function readConversion(html: string): (variables: Variables, spent: Spent, filledHtml: string) => string | null {
   if (!hasTemplate(html)) {
     const text = textOfHtml(html);
     return () => text;
   }
   const template = textTemplateOf(html);
   if (template !== null) return readPart("html", template, "text");
-  return (_, filledHtml) => (filledHtml.length > maxConvertedLength ? null : textOfHtml(filledHtml));
+  return (_, spent, filledHtml) => {
+    if (filledHtml.length > maxConvertedLength) return null;
+    spent(filledHtml.length * conversionSteps);
+    return textOfHtml(filledHtml);
+  };
 }
 
 const toOneLine =
   (fill: Fill<string>): Fill<string> =>
-  (variables) => {
-    const subject = fill(variables)
+  (variables, spent) => {
+    const subject = fill(variables, spent)
       .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
       .trim();
     const { length } = subject;

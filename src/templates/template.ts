@@ -1,6 +1,8 @@
 import { LiquidError, type Template as Node, Output } from "liquidjs";
 import { markupFilters } from "./allowed.ts";
 import { createEngine } from "./engine.ts";
+import { Meter, OverLimit } from "./meter.ts";
+import { MeteredContext } from "./metered-context.ts";
 
 /** What a template is filled in with: JSON, and nothing that could be called. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -11,7 +13,7 @@ export type Place = { readonly line: number; readonly column: number };
 export class TemplateFault extends Error {
   override readonly name = "TemplateFault";
   readonly place: Place | null;
-  /** It took as much time or room as there is: one of these is dear, many are an attack. */
+  /** It took as many steps or as much room as there is: one of these is dear, many are an attack. */
   readonly isOverLimit: boolean;
 
   constructor(reason: string, place: Place | null, isOverLimit = false) {
@@ -22,8 +24,8 @@ export class TemplateFault extends Error {
 }
 
 export type Template = {
-  /** Throws a TemplateFault. */
-  readonly render: (variables: Variables) => string;
+  /** Throws a TemplateFault. Whether it does depends on the template and the variables, and on nothing else. */
+  readonly render: (variables: Variables, meter?: Meter) => string;
   /** Whether what comes out is the source with words in the place of `{{ … }}`, and nothing else. */
   readonly isPlain: boolean;
 };
@@ -48,26 +50,30 @@ export function parseTemplate(source: string, kind: TemplateKind): Template {
   const depth = depthOf(source);
   if (depth > maxDepth) throw new TemplateFault(`it is nested ${depth} deep; expected at most ${maxDepth}`, null);
   const nodes = said(() => engine.parse(source));
-  const renderOnce = (variables: Variables): string => String(said(() => engine.renderSync(nodes, { ...variables })));
   return {
-    render: (variables) => {
-      try {
-        return renderOnce(variables);
-      } catch (failure) {
-        // The clock runs on while others have the processor: once is no proof of an endless template.
-        if (failure instanceof TemplateFault && failure.message === tooSlow) return renderOnce(variables);
-        throw failure;
-      }
-    },
+    render: (variables, meter = new Meter()) =>
+      String(said(() => engine.renderSync(nodes, new MeteredContext({ ...variables }, engine, meter)))),
     isPlain: !source.includes("{%") && nodes.every(isPlainNode),
   };
 }
 
+/** Of tags in tags, and of brackets within a tag. */
 function depthOf(source: string): number {
   let depth = 0;
   let deepest = 0;
   for (const [, isEnd] of source.matchAll(/\{%-?\s*(end)?(?:if|unless|case|for|capture)\b/g)) {
     depth = isEnd === undefined ? depth + 1 : Math.max(0, depth - 1);
+    deepest = Math.max(deepest, depth);
+  }
+  for (const [tag] of source.matchAll(/\{[{%][^[(}]*[[(][^}]*/g)) deepest = Math.max(deepest, bracketsIn(tag));
+  return deepest;
+}
+
+function bracketsIn(tag: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [sign] of tag.matchAll(/[[\]()]/g)) {
+    depth += sign === "[" || sign === "(" ? 1 : -1;
     deepest = Math.max(deepest, depth);
   }
   return deepest;
@@ -88,17 +94,13 @@ function said<Result>(step: () => Result): Result {
   }
 }
 
-const tooSlow = "it takes too long";
-
-const limits: readonly (readonly [said: RegExp, reason: string])[] = [
-  [/^template render limit/, tooSlow],
-  [/^memory alloc limit/, "it makes too long a text"],
-  [/^parse length limit/, "it is longer than 256000 characters"],
-  [/^Maximum call stack/, "it is nested too deep"],
-];
-
-const limitOf = (failure: unknown): string | null =>
-  limits.find(([said]) => failure instanceof Error && said.test(failure.message))?.[1] ?? null;
+function limitOf(failure: unknown): string | null {
+  const cause = LiquidError.is(failure) ? (failure.originalError ?? failure) : failure;
+  if (cause instanceof OverLimit) return cause.message;
+  if (!(cause instanceof Error)) return null;
+  if (cause.message.startsWith("parse length limit")) return "it is longer than 256000 characters";
+  return cause.message.startsWith("Maximum call stack") ? "it is nested too deep" : null;
+}
 
 /** Without the place at its end, which Liquid writes in its own way. */
 const wordsOf = ({ message }: LiquidError): string => message.replace(/(, file:\S*)?, line:\d+, col:\d+$/, "");

@@ -103,7 +103,7 @@ const refusals: readonly Refusal[] = [
     "with a template without end",
     { body: "{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}" },
     "/recipients/0",
-    /it takes too long$/,
+    /it does too much$/,
   ],
   [
     "with an attachment without a name",

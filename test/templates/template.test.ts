@@ -38,6 +38,36 @@ const hostile: Readonly<Record<string, readonly [source: string, variables?: Var
     "{% for i in (1..99) %}{% assign a = a | replace: 'x', a %}{% endfor %}",
     { a: "xxxxxxxx" },
   ],
+  "counts where adding one changes nothing": [
+    "{% for i in (9007199254740992..n) %}{% endfor %}",
+    { n: 9007199254740994 },
+  ],
+  "hides such a range in a path": ["{{ l | where: 'a[(9007199254740992..9007199254740994)]' }}", { l: [{ a: 1 }] }],
+  "lists the keys of an object again and again": [
+    "{% for i in (1..99999) %}{% assign n = o.size %}{% endfor %}",
+    { o: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index])) },
+  ],
+  "compares lists again and again": [
+    "{% for i in (1..99999) %}{% case a %}{% when b %}{% endcase %}{% endfor %}",
+    { a: [Array(50_000).fill(1)], b: [Array(50_000).fill(1)] },
+  ],
+  "looks for one text in another at every place": [
+    "{% for i in (1..99) %}{% assign b = a | remove: c %}{% endfor %}",
+    { a: "a".repeat(400_000), c: `b${"a".repeat(1000)}` },
+  ],
+  "takes a path apart for each element": [
+    "{{ l | sort: p }}",
+    { l: Array(5000).fill({ a: 1 }), p: "b.".repeat(50_000) },
+  ],
+  "writes a list of large lists": [
+    `{% assign l = a %}${"{% assign l = l | concat: l %}".repeat(12)}{{ l | join }}`,
+    { a: [Array(50_000).fill(1)] },
+  ],
+  "asks for ten thousand dates in one": ["{{ 'now' | date: f }}", { f: "%c".repeat(10_000) }],
+  "tries a thousand branches in a loop": [
+    `{% for i in (1..99999) %}{% if false %}${"{% elsif false %}".repeat(900)}{% endif %}{% endfor %}`,
+  ],
+  "nests brackets in a path": [`{{ a${"[a".repeat(5000)} }}`, { a: 1 }],
   "asks for a wide date": ["{{ 'now' | date: '%99999999d' }}"],
   "nests conditions": [`${"{% if a %}".repeat(1900)}`, { a: 1 }],
   "nests brackets": [`{{ ${"(".repeat(50_000)} }}`],

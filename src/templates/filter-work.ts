@@ -1,0 +1,78 @@
+import { measure } from "./measure.ts";
+import type { Meter } from "./meter.ts";
+
+/** What a filter is going to do, paid before it does it. */
+export type FilterWork = (meter: Meter, value: unknown, args: readonly unknown[]) => void;
+
+const constant: FilterWork = () => {};
+
+/** Walks over what it is given, some times. */
+const over =
+  (times: number): FilterWork =>
+  (meter, value, args) => {
+    meter.look(times * (measure(value, meter) + measureAll(args, meter)));
+  };
+
+/** Looks for one text in another: at worst it compares the whole of it at every place. */
+const search =
+  (times: number): FilterWork =>
+  (meter, value, [pattern, ...others]) => {
+    const sought = measure(pattern, meter);
+    meter.look(measure(value, meter) * (times + sought / 8) + sought + measureAll(others, meter));
+  };
+
+/** Reads a property of each element, whose path Liquid takes apart each time. */
+const each: FilterWork = (meter, value, [path, ...others]) => {
+  meter.step(lengthOf(value) * (1 + measure(path, meter) / 8 + measureAll(others, meter) / 32));
+};
+
+/** Compares each element with some others, to the end of both where they are alike. */
+const order: FilterWork = (meter, value, [path]) => {
+  each(meter, value, [path]);
+  meter.look(measure(value, meter, true) * (1 + Math.log2(1 + lengthOf(value))) * 4);
+};
+
+/** Each sign of a format is a look into the calendar, or into that of a country. */
+const dates: FilterWork = (meter, value, args) => {
+  const signs = typeof args[0] === "string" ? args[0].split("%").length : 4;
+  meter.step(70 * signs);
+  meter.look(measure(value, meter) + measureAll(args, meter));
+};
+
+const measureAll = (values: readonly unknown[], meter: Meter): number =>
+  values.reduce<number>((sum, value) => sum + measure(value, meter), 0);
+
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
+const works: Readonly<Record<string, FilterWork>> = {
+  cgi_escape: over(10),
+  default: constant,
+  escape: over(4),
+  first: constant,
+  last: constant,
+  raw: constant,
+  size: constant,
+  map: each,
+  newline_to_br: over(4),
+  sum: each,
+  where: each,
+  sort: order,
+  sort_natural: order,
+  remove: search(2),
+  remove_first: search(1),
+  remove_last: search(1),
+  replace: search(2),
+  replace_first: search(1),
+  replace_last: search(1),
+  split: search(2),
+  uri_escape: over(4),
+  url_encode: over(5),
+  date: dates,
+  date_to_long_string: dates,
+  date_to_rfc822: dates,
+  date_to_string: dates,
+  date_to_xmlschema: dates,
+};
+
+/** That of a filter without an entry is to walk over what it is given. */
+export const workOf = (filter: string): FilterWork => works[filter] ?? over(2);

@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
+
+/** Takes some 25 ms where nobody else wants the processor, and is in the middle of it when it is taken away. */
+const dear = '{% assign n = "" %}{% for i in (1..5000) %}{% assign n = i | append: "x" %}{% endfor %}{{ name }}';
+/** Never comes to an end that anybody would wait for. */
+const endless = "{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}";
+
+const people = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ email: `p${index}@example.com`, variables: { name: `n${index}` } }));
+
+describe("a machine that is busy with something else", function () {
+  this.timeout(120_000);
+
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mail: TestMailServer;
+  let service: WaybillProcess;
+  let client: ApiClient;
+  const timers: NodeJS.Timeout[] = [];
+
+  /** Of every 110 ms the process gets 40. */
+  function keepBusy(): void {
+    timers.push(
+      setInterval(() => {
+        process.kill(service.pid, "SIGSTOP");
+        timers.push(setTimeout(() => process.kill(service.pid, "SIGCONT"), 70));
+      }, 110),
+    );
+  }
+
+  before(async () => {
+    [nats, database, mail] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
+    service = await spawnWaybill({ nats, mysqlUrl: database.url, smtpUrl: mail.url }, "api,scheduler,worker,projector");
+    client = createApiClient(service.url);
+    keepBusy();
+  });
+  after(async () => {
+    for (const timer of timers) clearTimeout(timer);
+    process.kill(service.pid, "SIGCONT");
+    await service.terminate();
+    await Promise.all([mail.stop(), database.drop(), nats.cleanUp()]);
+  });
+
+  it("refuses no mailing that an idle one takes, and gives up nobody whose mail can be filled in", async () => {
+    const body = dear;
+    const mailings = Array.from({ length: 8 }, () =>
+      client.create({ subject: "{{ name }}", body, recipients: people(4) }),
+    );
+    for (const jobId of await Promise.all(mailings)) {
+      const { status, progress } = await client.ended(jobId, 60_000);
+      expect([status, progress.sent, progress.failed]).to.deep.equal(["completed", 4, 0]);
+    }
+  });
+
+  it("refuses the same templates as an idle one", async () => {
+    const { status, body } = await client.post("/api/jobs", { subject: "Hi", body: endless, recipients: people(2) });
+    expect(status).to.equal(400);
+    expect(body).to.have.nested.property(
+      "errors[0].message",
+      "recipients[0] cannot fill in body at line 1, column 26: it does too much",
+    );
+  });
+});
