@@ -28,7 +28,7 @@ const reason = "No job was made of it.";
  */
 export function createSweeper(
   ports: ErasurePorts,
-  things: StoredThings,
+  things: Pick<StoredThings, "unsettled">,
   { olderThanMs, everyMs }: SweeperSettings,
   reports: SweeperReports,
 ): Sweeper {

@@ -12,13 +12,34 @@ import type { World } from "./world.ts";
 
 const groupSha256 = "9".repeat(64);
 
-const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+export const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const now = (): string => new Date().toISOString();
 const sayAgainAfterMs = 700;
+
+export const anotherSubject = "Another subject";
 
 export const jobIdOf = (index: number): string => `job-${index + 1}`;
 
 export const addressOf = (job: number, recipient: number): string => `r${recipient}@${jobIdOf(job)}.example`;
+
+/** What is asked for with the key of a job; with another subject it is another request. */
+export function draftOf(world: World, index: number, scenario: JobOfScenario, subject = exampleContent.subject) {
+  const job = { tenant: "default", jobId: jobIdOf(index) };
+  const recipients = Array.from({ length: scenario.recipients }, (_, recipient) => ({
+    email: addressOf(index, recipient),
+  }));
+  const content = encodeContent({ ...exampleContent, subject, recipients });
+  const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs, isGrouped } = scenario;
+  const scheduledAt = startsAfterMs === null ? null : new Date(world.nowMs() + startsAfterMs).toISOString();
+  const settings: JobSettings = {
+    ...exampleSettings,
+    ...{ priority, maxAttempts, retryDelayMs, onUnknown, scheduledAt, groupSha256: isGrouped ? groupSha256 : null },
+    total: scenario.recipients,
+    contentSha256: digestOf(content),
+    requestSha256: digestOf(`${job.jobId} ${subject}`),
+  };
+  return { job, content, attachments: [], settings };
+}
 
 /** Says to the service what people say: jobs until they are accepted, orders once, whatever becomes of them. */
 export function createClients(world: World, { shared, createClient }: Service) {
@@ -40,32 +61,26 @@ export function createClients(world: World, { shared, createClient }: Service) {
 
   return {
     areDone: (): boolean => clients.size === 0,
-    create: (index: number, scenario: JobOfScenario): void => {
-      const job = { tenant: "default", jobId: jobIdOf(index) };
-      const recipients = Array.from({ length: scenario.recipients }, (_, recipient) => ({
-        email: addressOf(index, recipient),
-      }));
-      const content = encodeContent({ ...exampleContent, recipients });
-      const { priority, maxAttempts, retryDelayMs, onUnknown, startsAfterMs, isGrouped } = scenario;
-      const scheduledAt = startsAfterMs === null ? null : new Date(world.nowMs() + startsAfterMs).toISOString();
-      const settings: JobSettings = {
-        ...exampleSettings,
-        ...{ priority, maxAttempts, retryDelayMs, onUnknown, scheduledAt, groupSha256: isGrouped ? groupSha256 : null },
-        total: scenario.recipients,
-        contentSha256: digestOf(content),
-        requestSha256: digestOf(job.jobId),
-      };
+    create: (index: number, scenario: JobOfScenario, mayBeRefused: boolean): void => {
+      let draft = draftOf(world, index, scenario);
+      const { job } = draft;
       const client = createClient();
       clients.add(client);
       const [log, contents] = [shared.logOf(client), shared.contentsOf(client)];
       const say = (): void => {
-        acceptJob(log, contents, { job, content, attachments: [], settings }, cause, now()).then(
+        acceptJob(log, contents, draft, cause, now()).then(
           ({ outcome }) => {
-            clients.delete(client);
-            if (outcome !== "accepted") world.violated(`${job.jobId} is refused`);
+            if (outcome === "accepted") clients.delete(client);
+            else if (mayBeRefused) sayTheOther();
+            else world.violated(`${job.jobId} is refused`);
           },
           () => setTimeout(say, sayAgainAfterMs),
         );
+      };
+      /** Somebody who asked for something else with the key was faster, and may have died over it. */
+      const sayTheOther = (): void => {
+        draft = draftOf(world, index, scenario, anotherSubject);
+        say();
       };
       world.runIn(client, say);
     },

@@ -1,6 +1,7 @@
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import { addressOf, createClients, jobIdOf } from "./client.ts";
 import { startsOutOfOrder } from "./group-order.ts";
+import { createRivals, faultsOfContent } from "./rivals.ts";
 import { type Moment, type Order, type Scenario, scenarioOf, type Unrest } from "./scenario.ts";
 import { createService } from "./service.ts";
 import { installVirtualTime } from "./virtual-time.ts";
@@ -45,6 +46,7 @@ const isGrouped = (view: JobView | null): boolean => view !== null && view.setti
 async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): Promise<History> {
   const service = createService(world, scenario);
   const clients = createClients(world, service);
+  const rivals = createRivals(world, service);
   const { shared, mail } = service;
   const viewOf = (jobId: string) => foldJobView(shared.historyOf(jobId).map(({ event }) => event));
   const jobIds = scenario.jobs.map((_, index) => jobIdOf(index));
@@ -55,7 +57,8 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   /** By one of its group that is paused and that nobody will resume. */
   const isHeldBack = (jobId: string): boolean =>
     isGrouped(viewOf(jobId)) && jobIds.map(viewOf).some((view) => view?.status === "paused" && isGrouped(view));
-  const isQuiet = (): boolean => world.isHealed() && clients.areDone() && service.isIdle() && !jobIds.some(isWaiting);
+  const isQuiet = (): boolean =>
+    world.isHealed() && clients.areDone() && rivals.areDone() && service.isIdle() && !jobIds.some(isWaiting);
 
   const causeUnrest = ({ job, how, afterMs, times, everyMs }: Unrest): void => {
     mail.putOff(times * everyMs + puttingOffMs);
@@ -73,7 +76,10 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
 
   service.start();
   scenario.jobs.forEach((job, index) => {
-    world.schedule(job.createdAfterMs, () => clients.create(index, job));
+    const own = scenario.rivals.filter((rival) => rival.job === index);
+    const mayBeRefused = own.some(({ does }) => does === "another");
+    world.schedule(job.createdAfterMs, () => clients.create(index, job, mayBeRefused));
+    for (const rival of own) world.schedule(job.createdAfterMs + rival.afterMs, () => rivals.act(rival, job));
   });
   const at = ({ afterEvents, delayMs }: Moment, act: () => void): void => {
     shared.onStored.push(({ sequence }) => {
@@ -104,6 +110,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   for (const jobId of world.isHealed() ? jobIds : []) {
     const own = mail.handovers.filter((handover) => handover.jobId === jobId);
     for (const fault of faultsOfJob(jobId, shared.historyOf(jobId), own, isHeldBack(jobId))) world.violated(fault);
+    for (const fault of await faultsOfContent(service, jobId, scenario.rivals.length > 0)) world.violated(fault);
   }
   for (const fault of startsOutOfOrder(shared.entries)) world.violated(fault);
   return {

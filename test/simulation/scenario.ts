@@ -58,6 +58,16 @@ export type Unrest = Moment & {
   readonly everyMs: number;
 };
 
+/** Somebody who asks for a job with its key, too, or erases what it was about. Stands still before one of his steps. */
+export type Rival = {
+  readonly job: number;
+  readonly does: "the same" | "another" | "erase";
+  /** After the first request, which comes again and again until it is answered. */
+  readonly afterMs: number;
+  readonly standsBefore: number;
+  readonly standsForMs: number;
+};
+
 /** What a history begins with; what happens in it, the seed decides. */
 export type Scenario = {
   readonly faults: Faults;
@@ -75,6 +85,7 @@ export type Scenario = {
   readonly healedAfterMs: number;
   readonly unsubscriptions: readonly Unsubscription[];
   readonly unrest: readonly Unrest[];
+  readonly rivals: readonly Rival[];
 };
 
 /** Often never, so that every kind of fault is also seen without the others. */
@@ -147,6 +158,14 @@ const unrest: fc.Arbitrary<Unrest> = fc.record({
 
 const moments = (maxLength: number) => fc.array(moment, { maxLength });
 
+const rival: fc.Arbitrary<Rival> = fc.record({
+  job: fc.nat({ max: 2 }),
+  does: fc.constantFrom("the same", "the same", "the same", "another", "erase"),
+  afterMs: fc.oneof(within(5), within(5), within(20_000)),
+  standsBefore: fc.nat({ max: 5 }),
+  standsForMs: fc.oneof(within(5), within(60_000)),
+});
+
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   faults,
   jobs: fc.array(job, { minLength: 1, maxLength: 3 }),
@@ -167,6 +186,10 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   unrest: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(unrest, { minLength: 1, maxLength: 1 }) },
+  ),
+  rivals: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(rival, { minLength: 1, maxLength: 4 }) },
   ),
 });
 

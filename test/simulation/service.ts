@@ -1,7 +1,9 @@
 import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import { createSweeper } from "../../src/erasure/sweeper.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
 import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
@@ -10,6 +12,7 @@ import type { WorkQueue } from "../../src/work-queue/work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
 import { createMailWork } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
 import { createConsumer } from "./consumer.ts";
 import { createMailWorld } from "./mail-world.ts";
 import { createProbes } from "./probes.ts";
@@ -26,6 +29,8 @@ type Running = { readonly process: SimulatedProcess; readonly worker: Worker | n
 
 const feedPatienceMs = 10_000;
 const stopWithinMs = 10_000;
+/** Long enough for the request that comes again and again, so that every job gets its own id. */
+const sweeping = { olderThanMs: 60_000, everyMs: 5000 };
 const rankOf = ({ data }: JobQueued): number => ["high", "normal", "low"].indexOf(data.priority);
 
 /** The processes of a service in a world, each with its own way to the log, the queue and the mail server. */
@@ -39,6 +44,7 @@ export function createService(world: World, scenario: Scenario) {
   const queue = createConsumer<JobQueued>(world, queuePatienceMs);
   const feed = createConsumer<JobEvent>(world, feedPatienceMs);
   const running = new Set<Running>();
+  const hasSweeper = scenario.rivals.length > 0;
   let born = 0;
 
   shared.onStored.push((entry) => {
@@ -127,6 +133,18 @@ export function createService(world: World, scenario: Scenario) {
     return null;
   };
 
+  const startSweeper = (process: SimulatedProcess): null => {
+    const ports = {
+      log: shared.logOf(process),
+      contentStore: shared.contentsOf(process),
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+    };
+    const failed = report(process);
+    createSweeper(ports, shared.thingsOf(process), sweeping, { erased: () => {}, failed }).start();
+    return null;
+  };
+
   return {
     shared,
     mail,
@@ -134,13 +152,20 @@ export function createService(world: World, scenario: Scenario) {
     readSide,
     /** For whoever is outside of the service: it neither crashes nor freezes. */
     createClient: (): SimulatedProcess => bear("client", false),
+    /** For a request that its process may not survive. */
+    createRival: (): SimulatedProcess => bear("rival"),
     start: (): void => {
       for (let count = 0; count < scenario.workers; count += 1) keepRunning("worker", startWorker);
       for (let count = 0; count < scenario.schedulers; count += 1) keepRunning("scheduler", startScheduler);
+      if (hasSweeper) keepRunning("sweeper", startSweeper);
     },
     processes: (): SimulatedProcess[] => [...running].map(({ process }) => process),
     isIdle: (): boolean =>
-      queue.isEmpty() && feed.isEmpty() && readSide.isUpToDate() && [...running].every(({ worker }) => !worker?.busy()),
+      !(hasSweeper && shared.hasUnsettled()) &&
+      queue.isEmpty() &&
+      feed.isEmpty() &&
+      readSide.isUpToDate() &&
+      [...running].every(({ worker }) => !worker?.busy()),
     /** Stops a worker as an operator does; a new one takes its place. */
     restartWorker: (): void => {
       const found = [...running].find(({ process, worker }) => worker !== null && process.state === "alive");

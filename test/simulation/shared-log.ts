@@ -1,5 +1,6 @@
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { ask } from "./wire.ts";
@@ -16,6 +17,7 @@ export function createSharedLog(world: World) {
   const contents = createMemoryContentStore();
   const entries: Entry[] = [];
   const onStored: ((entry: Entry) => void)[] = [];
+  const things: { readonly job: JobRef; readonly storedAtMs: number; isSettled: boolean }[] = [];
   const hearers = new Set<{ readonly process: SimulatedProcess; readonly jobId: string; readonly heard: () => void }>();
 
   const storing = async (job: JobRef, store: () => Promise<number>): Promise<number> => {
@@ -64,10 +66,31 @@ export function createSharedLog(world: World) {
         },
       };
     },
+    contents,
+    hasUnsettled: (): boolean => things.some(({ isSettled }) => !isSettled),
+    thingsOf: (process: SimulatedProcess): Pick<StoredThings, "unsettled"> => ({
+      unsettled: (storedBeforeMs) =>
+        ask(world, process, "unsettled content", async () =>
+          things
+            .filter(({ isSettled, storedAtMs }) => !isSettled && storedAtMs <= storedBeforeMs)
+            .map((thing) => ({
+              job: thing.job,
+              attachment: null,
+              settle: () => {
+                thing.isSettled = true;
+              },
+            })),
+        ),
+    }),
     contentsOf: (process: SimulatedProcess): ContentStore => ({
       maxBytes: contents.maxBytes,
       attachments: contents.attachments,
-      put: (job, content) => ask(world, process, "put content", () => contents.put(job, content)),
+      put: (job, content) =>
+        ask(world, process, "put content", async () => {
+          const isNew = await contents.put(job, content);
+          if (isNew) things.push({ job, storedAtMs: world.nowMs(), isSettled: false });
+          return isNew;
+        }),
       get: (job) => ask(world, process, "get content", () => contents.get(job)),
       rewrite: (job, change) => ask(world, process, "rewrite content", () => contents.rewrite(job, change)),
       erase: (job) => ask(world, process, "erase content", () => contents.erase(job)),

@@ -92,6 +92,7 @@ export function createWorld(seed: number, faults: Faults) {
     onEnd,
     note,
     crash,
+    freeze,
     schedule,
     nowMs: () => now,
     random: chance.next,
