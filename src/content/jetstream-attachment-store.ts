@@ -1,10 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
-import { type JobRef, LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { type JobRef, LogFull } from "../event-log/event-log.ts";
 import { nextMessageOf, removeMessage } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { readSubject } from "../event-log/jetstream-reader.ts";
 import type { AttachmentStore } from "./content-store.ts";
+import { digestOf } from "./encode-content.ts";
 
 type BucketSettings = { readonly prefix: string; readonly replicas: number };
 
@@ -12,8 +13,6 @@ type Bucket = { readonly objects: ObjectStore; readonly manager: JetStreamManage
 
 /** For each question, of which a large attachment takes some dozens at a time. */
 const answerMs = 5000;
-/** For the whole of one that is read. */
-const readMs = 30_000;
 
 /** One object an attachment in the bucket ATTACHMENTS, which is made when the first one is stored or asked for. */
 export function createJetStreamAttachmentStore(
@@ -49,8 +48,9 @@ export function createJetStreamAttachmentStore(
         const { objects, manager, name } = await open();
         const there = await objects.info(nameOf(job, sha256));
         if (there === null || !(await isWhole(manager, name, there))) return null;
-        const bytes = await inTime(objects.getBlob(nameOf(job, sha256)).catch(nullIfCorrupt));
-        return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        const chunks = await readSubject(connection, streamOf(name), chunksOf(name, there));
+        const bytes = Buffer.concat(chunks.map(({ data }) => data));
+        return digestOf(bytes) === sha256 ? bytes : null;
       }),
     erase: (job, sha256) =>
       asking(connection, async () => {
@@ -94,19 +94,4 @@ async function overwrite(connection: JetStreamConnection, bucket: string, info: 
     // Somebody else may be at it too.
     await removeMessage(connection, streamOf(bucket), chunk.sequence);
   }
-}
-
-/** The client compares digests as it reads, and says so in these words only. */
-function nullIfCorrupt(failure: unknown): null {
-  if (failure instanceof Error && failure.message.includes("corrupt object")) return null;
-  throw failure;
-}
-
-async function inTime<Result>(reading: Promise<Result>): Promise<Result> {
-  const over = new AbortController();
-  const late = pause(readMs, undefined, { signal: over.signal }).then(() => {
-    throw new LogUnavailable("The attachment did not come in time.");
-  });
-  late.catch(() => {});
-  return await Promise.race([reading, late]).finally(() => over.abort());
 }

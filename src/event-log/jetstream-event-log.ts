@@ -38,8 +38,8 @@ export async function createJetStreamEventLog(
   const decode = (message: Msg): LogEntry =>
     decodeMessage(prefix, message.subject, placeOf(message).streamSequence, message.data);
 
-  const read = async (job: JobRef, channel: Channel): Promise<StoredEvent[]> => {
-    const messages = await readSubject(connection, stream, subjectOf(prefix, job, channel));
+  const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> => {
+    const messages = await readSubject(connection, stream, subjectOf(prefix, job, channel), last);
     return messages.map(decode).filter(isOfJob);
   };
 
@@ -51,7 +51,7 @@ export async function createJetStreamEventLog(
     const last = await lastOf(job);
     if (last === null) return [];
     const entry = decodeMessage(prefix, last.subject, last.sequence, last.data);
-    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : await read(job, "job");
+    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : await read(job, "job", last.sequence);
   };
 
   return {

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import { LogUnavailable } from "../event-log/event-log.ts";
-import { askJetStream } from "../event-log/jetstream-api.ts";
+import { askJetStream, lastMessageOf } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { isMessageMissing } from "../event-log/jetstream-errors.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { placeOf } from "../event-log/jetstream-message.ts";
 import { openPull, type Pull, PullEnded } from "../event-log/jetstream-pull.ts";
+import { isClustered } from "../event-log/jetstream-reader.ts";
 import type { LogMessage } from "./log-message.ts";
 
 const batch = 2000;
@@ -43,8 +44,9 @@ class Stalled extends Error {
 
 /**
  * Every message after a sequence, of one subject alone where one is named, up to where the log ends. What the server counts
- * when it is asked is what is read: so it ends, and needs no guess when. A message whose bytes were broken on the disk is
- * counted and never comes: it is stepped over, as if it were not there.
+ * when it is asked is what is read: so it ends, and needs no guess when. In a cluster the server that counts may lag
+ * behind: then it is read on, until it has come to where the leader's log ended at first. A message whose bytes were
+ * broken on the disk is counted and never comes: it is stepped over, as if it were not there.
  */
 export async function* readStored(
   connection: JetStreamConnection,
@@ -55,15 +57,18 @@ export async function* readStored(
   let last = afterSequence;
   let filter = subject;
   let failures = 0;
+  let reach: number | null = null;
   for (;;) {
     try {
+      reach ??= await endOf(connection, stream, subject);
       for await (const messages of readOnce(connection, stream, last, filter)) {
         failures = 0;
         const wanted = messages.filter((message) => subject === null || message.subject === subject);
         if (wanted.length > 0) yield wanted;
         last = placeOf(messages.at(-1) as Msg).streamSequence;
       }
-      return;
+      if (last >= reach) return;
+      throw new PullEnded("a replica has not yet all of the log");
     } catch (failure) {
       if (failure instanceof Stalled) {
         // What is missing among messages of one subject cannot be told: all of them are looked through.
@@ -78,6 +83,13 @@ export async function* readStored(
       await pause(retryAfterMs);
     }
   }
+}
+
+/** Where the leader's log ends, or what it has of the subject; one server alone has no replica that could lag behind it. */
+async function endOf(connection: JetStreamConnection, stream: string, subject: string | null): Promise<number> {
+  if (!isClustered(connection)) return 0;
+  if (subject === null) return await lastSequenceOf(connection, stream);
+  return (await asking(connection, () => lastMessageOf(connection, stream, subject)))?.sequence ?? 0;
 }
 
 /** The place of the message that is in the way; where the next one can be read, nothing is. */

@@ -1,10 +1,12 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { LogUnavailable } from "../event-log/event-log.ts";
-import { askJetStream } from "../event-log/jetstream-api.ts";
+import { askJetStream, lastMessageOf } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { placeOf } from "../event-log/jetstream-message.ts";
 import { openPull } from "../event-log/jetstream-pull.ts";
+import { isClustered } from "../event-log/jetstream-reader.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { digestPattern } from "./address-digest.ts";
 import type { SuppressionEntries } from "./suppressed-digests.ts";
@@ -12,10 +14,14 @@ import type { SuppressionEntries } from "./suppressed-digests.ts";
 type StreamInfo = { readonly created: string; readonly state: { readonly last_seq: number } };
 
 const readAtOnce = 2000;
+/** So long a replica that lags behind, or others in its place, have to come to where the leader is. */
+const patienceMs = 1500;
+const readAgainAfterMs = 100;
 
 /** The stream SUPPRESSIONS as whoever only wants to know the digests reads it: the subject of an entry says them. */
 export function createJetStreamSuppressionEntries(connection: JetStreamConnection, prefix: string): SuppressionEntries {
   const stream = streamName(prefix, "SUPPRESSIONS");
+  const all = streamFilter(prefix, "SUPPRESSIONS");
   const { nats } = connection;
   return {
     state: async () => {
@@ -24,10 +30,21 @@ export function createJetStreamSuppressionEntries(connection: JetStreamConnectio
       );
       return { createdAt: created, lastSequence: state.last_seq };
     },
-    readAfter: (sequence, tell) => readSubjects(connection, stream, sequence, tellDigest(tell)),
+    readAfter: async (sequence, tell) => {
+      const deadline = performance.now() + patienceMs;
+      for (;;) {
+        try {
+          return await readToTheEnd(connection, stream, all, sequence, tellDigest(tell));
+        } catch (failure) {
+          const isElsewhere = failure instanceof LogUnavailable && isClustered(connection);
+          if (!isElsewhere || performance.now() >= deadline) throw failure;
+          await pause(readAgainAfterMs);
+        }
+      }
+    },
     onEntry: (tell) => {
       const hear = tellDigest(tell);
-      const subscription = nats.subscribe(streamFilter(prefix, "SUPPRESSIONS"), {
+      const subscription = nats.subscribe(all, {
         callback: (_, { subject }) => hear(subject),
       });
       return () => {
@@ -45,14 +62,30 @@ const tellDigest =
     if (digestPattern.test(token)) tell(token);
   };
 
+/** Whoever is left out would be mailed: what a replica has not yet is LogUnavailable. */
+async function readToTheEnd(
+  connection: JetStreamConnection,
+  stream: string,
+  all: string,
+  afterSequence: number,
+  tell: (subject: string) => void,
+): Promise<void> {
+  // Asked each time, as the last entry may be taken off its list meanwhile.
+  const last = await asking(connection, () => lastMessageOf(connection, stream, all));
+  const reached = await readSubjects(connection, stream, afterSequence, tell);
+  if (reached < (last?.sequence ?? 0)) throw new LogUnavailable("A replica has not yet all of the suppressions.");
+}
+
+/** Answers how far it has come: to where the replica ends that it was given, which may lag behind. */
 async function readSubjects(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
   tell: (subject: string) => void,
-): Promise<void> {
+): Promise<number> {
   const reader = await createReader(connection, stream, afterSequence);
   const pull = openPull(connection, nextMessages(stream, reader.name), readAtOnce);
+  let reached = afterSequence;
   try {
     for (let read = 0; read < reader.pending; ) {
       const messages = await pull.next();
@@ -62,7 +95,9 @@ async function readSubjects(
       if (last === undefined || placeOf(last).consumerSequence !== read) {
         throw new LogUnavailable("NATS left out some of the suppressions.");
       }
+      reached = placeOf(last).streamSequence;
     }
+    return reached;
   } catch (failure) {
     if (!isPassing(failure)) throw failure;
     throw new LogUnavailable("The suppressions could not be read to their end.", { cause: failure });

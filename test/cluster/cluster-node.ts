@@ -10,6 +10,8 @@ export type ClusterNode = {
   readonly name: string;
   /** To connect to this server and to no other. */
   readonly config: NatsConfig;
+  /** Its monitoring port. */
+  readonly monitorUrl: string;
   /** False while it is stopped, killed, frozen, or without its routes. */
   readonly isWhole: () => boolean;
   stop(): Promise<void>;
@@ -23,12 +25,12 @@ export type ClusterNode = {
   wipe(): Promise<void>;
   /** Breaks its routes to the others; clients still reach it. */
   cutOff(): Promise<void>;
-  /** Lets its routes swallow everything until `rejoin`, which passes it on; clients still reach it. */
-  stall(): void;
+  /** Lets its routes, or the one to another server, swallow everything until `rejoin`, which passes it on. */
+  stall(other?: ClusterNode): void;
   rejoin(): Promise<void>;
 };
 
-type Ports = { readonly nats: number; readonly cluster: number };
+type Ports = { readonly nats: number; readonly cluster: number; readonly monitoring: number };
 
 type NodeOptions = {
   readonly name: string;
@@ -40,7 +42,7 @@ type NodeOptions = {
 /** Starts it; it is ready once the others are there too. */
 export async function startClusterNode({ name, binary, folder, routes }: NodeOptions): Promise<ClusterNode> {
   const store = join(folder, "store");
-  let ports: Ports = { nats: -1, cluster: -1 };
+  let ports: Ports = { nats: -1, cluster: -1, monitoring: -1 };
   let server: ChildServer | null = null;
   let isFrozen = false;
   let hasRoutes = true;
@@ -72,6 +74,7 @@ export async function startClusterNode({ name, binary, folder, routes }: NodeOpt
   return {
     name,
     config: toConfig([ports.nats]),
+    monitorUrl: `http://127.0.0.1:${ports.monitoring}`,
     isWhole: () => server !== null && !isFrozen && hasRoutes,
     stop: () => end("stop"),
     kill: () => end("kill"),
@@ -89,9 +92,10 @@ export async function startClusterNode({ name, binary, folder, routes }: NodeOpt
       hasRoutes = false;
       return routes.cutOff(name);
     },
-    stall: () => {
+    stall: (other) => {
       hasRoutes = false;
-      routes.stall(name);
+      if (other === undefined) routes.stall(name);
+      else routes.stallBetween(name, other.name);
     },
     rejoin: () => {
       hasRoutes = true;
@@ -113,6 +117,7 @@ const toServerConfig = (name: string, store: string, portsFolder: string, ports:
   host: "127.0.0.1",
   // Free ones at first, and the same again later.
   port: ports.nats,
+  http_port: ports.monitoring,
   ports_file_dir: portsFolder,
   jetstream: { store_dir: store },
   cluster: {
@@ -135,8 +140,8 @@ async function readPorts(folder: string): Promise<Ports | null> {
       await readFile(join(folder, file), "utf8"),
     );
     const portIn = (urls: readonly string[] = []): number => Number(/:(\d+)$/.exec(urls[0] ?? "")?.[1]);
-    const ports = { nats: portIn(found.nats), cluster: portIn(found.cluster) };
-    return ports.nats > 0 && ports.cluster > 0 ? ports : null;
+    const ports = { nats: portIn(found.nats), cluster: portIn(found.cluster), monitoring: portIn(found.monitoring) };
+    return Math.min(ports.nats, ports.cluster, ports.monitoring) > 0 ? ports : null;
   } catch {
     return null;
   }

@@ -25,6 +25,8 @@ export type NatsCluster = {
   readonly prefix: string;
   /** The server that leads a stream (`streamName` says its name); waits for an election. */
   leaderOf(stream: string): Promise<ClusterNode>;
+  /** The server that says where streams and consumers are placed. */
+  placer(): Promise<ClusterNode>;
   /** The other servers of a stream with three replicas. */
   followersOf(stream: string): Promise<readonly ClusterNode[]>;
   /** Lets another server lead the stream, without any fault. */
@@ -67,6 +69,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     config: { ...(nodes[0] as ClusterNode).config, servers: nodes.flatMap(({ config }) => config.servers) },
     prefix: `t${randomBytes(5).toString("hex")}`,
     leaderOf,
+    placer: () => eventually(async () => namedIn(nodes, await metaLeaderBy(anyOf(nodes))), electionMs),
     followersOf: async (stream) => {
       const leader = await leaderOf(stream);
       return nodes.filter((node) => node !== leader);
@@ -100,6 +103,12 @@ async function onServer<Result>({ config }: ClusterNode, work: Work<Result>): Pr
   } finally {
     await connection.close();
   }
+}
+
+async function metaLeaderBy({ monitorUrl }: ClusterNode): Promise<string | undefined> {
+  const answer = await fetch(new URL("/jsz", monitorUrl), { signal: AbortSignal.timeout(5000) });
+  const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: { leader?: string } };
+  return cluster?.leader;
 }
 
 function anyOf(nodes: readonly ClusterNode[]): ClusterNode {

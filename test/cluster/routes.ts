@@ -12,6 +12,8 @@ export type Routes = {
   cutOff(name: string): Promise<void>;
   /** Holds back what a server says to the others and what they say to it, without breaking a connection. */
   stall(name: string): void;
+  /** The same between two servers alone, each of which still has the third. */
+  stallBetween(one: string, other: string): void;
   /** Ends a cut or a stall; what was held back arrives now. */
   restore(name: string): Promise<void>;
   stop(): Promise<void>;
@@ -42,6 +44,10 @@ export async function startRoutes(names: readonly string[]): Promise<Routes> {
     cutOff: (name) => each(name, (proxy) => proxy.cut()),
     stall: (name) => {
       for (const proxy of waysOf(name)) proxy.stall();
+    },
+    stallBetween: (one, other) => {
+      for (const { from, to, proxy } of ways)
+        if ([one, other].includes(from) && [one, other].includes(to)) proxy.stall();
     },
     restore: (name) => each(name, (proxy) => proxy.restore()),
     stop: async () => {
