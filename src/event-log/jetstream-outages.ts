@@ -1,6 +1,6 @@
 import { ErrorCode, NatsError } from "nats";
 import { LogUnavailable } from "./event-log.ts";
-import { isNoPlaceYet } from "./jetstream-errors.ts";
+import { isBusy, isNoPlaceYet } from "./jetstream-errors.ts";
 import { createPatience, type Patience } from "./patience.ts";
 
 const connectionCodes: readonly string[] = [
@@ -13,10 +13,13 @@ const connectionCodes: readonly string[] = [
   "STALE_CONNECTION",
 ];
 
-/** Whether a request may or may not have been carried out: its answer did not come. */
+/** Whether a request may or may not have been carried out: its answer did not come, or not yet. */
 export const isUnanswered = (failure: unknown): boolean =>
   failure instanceof NatsError &&
-  (connectionCodes.includes(failure.code) || failure.api_error?.code === 503 || failure.code === "503");
+  (connectionCodes.includes(failure.code) ||
+    failure.api_error?.code === 503 ||
+    failure.code === "503" ||
+    isBusy(failure));
 
 /** Whether asking again later can help: NATS is away, slow, without JetStream so far, or without enough of its nodes. */
 export const isPassingOutage = (failure: unknown): boolean =>

@@ -1,15 +1,19 @@
-import { headers } from "nats";
+import { setTimeout as pause } from "node:timers/promises";
+import { headers, type MsgHdrs } from "nats";
 import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
 import { type JobRef, LogFull, LogUnavailable, type NewEvent, VersionConflict } from "./event-log.ts";
 import { askJetStream } from "./jetstream-api.ts";
 import { isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
-import { isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
+import { isBusy, isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
+import { answerTimeoutMs } from "./jetstream-requests.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
 
 /** A publish without an answer is repeated with the same id and the same expectation, so often in all. */
 const maxTries = 3;
+/** One that a cluster has in hand already is asked about again after this, for as long as an answer may take. */
+const askAgainAfterMs = 50;
 
 export type Publisher = {
   /** Guarded by the last sequence of the event's own subject. */
@@ -22,8 +26,21 @@ export type Publisher = {
 export type OnStored = (subject: string, data: Uint8Array) => void;
 
 type Stored = { readonly seq: number; readonly duplicate?: boolean };
+/** The same message was published before, by this process or another, and is not yet stored. */
+type Busy = { readonly busy: unknown };
 
 export function createPublisher(connection: JetStreamConnection, prefix: string, onStored: OnStored): Publisher {
+  const publishOnce = async (subject: string, data: Uint8Array, messageHeaders: MsgHdrs): Promise<Stored | Busy> => {
+    try {
+      const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
+      // So older releases say that they have it in hand: it is stored nowhere yet, and may never be.
+      if (answer.seq === 0) return { busy: new LogUnavailable("NATS has it in hand and does not store it.") };
+      return answer;
+    } catch (failure) {
+      if (isBusy(failure)) return { busy: failure };
+      throw failure;
+    }
+  };
   const publish = async (subject: string, data: Uint8Array, id: string, expectedSequence: number | null) => {
     const messageHeaders = headers();
     messageHeaders.append("Content-Type", envelopeContentType);
@@ -31,9 +48,16 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     if (expectedSequence !== null) {
       messageHeaders.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
     }
-    const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
-    onStored(subject, data);
-    return answer;
+    const deadline = performance.now() + answerTimeoutMs;
+    for (;;) {
+      const answer = await publishOnce(subject, data, messageHeaders);
+      if ("seq" in answer) {
+        onStored(subject, data);
+        return answer;
+      }
+      if (performance.now() >= deadline) throw answer.busy;
+      await pause(askAgainAfterMs);
+    }
   };
 
   /** Where an event of this id stands on the subject, if it does. */
@@ -63,6 +87,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
         }
+        if (isBusy(failure)) throw new LogUnavailable("NATS has it in hand and does not store it.", { cause: failure });
         if (!isUnanswered(failure)) throw failure;
         unanswered = failure;
       }
