@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, isOfJob, type LogEntry } from "../src/event-log/event-log.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
 
 /**
  * More than the live projection takes at a time: nobody waits for these rows, and a job that begins and ends within a
@@ -37,7 +38,9 @@ export type CatchUp = {
 /** Projects up to where the log ends at this moment, and answers how far that is. Throws when the signal aborts. */
 export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Checkpoint> {
   const { place, log, from, atLeast, onProgress, onErasure } = options;
-  const { createdAt, lastSequence: end } = await log.state();
+  // Where it has to come to at least was seen in the log, as its own checkpoint was.
+  const seen = { sequence: Math.max(atLeast, from.sequence), logCreatedAt: from.logCreatedAt };
+  const { createdAt, lastSequence: end } = await settledState(log, seen, believedAfterMs, signal);
   const lastSequence = Math.min(end, options.upTo ?? end);
   if (from.sequence > 0 && from.logCreatedAt !== createdAt) throw new Error("The log was made anew in the meantime.");
   let position: Checkpoint = { ...from, logCreatedAt: createdAt };

@@ -8,6 +8,7 @@ import { exclusively } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type RebuildSetup, throwFailures } from "./replace-live.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
 import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, liveCheckpoint } from "./table-set.ts";
 
@@ -54,7 +55,7 @@ async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void
   try {
     await createTables(db, projector, "__check");
     // Never further than the live ones are: nobody could go back.
-    await fillUpTo((await comparable(projector, setup)).sequence, projector, setup, over);
+    await fillUpTo((await comparable(projector, setup, over)).sequence, projector, setup, over);
     let checked = await compareOnce(projector, setup, over);
     for (let round = 1; round < rounds && checked.differences.length > 0; round += 1) {
       await pause(betweenRoundsMs, undefined, { signal: over });
@@ -66,14 +67,14 @@ async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void
   }
 }
 
-async function comparable(projector: Projector, { db, log }: CheckSetup): Promise<Checkpoint> {
+async function comparable(projector: Projector, { db, log }: CheckSetup, over: AbortSignal): Promise<Checkpoint> {
   const { name, version } = projector;
   const live = await liveCheckpoint(db, projector);
   if (live === null) throw new NotComparable(`There are no tables of ${name}: run "waybill rebuild ${name}".`);
   if (live.version !== version) {
     throw new NotComparable(`The tables of ${name} are of version ${live.version}, this release makes ${version}.`);
   }
-  if (live.sequence > 0 && !isOfLog(live, await log.state())) {
+  if (live.sequence > 0 && !isOfLog(live, await settledState(log, live, believedAfterMs, over))) {
     throw new NotComparable(`The tables of ${name} were projected from another log, or from more of it than there is.`);
   }
   return live;
@@ -93,7 +94,7 @@ async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortS
   const connection = await openConnection(db);
   try {
     const { sequence } = await exclusively(db, projector.name, async (live) => {
-      const reached = await comparable(projector, setup);
+      const reached = await comparable(projector, setup, over);
       await fillUpTo(reached.sequence, projector, setup, AbortSignal.any([over, live.over]));
       await takeSnapshot(connection);
       return reached;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EventLog, LogState } from "../src/event-log/event-log.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
 
 /** A batch is what a transaction can take in well under a second. */
 const maxEvents = 2_000;
@@ -23,6 +24,8 @@ export class WrongLog extends Error {
 export type Following = {
   readonly place: ProjectionPlace;
   readonly log: EventLog;
+  /** How long an end of the log before the checkpoint is doubted. */
+  readonly believedMs?: number;
   /** Called after each commit, and at once where there is nothing to project: so far everything is well. */
   readonly reached: (checkpoint: Checkpoint) => Promise<void>;
 };
@@ -31,11 +34,12 @@ export type Following = {
  * Projects the log from the checkpoint on, until the signal aborts; the batch in hand is finished first. Throws
  * whatever is in the way, WrongLog, UndecodableEvent and UnprojectableEvent where waiting will not help.
  */
-export async function followLog({ place, log, reached }: Following, signal: AbortSignal): Promise<void> {
-  let position = await startingPoint(place, log, reached);
+export async function followLog(following: Following, signal: AbortSignal): Promise<void> {
+  const { place, log, reached } = following;
+  let position = await startingPoint(following, signal);
   const broken = new AbortController();
   const over = AbortSignal.any([signal, broken.signal]);
-  const watch = watchLog(log, place.projector.name, () => position, over).catch((failure) => broken.abort(failure));
+  const watch = watchLog(following, () => position, over).catch((failure) => broken.abort(failure));
   try {
     for await (const batch of log.follow({ afterSequence: position.sequence, maxEvents, signal: over })) {
       const begunAt = performance.now();
@@ -54,16 +58,15 @@ export async function followLog({ place, log, reached }: Following, signal: Abor
 const restAfter = (busyMs: number): number => Math.max(paceMs - busyMs, Math.min(longestRestMs, restByBusy * busyMs));
 
 async function startingPoint(
-  { db, projector, suffix }: ProjectionPlace,
-  log: EventLog,
-  reached: Following["reached"],
+  { place: { db, projector, suffix }, log, reached, believedMs = believedAfterMs }: Following,
+  signal: AbortSignal,
 ): Promise<Checkpoint> {
   const { name, version } = projector;
   const checkpoint = await readCheckpoint(db, name, suffix);
   if (checkpoint === null) throw new Error(`The tables of ${name} are not complete.`);
   if (checkpoint.version !== version) throw new Error(otherVersion(name, checkpoint.version, version));
-  const state = await log.state();
-  checkLog(name, checkpoint, state);
+  const state = await settledState(log, checkpoint, believedMs, signal);
+  if (!signal.aborted) checkLog(name, checkpoint, state);
   const position = { ...checkpoint, logCreatedAt: state.createdAt };
   if (state.lastSequence === position.sequence) await reached(position);
   return position;
@@ -75,13 +78,17 @@ const otherVersion = (name: string, theirs: number, ours: number): string =>
     : `The tables of ${name} are of version ${theirs}, this release needs ${ours}: run "waybill rebuild ${name}".`;
 
 /** A log that was made anew or put back is found out while it is followed, too: it might never grow again. */
-async function watchLog(log: EventLog, name: string, position: () => Checkpoint, over: AbortSignal): Promise<void> {
+async function watchLog(
+  { place, log, believedMs = believedAfterMs }: Following,
+  position: () => Checkpoint,
+  over: AbortSignal,
+): Promise<void> {
   while (!over.aborted) {
     await pause(checkLogEveryMs, undefined, { signal: over }).catch(() => {});
     // Before the log is asked: what is committed meanwhile may be newer than its answer.
     const checkpoint = position();
-    const state = over.aborted ? null : await log.state().catch(() => null);
-    if (state !== null) checkLog(name, checkpoint, state);
+    const state = over.aborted ? null : await settledState(log, checkpoint, believedMs, over).catch(() => null);
+    if (state !== null && !over.aborted) checkLog(place.projector.name, checkpoint, state);
   }
 }
 

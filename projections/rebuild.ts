@@ -3,6 +3,7 @@ import { writeStatus } from "./projection-status.ts";
 import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type Begun, begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
 import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, wholeCheckpoint } from "./table-set.ts";
 
@@ -40,9 +41,11 @@ async function prepare(held: Held, setup: RebuildSetup): Promise<Begun> {
   });
 }
 
+const never = new AbortController().signal;
+
 /** Whether somebody who was interrupted left new tables of this version and of this log. */
-async function isToBeContinued(projector: Projector, { db, log }: RebuildSetup): Promise<boolean> {
+async function isToBeContinued(projector: Projector, { db, log, signal = never }: RebuildSetup): Promise<boolean> {
   const left = await wholeCheckpoint(db, projector, "__next");
   if (left === null || left.version !== projector.version) return false;
-  return left.sequence === 0 || isOfLog(left, await log.state());
+  return left.sequence === 0 || isOfLog(left, await settledState(log, left, believedAfterMs, signal));
 }

@@ -8,6 +8,7 @@ import { exclusively } from "./projection-lock.ts";
 import { type ProjectionStatus, readStatus, writeStatus } from "./projection-status.ts";
 import type { Projector, Sources } from "./projector.ts";
 import type { Held } from "./rebuild-lock.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
 import { swapTables } from "./swap-tables.ts";
 import { dropTables, liveCheckpoint } from "./table-set.ts";
 
@@ -55,7 +56,7 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   // Most of the way while the live projection goes on; what came in meanwhile is little, and for that it waits.
   await fill(0, over);
   const { reached, isKept } = await exclusively(db, projector.name, async (live) => {
-    const liveSequence = await sequenceOfUse(projector, setup);
+    const liveSequence = await sequenceOfUse(projector, setup, over);
     const last = await fill(liveSequence, AbortSignal.any([over, live.over]));
     const keep = lastErasure <= liveSequence;
     const isKept = await swapTables(db, projector, from, keep ? "__previous" : "__dropped");
@@ -93,7 +94,8 @@ const sequenceOf = async (db: Knex, projector: Projector, suffix: "__next" | "__
   (await readCheckpoint(db, projector.name, suffix))?.sequence ?? 0;
 
 /** What readers have seen already must be in the new tables too; 0 where the live ones are of no use any more. */
-async function sequenceOfUse(projector: Projector, { db, log }: RebuildSetup): Promise<number> {
+async function sequenceOfUse(projector: Projector, { db, log }: RebuildSetup, over: AbortSignal): Promise<number> {
   const live = await liveCheckpoint(db, projector);
-  return live !== null && isOfLog(live, await log.state()) ? live.sequence : 0;
+  if (live === null) return 0;
+  return isOfLog(live, await settledState(log, live, believedAfterMs, over)) ? live.sequence : 0;
 }

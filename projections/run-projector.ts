@@ -28,6 +28,8 @@ export type ProjectorSetup = {
   readonly logger: ProjectionLogger;
   /** Where it may not, it waits until somebody has made its tables, or made them anew for this release. */
   readonly mayChangeTables: boolean;
+  /** How long an end of the log before what was projected is doubted; see settled-log.ts. */
+  readonly believedMs?: number;
 };
 
 export type ProjectorRunner = {
@@ -95,7 +97,7 @@ async function expectTables({ db, projector }: ProjectorSetup): Promise<void> {
 
 /** Stands by, then is the active instance for as long as the lock is held. */
 async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: AbortSignal): Promise<void> {
-  const { projector, db, log, sources, announcements } = setup;
+  const { projector, db, log, sources, announcements, believedMs } = setup;
   const lock = await becomeActive(db, projector.name, signal);
   if (lock === null) return;
   let saidLiveAt = Number.NEGATIVE_INFINITY;
@@ -113,7 +115,8 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
       await becomeLive(db, projector);
       saidLiveAt = Date.now();
     };
-    await followLog({ place, log, reached }, AbortSignal.any([signal, lock.over]));
+    const following = { place, log, reached, ...(believedMs === undefined ? {} : { believedMs }) };
+    await followLog(following, AbortSignal.any([signal, lock.over]));
   } finally {
     lock.release();
   }

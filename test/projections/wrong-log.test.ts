@@ -27,9 +27,11 @@ describe("a log that is not the one the rows came from", () => {
     return log;
   };
 
+  const believedMs = 500;
+
   const stopsWith = async (log: EventLog, reason: string): Promise<void> => {
     const before = await tablesOf(side.db, jobsProjector);
-    side.startProjector(jobsProjector, { log });
+    side.startProjector(jobsProjector, { log, believedMs });
     await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ status: "stopped" }));
     const status = await readStatus(side.db, "jobs");
     expect(status?.error).to.include(reason).and.to.include("waybill rebuild jobs");
@@ -45,6 +47,50 @@ describe("a log that is not the one the rows came from", () => {
 
   it("stops the projection where it ends before the checkpoint", async () => {
     await stopsWith(await otherLog(createdAt, 2), "jobs has come to event 6; the log ends with 4");
+  });
+
+  /** The same log, whose end is said to be before where it is. */
+  const behind = (by: () => number): EventLog => ({
+    ...side.log,
+    state: async () => {
+      const state = await side.log.state();
+      return { ...state, lastSequence: state.lastSequence - by() };
+    },
+  });
+
+  it("waits for a leader that has not come to the checkpoint yet, and goes on", async () => {
+    let missing = 3;
+    let asked = 0;
+    const log = behind(() => {
+      asked += 1;
+      return missing;
+    });
+    side.startProjector(jobsProjector, { log });
+    await eventually(() => expect(asked).to.be.greaterThan(3));
+    expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
+    missing = 0;
+    await side.happens(newJob(), jobCreated());
+    await side.caughtUp("jobs");
+    expect(side.logged.filter(({ level }) => level === "error")).to.deep.equal([]);
+  });
+
+  it("does not take a change of leader while it is followed for a log that has lost its end", async () => {
+    let missing = 0;
+    let askedMeanwhile = 0;
+    const log = behind(() => {
+      if (missing > 0) askedMeanwhile += 1;
+      return missing;
+    });
+    side.startProjector(jobsProjector, { log });
+    await side.happens(newJob(), jobCreated());
+    await side.caughtUp("jobs");
+    missing = 3;
+    await eventually(() => expect(askedMeanwhile).to.be.greaterThan(1), 15_000);
+    missing = 0;
+    await side.happens(newJob(), jobCreated());
+    await side.caughtUp("jobs");
+    expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
+    expect(side.logged.filter(({ level }) => level === "error")).to.deep.equal([]);
   });
 
   it("stops the projection while it is followed, too, though nothing is appended", async () => {

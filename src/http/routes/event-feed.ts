@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../../access/scopes.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
@@ -84,11 +85,24 @@ async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>
   const lastEventId = readLastEventId(header("Last-Event-ID"));
   if (!lastEventId.valid) return lastEventId;
   const begin = lastEventId.value ?? query.after ?? 0;
-  const { lastSequence } = begin === 0 ? { lastSequence: 0 } : await log.state();
+  const lastSequence = begin === 0 ? 0 : await endOfLog(log, begin);
   if (begin <= lastSequence) return passed(begin);
   const sentence = `is ${begin}; the log ends with ${lastSequence}`;
   const ofQuery: Fault = { pointer: "?after", message: `after ${sentence}` };
   return failed([lastEventId.value === null ? ofQuery : lastEventIdFault(sentence)]);
+}
+
+const doubtedMs = 1000;
+const askAgainMs = 100;
+
+/** Asked again for a moment where it is before what the client has seen: a new leader answers before it knows all. */
+async function endOfLog(log: EventLog, seen: number): Promise<number> {
+  const begunAt = performance.now();
+  for (;;) {
+    const { lastSequence } = await log.state();
+    if (lastSequence >= seen || performance.now() - begunAt >= doubtedMs) return lastSequence;
+    await pause(askAgainMs);
+  }
 }
 
 async function answerFeed(
