@@ -4,11 +4,11 @@ import { digestOf } from "../content/encode-content.ts";
 import { isWholeErasure } from "../domain/job/erase-content.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { coveringSeals, EvidenceBroken } from "./covering-seals.ts";
 import { type EvidenceEvent, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
 import { type LogMessage, leafHashOf } from "./log-message.ts";
 import { LeafHashes } from "./merkle.ts";
-import { readSeal } from "./read-seal.ts";
-import { faultOfSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
+import { type StoredSeal, toSealAnswer } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
@@ -19,11 +19,6 @@ export type EvidenceSources = {
   readonly key: SealKey;
   readonly now: () => Instant;
 };
-
-/** The log does not give back what was sealed: no honest bundle can be made of it. */
-export class EvidenceBroken extends Error {
-  override readonly name = "EvidenceBroken";
-}
 
 /**
  * Two lines: what is said, and the signature over its bytes. Null where the log knows no such job. The ranges that the
@@ -77,20 +72,11 @@ type Proven = { readonly events: EvidenceEvent[]; readonly seals: StoredSeal[] }
 async function prove(sealedLog: SealedLog, sequences: ReadonlySet<number>): Promise<Proven> {
   const wanted = [...sequences].sort((one, other) => one - other);
   const proven: Proven = { events: [], seals: [] };
-  const [first = 0, last = 0] = [wanted[0], wanted.at(-1)];
-  for await (const batch of sealedLog.messages(first, "seals")) {
-    for (const message of batch) {
-      const seal = readSeal(message);
-      if (seal === null || faultOfSeal(seal) !== null)
-        throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
-      const isNeeded = wanted.some((sequence) => sequence >= seal.from && sequence <= seal.to);
-      if (isNeeded) await proveIn(sealedLog, seal, sequences, proven);
-      if (seal.to >= last) return proven;
-    }
-  }
+  for await (const seal of coveringSeals(sealedLog, wanted)) await proveIn(sealedLog, seal, sequences, proven);
   const sealedTo = proven.events.at(-1)?.sequence ?? 0;
-  const rest = wanted.filter((sequence) => sequence > sealedTo);
-  for await (const message of between(sealedLog, (rest[0] ?? 1) - 1, last)) {
+  const [first, last] = [wanted.find((sequence) => sequence > sealedTo), wanted.at(-1)];
+  if (first === undefined || last === undefined) return proven;
+  for await (const message of between(sealedLog, first - 1, last)) {
     if (sequences.has(message.sequence)) proven.events.push(toEvent(message, null));
   }
   return proven;

@@ -217,4 +217,28 @@ describe("The evidence of a job", () => {
     expect(await makeEvidence(sources(), newJob("acme"))).to.equal(null);
     expect(await makeEvidence(sources(), { ...job, tenant: "shop" })).to.equal(null);
   });
+
+  it("is made of the seals that cover its events, and of no others, however many stand between", async () => {
+    const late = newJob("acme");
+    await happen(side.log, late, [jobCreated({ total: 1 }), jobQueued(), jobStarted()]);
+    for (let jobs = 0; jobs < 20; jobs += 1) await side.jobHappens(6);
+    await side.newSealer({ everyEvents: 2 }).sealNow();
+    await happen(side.log, late, [recipientSent(), jobCompleted()]);
+    await side.newSealer().sealNow();
+    const read: number[] = [];
+    const { messages } = side.sealedLog;
+    const counted: typeof messages = async function* (after, which) {
+      for await (const batch of messages(after, which)) {
+        for (const message of batch) {
+          if (which === "seals") read.push(message.sequence);
+          yield [message];
+        }
+      }
+    };
+    const text = await makeEvidence({ ...sources(), sealedLog: { ...side.sealedLog, messages: counted } }, late);
+    expect(statementOf(text ?? "").seals).to.have.length.within(2, 4);
+    expect(faults(text ?? "")).to.equal("");
+    // Those of the events, and where one is looked for, those before it that came too late for theirs.
+    expect(read.length).to.be.lessThan(30);
+  });
 });
