@@ -6,6 +6,7 @@ import { admit } from "./admit.ts";
 import type { Answer } from "./answer.ts";
 import type { BodyAccount, BodyBudget } from "./body-budget.ts";
 import { keepUntilTaken, whileInHand } from "./body-in-hand.ts";
+import { boundBy, createDeadline } from "./deadline.ts";
 import { problemType, refuse, refuseFaults } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { readBody } from "./read-body.ts";
@@ -65,6 +66,7 @@ type ReadRequest = Pick<ApiRequest, "accepted" | "query" | "body" | "streamed">;
 function respondTo(ctx: Context, base: string, route: Route, access: Access, read: ReadRequest): Promise<Answer> {
   const parts = ctx["params"] as Readonly<Record<string, string>>;
   const context: RequestContext = ctx.state["context"];
+  const deadline = createDeadline(ctx.request.length ?? 0);
   return route.handle({
     ...read,
     context,
@@ -72,6 +74,7 @@ function respondTo(ctx: Context, base: string, route: Route, access: Access, rea
     part: (name) => parts[name] ?? "",
     header: (name) => (ctx.req.headers[name.toLowerCase()] === undefined ? null : ctx.get(name)),
     gone: () => untilClosed(ctx),
+    inTime: (ports) => boundBy(deadline, ports),
     isStillAdmitted: () => route.scope === "open" || access.isStillAdmitted(context.actor, route.scope),
     may: (scope) => access.isStillAdmitted(context.actor, scope),
   });

@@ -1,5 +1,6 @@
 import type { Needed, Scope } from "../access/scopes.ts";
 import type { Answer } from "./answer.ts";
+import type { BoundPorts } from "./deadline.ts";
 import type { Describes } from "./describes.ts";
 import type { Parameters } from "./query.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -25,6 +26,8 @@ export type ApiRequest<Query = object> = {
   readonly gone: () => AbortSignal;
   /** False once the caller's key was revoked. */
   readonly isStillAdmitted: () => boolean;
+  /** What is asked of NATS through these ports is answered in the time that the request has for it, or not at all. */
+  readonly inTime: <Given extends BoundPorts>(ports: Given) => Given;
   /** Whether the caller has a scope beside the one that the route needs. */
   readonly may: (scope: Scope) => boolean;
 };

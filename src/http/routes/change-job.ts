@@ -121,14 +121,15 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
 
 /** Answers with the job as the log has it, so that it says what was just decided, with or without a read model. */
 async function change<Wish>(
-  { log, contentStore, ownWrites }: RouteDependencies,
-  { context, base, part }: ApiRequest,
+  { ownWrites, ...ports }: RouteDependencies,
+  { context, base, part, inTime }: ApiRequest,
   wish: Checked<Wish>,
   toCommand: (wish: Wish) => JobCommand,
 ): Promise<Answer> {
   if (!wish.valid) return refuseFaults(wish.faults);
   const job = toJobRef(context, part("jobId"));
   if (job === null) return jobNotFound();
+  const { log, contentStore } = inTime(ports);
   const outcome = await handleCommand(log, job, toCommand(wish.value), toCause(context));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);

@@ -72,7 +72,7 @@ export const createJobRoute = ({
       if (refusal !== null) return refuseCreation(refusal, at);
       if (request.value.dryRun) return await dryRun(draft, mail, at);
       const order = { limits, cause: toCause(context), at };
-      const creation = await createJob({ log, room, quota, contentStore }, draft, order);
+      const creation = await createJob(asked.inTime({ log, room, quota, contentStore }), draft, order);
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
       ownWrites.remember(creation.job, creation.sequence);
       const created = toCreatedAnswer(base, creation);

@@ -58,8 +58,11 @@ export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Rout
 ];
 
 /** 201 like the creation of the new job; said again, the same answer. */
-async function requeue(dependencies: RouteDependencies, { context, base, part, body }: ApiRequest): Promise<Answer> {
-  const { log, room, contentStore, ownWrites, now } = dependencies;
+async function requeue(
+  dependencies: RouteDependencies,
+  { context, base, part, body, inTime }: ApiRequest,
+): Promise<Answer> {
+  const { log, room, contentStore, ownWrites, now } = inTime(dependencies);
   const wish = readChangeRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
   const letter = toRunRef(context, part("id"));
@@ -83,10 +86,8 @@ async function requeue(dependencies: RouteDependencies, { context, base, part, b
 }
 
 /** Answers with the dead letter as the log has it, with or without a read model. */
-async function ignore(
-  { log, contentStore, ownWrites, now }: RouteDependencies,
-  { context, part, body }: ApiRequest,
-): Promise<Answer> {
+async function ignore(dependencies: RouteDependencies, { context, part, body, inTime }: ApiRequest): Promise<Answer> {
+  const { log, contentStore, ownWrites, now } = inTime(dependencies);
   const wish = readIgnoreRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
   const ref = toRunRef(context, part("id"));

@@ -61,9 +61,10 @@ export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] =
 /** Answers with the job as the log has it; said again, the same. */
 async function eraseContent(
   dependencies: RouteDependencies,
-  { context, base, part, body }: ApiRequest,
+  { context, base, part, body, inTime }: ApiRequest,
 ): Promise<Answer> {
-  const { log, contentStore, ownWrites, now } = dependencies;
+  const inRequest = inTime(dependencies);
+  const { log, contentStore, ownWrites, now } = inRequest;
   const wish = readEraseContentRequest(body ?? {});
   if (!wish.valid) return refuseFaults(wish.faults);
   const job = toJobRef(context, part("jobId"));
@@ -71,7 +72,7 @@ async function eraseContent(
   const { reason } = wish.value;
   const wishOfJob = { isRetired: false, reason, cause: toCause(context), at: now() };
   // A job of the outbox stands in the database as well.
-  const outcome = await orUnavailable(() => eraseJob(dependencies, job, wishOfJob));
+  const outcome = await orUnavailable(() => eraseJob(inRequest, job, wishOfJob));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
   await untilForgotten(dependencies.readPosition, outcome.sequence);

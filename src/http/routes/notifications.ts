@@ -72,7 +72,11 @@ async function list(
  * A fact of the log, so that it outlives every rebuild; it needs no database. Said again, it is read since the first
  * time. Said twice at once, the event's id makes it one.
  */
-async function markRead({ log, ownWrites, now }: Dependencies, { context, part, base }: ApiRequest): Promise<Answer> {
+async function markRead(
+  { ownWrites, now, ...ports }: Dependencies,
+  { context, part, base, inTime }: ApiRequest,
+): Promise<Answer> {
+  const { log } = inTime(ports);
   const ref = toRunRef(context, part("id"));
   const found = ref && (await notificationFromLog(log, ref.job, ref.run, context.actor));
   if (!found) return refuse("notification-not-found", "There is no notification with this id.");

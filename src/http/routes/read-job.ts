@@ -33,18 +33,19 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
       problems: ["job-not-found", "read-model-behind"],
     },
     query: parameters,
-    handle: async ({ context, base, part, header, query: { asOf } }) => {
+    handle: async ({ context, base, part, header, inTime, query: { asOf } }) => {
       const minSequence = readMinSequence(header("Min-Sequence"));
       if (!minSequence.valid) return refuseFaults(minSequence.faults);
       const ref = toJobRef(context, part("jobId"));
       if (ref === null) return jobNotFound();
       if (asOf !== null) {
-        const then = await jobFromLog(dependencies.log, dependencies.contentStore, ref, asOf);
+        const { log, contentStore } = inTime(dependencies);
+        const then = await jobFromLog(log, contentStore, ref, asOf);
         return then === null ? jobNotFound() : json(toJobAnswer(then.job, base), readSequenceHeader(then.sequence));
       }
       const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence.value);
       if (behind !== null) return behind;
-      const found = await findJob(dependencies, ref);
+      const found = await findJob(inTime(dependencies), ref);
       return found === null ? jobNotFound() : json(toJobAnswer(found.job, base), readSequenceHeader(found.sequence));
     },
   });

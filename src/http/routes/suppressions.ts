@@ -66,15 +66,16 @@ export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] 
       needs: ["log-writes"],
       problems: ["suppression-not-found"],
     },
-    handle: async ({ context, part }) => {
-      const wasThere = await dependencies.suppressions.remove(context.tenant, part("email"));
+    handle: async ({ context, part, inTime }) => {
+      const wasThere = await inTime(dependencies).suppressions.remove(context.tenant, part("email"));
       return wasThere ? { status: 204, type: "application/json", headers: {}, body: undefined } : suppressionNotFound();
     },
   }),
 ];
 
 /** In the order in which they were put there, so that whoever reads on meets those that came meanwhile. */
-async function list({ suppressions }: Dependencies, { context, query }: ApiRequest<ListQuery>): Promise<Answer> {
+async function list(dependencies: Dependencies, { context, query, inTime }: ApiRequest<ListQuery>): Promise<Answer> {
+  const { suppressions } = inTime(dependencies);
   const { email, cursor, limit } = query;
   if (email !== null) {
     const found = await suppressions.find(context.tenant, email);
@@ -84,7 +85,8 @@ async function list({ suppressions }: Dependencies, { context, query }: ApiReque
   return json({ data: page.suppressions, nextCursor: page.next });
 }
 
-async function add({ suppressions, now }: Dependencies, { context, body }: ApiRequest): Promise<Answer> {
+async function add(dependencies: Dependencies, { context, body, inTime }: ApiRequest): Promise<Answer> {
+  const { suppressions, now } = inTime(dependencies);
   const request = readSuppressionRequest(body ?? {});
   if (!request.valid) return refuseFaults(request.faults);
   const { email, reason = "manual" } = request.value;

@@ -26,7 +26,7 @@ const whoever = {
  * its body: mail providers send `List-Unsubscribe=One-Click` as a form of either kind, people press the button, and nobody
  * does it by mistake. No key is asked for, as the link is signed; no cookie, no redirect.
  */
-export function unsubscribeRoutes({ suppressions, contentStore, now }: Dependencies): readonly Route[] {
+export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] {
   const mayAgain = createFewTimes(timesAMinute);
   return [
     route({
@@ -38,8 +38,10 @@ export function unsubscribeRoutes({ suppressions, contentStore, now }: Dependenc
         answers: { 200: { is: "A page with a button." } },
         needs: ["log"],
       },
-      handle: async ({ part }) =>
-        (await suppressions.links()).read(part("token")) === null ? unsubscribeInvalid() : unsubscribeQuestion(),
+      handle: async ({ part, inTime }) => {
+        const links = await inTime(dependencies).suppressions.links();
+        return links.read(part("token")) === null ? unsubscribeInvalid() : unsubscribeQuestion();
+      },
     }),
     route({
       ...whoever,
@@ -51,7 +53,8 @@ export function unsubscribeRoutes({ suppressions, contentStore, now }: Dependenc
         needs: ["log-writes"],
         problems: ["rate-limited"],
       },
-      handle: async ({ part }) => {
+      handle: async ({ part, inTime }) => {
+        const { suppressions, contentStore, now } = inTime(dependencies);
         const link = (await suppressions.links()).read(part("token"));
         if (link === null) return unsubscribeInvalid();
         if (!mayAgain(`${link.job.tenant}.${link.digest}`)) {

@@ -57,9 +57,10 @@ export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Rout
 ];
 
 const endpointOf = async <Query>(
-  { webhooks }: Dependencies,
-  { context, part }: ApiRequest<Query>,
-): Promise<WebhookEndpoint | null> => findEndpoint(await webhooks.store.read(context.tenant), part("id"));
+  dependencies: Dependencies,
+  { context, part, inTime }: ApiRequest<Query>,
+): Promise<WebhookEndpoint | null> =>
+  findEndpoint(await inTime(dependencies).webhooks.store.read(context.tenant), part("id"));
 
 async function list(
   { webhooks, readPosition }: Dependencies,
@@ -80,10 +81,11 @@ async function list(
  * job it is about, and the log where the delivery stands. Asked for twice before it is sent, it is sent once.
  */
 async function redeliver(
-  { webhooks, log, now }: Dependencies,
+  dependencies: Dependencies,
   { id }: WebhookEndpoint,
-  { context, part }: ApiRequest,
+  { context, part, inTime }: ApiRequest,
 ): Promise<Answer> {
+  const { webhooks, log, now } = inTime(dependencies);
   const projected = await askReadModel(() => webhooks.deliveries.find(context.tenant, id, part("deliveryId")));
   if (projected === null) return webhookDeliveryNotFound();
   const job = { tenant: context.tenant, jobId: projected.jobId };

@@ -33,8 +33,8 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
       answers: { 200: { is: "All of them.", json: endpointPage } },
       needs: ["log"],
     },
-    handle: async ({ context }) => {
-      const { endpoints } = await dependencies.webhooks.store.read(context.tenant);
+    handle: async ({ context, inTime }) => {
+      const { endpoints } = await inTime(dependencies).webhooks.store.read(context.tenant);
       return json({ data: endpoints.map(toEndpointAnswer), nextCursor: null });
     },
   }),
@@ -62,8 +62,8 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
       needs: ["log-writes"],
       problems: ["webhook-endpoint-not-found"],
     },
-    handle: async ({ context, part }) => {
-      const { store } = dependencies.webhooks;
+    handle: async ({ context, part, inTime }) => {
+      const { store } = inTime(dependencies).webhooks;
       const found = findEndpoint(await store.read(context.tenant), part("id"));
       if (found === null) return webhookEndpointNotFound();
       await store.change(context.tenant, (before) => withoutEndpoint(before, found.id));
@@ -80,8 +80,8 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
       needs: ["log-writes"],
       problems: ["webhook-endpoint-not-found"],
     },
-    handle: async ({ context, part }) => {
-      const { webhooks } = await dependencies.webhooks.store.change(context.tenant, (before) =>
+    handle: async ({ context, part, inTime }) => {
+      const { webhooks } = await inTime(dependencies).webhooks.store.change(context.tenant, (before) =>
         withRotatedEndpoint(before, part("id"), dependencies.now()),
       );
       const found = findEndpoint(webhooks, part("id"));
@@ -90,7 +90,8 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
   }),
 ];
 
-async function create({ webhooks, now }: Dependencies, { context, body }: ApiRequest): Promise<Answer> {
+async function create(dependencies: Dependencies, { context, body, inTime }: ApiRequest): Promise<Answer> {
+  const { webhooks, now } = inTime(dependencies);
   const request = readWebhookEndpointRequest(body ?? {});
   const url = request.valid ? checkWebhookUrl(request.value.url, "url", webhooks.allowed) : request;
   if (!request.valid || !url.valid) return refuseFaults(faultsIn(url));
