@@ -12,6 +12,7 @@ import { createJetStreamAnnouncements } from "./event-log/jetstream-announcement
 import { connectJetStream, type JetStreamConnection } from "./event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "./event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "./event-log/jetstream-log-room.ts";
+import { whyNoReplicas } from "./event-log/jetstream-replicas.ts";
 import { ensureStreams } from "./event-log/jetstream-streams.ts";
 import type { LogRoom } from "./event-log/log-room.ts";
 import { observeAppends } from "./event-log/observe-appends.ts";
@@ -83,15 +84,28 @@ export async function connectParts(
 
 /** Throws CannotStart with what to do about it. */
 export async function connectOrExplain(
-  { nats, processName }: CompleteConfig,
+  { nats, processName, streamReplicas }: CompleteConfig,
   notice: (message: string) => void,
   patiently: Patience,
 ): Promise<JetStreamConnection> {
+  let connection: JetStreamConnection;
   try {
-    return await connectJetStream(nats, processName, notice, patiently);
+    connection = await connectJetStream(nats, processName, notice, patiently);
   } catch (failure) {
     if (failure instanceof WaitInterrupted) throw failure;
     const { what, advice } = describeRefusal(nats, failure);
     throw new CannotStart(`${what}\n${advice}`, { cause: failure });
   }
+  const examine = () => whyNoReplicas(connection.nats.info?.version ?? "", streamReplicas);
+  const fault = examine();
+  if (fault !== null) {
+    await connection.close();
+    throw new CannotStart(`${fault.what}.\n${fault.advice}`);
+  }
+  // A node that was not upgraded, or went back to an older release.
+  connection.onReconnect(() => {
+    const later = examine();
+    if (later !== null) notice(`${later.what}. ${later.advice}`);
+  });
+  return connection;
 }

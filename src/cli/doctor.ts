@@ -66,9 +66,9 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     return [...disk, serious("nats", "A server of one's own does not start", servers.message)];
   }
   try {
-    const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, smtpTimeoutMs } = servers.config;
+    const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, streamReplicas: replicas, smtpTimeoutMs } = servers.config;
     const findings = await Promise.all([
-      examineNats({ settings: nats, prefix, monitorUrl, isOwn: config.nats === null }),
+      examineNats({ settings: nats, prefix, replicas, monitorUrl, isOwn: config.nats === null }),
       examineDatabase(mysqlUrl),
       smtpUrl === "" ? [] : examineMailServer(smtpUrl, smtpTimeoutMs),
     ]);

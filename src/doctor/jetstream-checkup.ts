@@ -8,6 +8,7 @@ import {
   toOptions,
 } from "../event-log/jetstream-connection.ts";
 import { isLoginRefused } from "../event-log/jetstream-outages.ts";
+import { whyNoReplicas } from "../event-log/jetstream-replicas.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineClock } from "./examine-clock.ts";
 import { type Finding, fine, isAtLeast, serious, warning, wordsOf } from "./finding.ts";
@@ -20,6 +21,8 @@ const fullShare = 0.8;
 export type NatsPlace = {
   readonly settings: ConnectSettings;
   readonly prefix: string;
+  /** STREAM_REPLICAS. */
+  readonly replicas: number;
   /** Of the server's monitoring port, which alone tells how it flushes; null where it is not known. */
   readonly monitorUrl: string | null;
   /** Waybill started it, and told it to flush where it knows how. */
@@ -34,7 +37,11 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
   const connection = await connectJetStream(settings, "waybill-doctor", () => {});
   try {
     const { version = "", max_payload: maxPayload = 0 } = connection.nats.info ?? {};
-    const findings = [examineVersion(version), ...examinePayload(maxPayload)];
+    const findings = [
+      examineVersion(version),
+      ...examineReplicas(version, place.replicas),
+      ...examinePayload(maxPayload),
+    ];
     const jetStream = await examineJetStream(connection);
     if (jetStream.level === "serious") return [...findings, jetStream];
     findings.push(await examineDurability(version, place), await examineStoring(connection, prefix));
@@ -71,6 +78,11 @@ export function describeRefusal({ servers }: ConnectSettings, failure: unknown):
 function examineVersion(version: string): Finding {
   if (isAtLeast(version, [2, 9])) return fine("nats", `NATS ${version} answers`);
   return serious("nats", `NATS is ${version}`, "Use NATS 2.9 or later; 2.10 or later can flush before it answers.");
+}
+
+function examineReplicas(version: string, replicas: number): readonly Finding[] {
+  const fault = whyNoReplicas(version, replicas);
+  return fault === null ? [] : [serious("nats", fault.what, fault.advice)];
 }
 
 const examinePayload = (maxPayload: number): readonly Finding[] =>

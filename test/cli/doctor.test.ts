@@ -109,6 +109,26 @@ describe("waybill doctor", () => {
     }
   });
 
+  it("finds a NATS that is not to keep several copies", async () => {
+    for (const [version, isFit] of [
+      ["2.9.10", false],
+      ["2.10.26", false],
+      ["2.10.27", true],
+      ["2.11.0", true],
+      ["3.0.0", true],
+    ] as const) {
+      const scripted = await startScriptedNats(version);
+      try {
+        const planted = { NATS_URL: scripted.url, NATS_USER: "", NATS_PASSWORD: "", STREAM_REPLICAS: "3" };
+        const { findings } = await examine(planted);
+        const found = findings.filter(({ what }) => what.startsWith("STREAM_REPLICAS is 3"));
+        expect(found.map(({ level }) => level)).to.deep.equal(isFit ? [] : ["serious"], version);
+      } finally {
+        await scripted.close();
+      }
+    }
+  });
+
   it("says which durability NATS has, or that only its monitoring port tells", async () => {
     const { findings } = await examine({});
     const said = findings.filter(({ what }) => /flush/.test(what));
