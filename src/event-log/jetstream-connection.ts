@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { LogUnavailable } from "./event-log.ts";
+import { createMove } from "./jetstream-move.ts";
+import { watchNode } from "./jetstream-node-watch.ts";
 import { isUnanswered, isUnreachable, waitSilently } from "./jetstream-outages.ts";
 import { createRequests, type Requests } from "./jetstream-requests.ts";
-import { completePool } from "./jetstream-server-pool.ts";
+import { completePool, createPreference, goNextTo } from "./jetstream-server-pool.ts";
 import type { Patience } from "./patience.ts";
 
 export type ConnectSettings = {
@@ -24,6 +26,8 @@ export type JetStreamConnection = {
   readonly request: Requests["request"];
   readonly say: Requests["say"];
   readonly along: Requests["along"];
+  /** Tells that NATS did not answer something: whether it is the server that this client is with is found out then. */
+  readonly unanswered: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -31,29 +35,53 @@ type Notice = (message: string) => void;
 
 /**
  * Waits for the server as `patiently` does, as long as it takes by default; once it stands, the connection is never
- * given up. Throws what the client throws, at once where waiting does not help.
+ * given up, and goes from one server to another as jetstream-node-watch.ts says. Throws what the client throws, at once
+ * where waiting does not help.
  */
 export async function connectJetStream(
   settings: ConnectSettings,
   name: string,
   notice: Notice,
   patiently: Patience = waitSilently,
+  lookEveryMs?: number,
 ): Promise<JetStreamConnection> {
-  const nats = await connectFirst(settings, name, patiently);
+  const inOrder = createPreference();
+  const nats = await connectFirst({ ...settings, servers: inOrder(settings.servers) }, name, patiently);
   const listeners = new Set<() => void>();
   let isConnected = true;
-  const isUp = (): boolean => isConnected && !nats.isClosed();
-  const requests = createRequests(nats, isUp);
+  let isMoving = false;
+  const isUp = (): boolean => (isConnected || isMoving) && !nats.isClosed();
+  const requests = createRequests(nats, isUp, () => node.unanswered());
+  const onReconnect = (reconnected: () => void) => {
+    listeners.add(reconnected);
+    return () => listeners.delete(reconnected);
+  };
+  const move = createMove(nats, requests, onReconnect, (moving) => {
+    isMoving = moving;
+  });
+  const node = watchNode({
+    nats,
+    inOrder,
+    notice,
+    visit: (place) => connect({ ...toOptions(settings, `${name}-visit`), ...forVisit, servers: [place] }),
+    leaveFor: (place) => {
+      goNextTo(nats, place);
+      void nats.reconnect();
+    },
+    moveTo: move,
+    ...(lookEveryMs === undefined ? {} : { lookEveryMs }),
+  });
   const watch = async (): Promise<void> => {
     for await (const status of nats.status()) {
       if (status.permissionContext?.operation === "publish") requests.refuse(status.permissionContext.subject);
       if (status.type === "disconnect") {
         isConnected = false;
-        notice("The connection to NATS is lost; trying again until it stands.");
+        if (!isMoving) notice("The connection to NATS is lost; trying again until it stands.");
       }
       if (status.type === "reconnect") {
         isConnected = true;
-        notice("The connection to NATS stands again.");
+        node.connected();
+        if (!isMoving) notice("The connection to NATS stands again.");
         for (const reconnected of listeners) reconnected();
       }
     }
@@ -66,11 +94,10 @@ export async function connectJetStream(
     request: requests.request,
     say: requests.say,
     along: requests.along,
-    onReconnect: (reconnected) => {
-      listeners.add(reconnected);
-      return () => listeners.delete(reconnected);
-    },
+    unanswered: node.unanswered,
+    onReconnect,
     close: async () => {
+      node.stop();
       // A drain flushes the acknowledgements that are still in the buffer; without a connection there is no use in it.
       requests.flush();
       if (isUp()) await nats.drain().catch(() => nats.close());
@@ -78,6 +105,9 @@ export async function connectJetStream(
     },
   };
 }
+
+/** One server, and no second try. */
+const forVisit = { reconnect: false, ignoreClusterUpdates: true, timeout: 2000 } as const;
 
 async function connectFirst(settings: ConnectSettings, name: string, patiently: Patience): Promise<NatsConnection> {
   let isWanted = true;
@@ -113,8 +143,10 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
     reconnectJitter: 500,
     // For each server that is tried: one that is frozen takes connections, and says nothing.
     timeout: 5000,
-    pingInterval: 10_000,
+    // A frozen server is found out within six seconds.
+    pingInterval: 2000,
     maxPingOut: 2,
+    noRandomize: true,
     ...(settings.user === null ? {} : { user: settings.user }),
     ...(settings.password === null ? {} : { pass: settings.password }),
     ...(settings.credsFile === null ? {} : { authenticator: credsAuthenticator(readFileSync(settings.credsFile)) }),
@@ -130,7 +162,10 @@ export async function asking<Answer>(connection: JetStreamConnection, ask: () =>
   try {
     return await ask();
   } catch (failure) {
-    if (isUnanswered(failure)) throw new LogUnavailable("NATS did not answer.", { cause: failure });
+    if (isUnanswered(failure)) {
+      connection.unanswered();
+      throw new LogUnavailable("NATS did not answer.", { cause: failure });
+    }
     throw failure;
   }
 }

@@ -26,6 +26,11 @@ export type Requests = {
   flush(): void;
   /** Ends the requests for a subject that the server does not let this client write to. */
   refuse(subject: string): void;
+  /** Keeps back what is asked and said from now on; `release` lets it go. */
+  hold(): void;
+  release(): void;
+  /** How many requests wait for their answer, without those that are kept back. */
+  inFlight(): number;
 };
 
 type Open = {
@@ -40,12 +45,18 @@ type Open = {
  * client's own cost as much as composing a mail, with three errors made for each that succeeds. What is asked in one
  * turn of the event loop leaves in one write.
  */
-export function createRequests(nats: NatsConnection, isUp: () => boolean): Requests {
+export function createRequests(
+  nats: NatsConnection,
+  isUp: () => boolean,
+  onUnanswered: () => void = () => {},
+): Requests {
   const inbox = createInbox();
   /** In the order of their deadlines, as all have the same patience. */
   const open = new Map<string, Open>();
   let outgoing: (() => void)[] = [];
   let asked = 0;
+  let held = 0;
+  let isHeld = false;
   let timer: NodeJS.Timeout | null = null;
 
   const close = (token: string): Open | undefined => {
@@ -68,6 +79,7 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
         return;
       }
       fail(token, NatsError.errorForCode(ErrorCode.Timeout));
+      onUnanswered();
     }
   };
 
@@ -77,8 +89,10 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
     nats.publish(subject, data, options);
   };
   const flush = (): void => {
+    if (isHeld) return;
     const batch = outgoing;
     outgoing = [];
+    held = 0;
     for (const act of batch) act();
   };
   const along = (act: () => void): void => {
@@ -125,10 +139,20 @@ export function createRequests(nats: NatsConnection, isUp: () => boolean): Reque
       new Promise((resolve, reject) => {
         asked += 1;
         const token = asked.toString(36);
+        if (isHeld) held += 1;
         open.set(token, { subject, deadline: performance.now() + answerTimeoutMs, resolve, reject });
         timer ??= setTimeout(expire, answerTimeoutMs);
         along(() => ask(token, subject, data, headers));
       }),
+    hold: () => {
+      flush();
+      isHeld = true;
+    },
+    release: () => {
+      isHeld = false;
+      flush();
+    },
+    inFlight: () => open.size - held,
     say: (subject, data, reply) => along(() => say(subject, data, reply === undefined ? {} : { reply })),
     along,
     flush,

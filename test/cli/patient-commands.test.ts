@@ -64,6 +64,6 @@ describe("Commands, where NATS does not answer", function () {
     await proxy.cut();
     const { code, err } = await runProgram(["keys", "list"], { ...env, COMMAND_PATIENCE: "300" });
     expect(code).to.equal(1);
-    expect(err).to.match(/^NATS cannot be reached at 127\.0\.0\.1:\d+: .*\nCheck NATS_URL/);
+    expect(err).to.match(/^NATS cannot be reached at 127\.0\.0\.1:\d+: .*\nCheck NATS_URL/m);
   });
 });

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type NatsConnection, NatsError } from "nats";
+import { serversOf } from "./jetstream-server-pool.ts";
+
+const answerMs = 1500;
+const askAgainMs = 1000;
+/** A node whose JetStream has not answered for so long is left, where another one answers. */
+const leaveAfterMs = 5000;
+/** Where it answers questions and stores nothing, another node may do no better: that is tried now and then. */
+const leaveAgainAfterMs = 60_000;
+const lookEveryMs = 30_000;
+
+export type NodeWatchSetup = {
+  readonly nats: NatsConnection;
+  /** The process's own order of servers. */
+  readonly inOrder: (places: readonly string[]) => readonly string[];
+  /** Opens a connection of its own to one server, to look what it is worth. */
+  readonly visit: (place: string) => Promise<NatsConnection>;
+  /** Goes there at once. */
+  readonly leaveFor: (place: string) => void;
+  /** Goes there in a moment in which nothing is lost by it. */
+  readonly moveTo: (place: string) => Promise<void>;
+  readonly notice: (message: string) => void;
+  readonly lookEveryMs?: number;
+};
+
+export type NodeWatch = {
+  /** A request of JetStream had no answer. */
+  unanswered(): void;
+  /** The connection stands again, with whichever server. */
+  connected(): void;
+  stop(): void;
+};
+
+/**
+ * Sees to it that a client is with a server that serves: a frozen one, and one that has lost the others, keeps its
+ * connections. Asks nothing as long as requests are answered. One that is not with the first server of its order looks
+ * now and then whether that is to be had again, so that clients spread out once a server is back. A single server is
+ * never left.
+ */
+export function watchNode(setup: NodeWatchSetup): NodeWatch {
+  const { nats, inOrder, leaveFor, notice } = setup;
+  const stopping = new AbortController();
+  let doubtedSince: number | null = null;
+  let unansweredAt = Number.NEGATIVE_INFINITY;
+  let leftAt = Number.NEGATIVE_INFINITY;
+
+  const others = (): readonly string[] => inOrder(serversOf(nats)).filter((place) => place !== nats.getServer());
+  const findOther = async (): Promise<string | null> => {
+    for (const place of others()) if (await isServing(setup, place)) return place;
+    return null;
+  };
+  /** Whether all is well again, or the server was left. */
+  const settle = async (since: number): Promise<boolean> => {
+    const isAnswering = await answers(nats);
+    const now = performance.now();
+    if (isAnswering && now - unansweredAt > 2 * answerMs) return true;
+    if (now - since < leaveAfterMs || (isAnswering && now - leftAt < leaveAgainAfterMs)) return false;
+    const other = others().length === 0 ? null : await findOther();
+    if (other === null || doubtedSince !== since) return false;
+    notice(`JetStream does not answer by way of ${nats.getServer()}; going to ${other}.`);
+    leftAt = now;
+    leaveFor(other);
+    return true;
+  };
+  const doubt = async (since: number): Promise<void> => {
+    while (doubtedSince === since && !stopping.signal.aborted) {
+      if (await settle(since)) {
+        if (doubtedSince === since) doubtedSince = null;
+        return;
+      }
+      await pause(askAgainMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  // It never rejects, and keeps no process alive.
+  void spreadOut(setup, stopping.signal);
+
+  return {
+    unanswered: () => {
+      unansweredAt = performance.now();
+      if (doubtedSince !== null || nats.isClosed() || stopping.signal.aborted) return;
+      doubtedSince = unansweredAt;
+      void doubt(doubtedSince);
+    },
+    connected: () => {
+      doubtedSince = null;
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** Twice in a row: a server that has just come back may go again. */
+async function spreadOut(setup: NodeWatchSetup, signal: AbortSignal): Promise<void> {
+  const { nats, inOrder, moveTo } = setup;
+  let better: string | null = null;
+  while (!signal.aborted) {
+    const delayMs = (setup.lookEveryMs ?? lookEveryMs) * (0.5 + Math.random());
+    await pause(delayMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted || nats.isClosed()) return;
+    const order = inOrder(serversOf(nats));
+    const liked = order.slice(0, Math.max(order.indexOf(nats.getServer()), 0));
+    const before: string | null = better;
+    better = await firstServing(setup, liked);
+    if (better !== null && better === before) {
+      await moveTo(better);
+      better = null;
+    }
+  }
+}
+
+async function firstServing(setup: NodeWatchSetup, places: readonly string[]): Promise<string | null> {
+  for (const place of places) if (await isServing(setup, place)) return place;
+  return null;
+}
+
+/** Whether another server than the present one is there, and JetStream answers by way of it. */
+async function isServing({ nats, visit }: NodeWatchSetup, place: string): Promise<boolean> {
+  try {
+    const visited = await visit(place);
+    try {
+      return visited.info?.server_id !== nats.info?.server_id && (await answers(visited));
+    } finally {
+      await visited.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** The leader of the cluster answers this; a server that knows of none says so with 503. */
+async function answers(nats: NatsConnection): Promise<boolean> {
+  try {
+    const { error } = (await nats.request("$JS.API.INFO", "", { timeout: answerMs })).json<{
+      readonly error?: { readonly code: number };
+    }>();
+    return error?.code !== 503;
+  } catch (failure) {
+    // A client that may not ask is told so by a server that works.
+    return failure instanceof NatsError && failure.isPermissionError();
+  }
+}

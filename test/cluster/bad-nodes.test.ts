@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { asking, connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { goNextTo } from "../../src/event-log/jetstream-server-pool.ts";
+import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { contentSubjectOf } from "../../src/event-log/subjects.ts";
+import { eventually } from "../support/eventually.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
+
+/** A frozen server is found out in six seconds, and on a busy machine nothing takes as long as it should. */
+const frozenMs = 25_000;
+/** A server that was cut off takes ten seconds to see that it has lost the others. */
+const cutOffMs = 45_000;
+const spreadMs = 60_000;
+
+describe("A client of three servers", function () {
+  this.timeout(180_000);
+  let cluster: NatsCluster;
+  let connections: JetStreamConnection[] = [];
+
+  before(async () => {
+    cluster = await startNatsCluster();
+    const connection = await open();
+    await eventually(() => ensureStreams(connection, { prefix: cluster.prefix, replicas: 3, maxBytes: null }), 45_000);
+  });
+  afterEach(async () => {
+    await cluster.heal();
+    await Promise.all(connections.map((connection) => connection.close()));
+    connections = [];
+  });
+  after(() => cluster?.cleanUp());
+
+  async function open(lookEveryMs?: number): Promise<JetStreamConnection> {
+    const connection = await connectJetStream(cluster.config, "test", () => {}, undefined, lookEveryMs);
+    connections.push(connection);
+    return connection;
+  }
+  const nodeOf = ({ nats }: JetStreamConnection): ClusterNode => {
+    const found = cluster.nodes.find(({ config }) => config.servers[0] === nats.getServer());
+    if (found === undefined) throw new Error(`${nats.getServer()} is none of the cluster`);
+    return found;
+  };
+  /** By the requests of the log, and by those of the client, as buckets make them. */
+  const store = async (connection: JetStreamConnection): Promise<unknown> => {
+    const subject = contentSubjectOf(cluster.prefix, { tenant: "default", jobId: "a" });
+    await asking(connection, () => connection.request(subject, "x"));
+    return await asking(connection, () => connection.nats.jetstream().publish(subject, "x", { timeout: 1500 }));
+  };
+  const storesBy = (connection: JetStreamConnection, ms: number): Promise<unknown> =>
+    eventually(() => store(connection), ms);
+
+  it("leaves one that is frozen", async () => {
+    const connection = await open();
+    const frozen = nodeOf(connection);
+    await storesBy(connection, 10_000);
+    frozen.freeze();
+    await storesBy(connection, frozenMs);
+    expect(nodeOf(connection).name).not.to.equal(frozen.name);
+  });
+
+  it("leaves one that has lost the others, and stays where all of them have", async () => {
+    const connection = await open();
+    const minority = nodeOf(connection);
+    await storesBy(connection, 10_000);
+    await minority.cutOff();
+    await storesBy(connection, cutOffMs);
+    expect(nodeOf(connection).name).not.to.equal(minority.name);
+  });
+
+  const nodesOf = (clients: readonly JetStreamConnection[]): ReadonlySet<string> =>
+    new Set(clients.map((client) => nodeOf(client).name));
+  const openMany = (): Promise<JetStreamConnection[]> => Promise.all(Array.from({ length: 9 }, () => open(2000)));
+  const spread = (clients: readonly JetStreamConnection[]): Promise<unknown> =>
+    eventually(() => expect(nodesOf(clients).size).to.be.greaterThan(1), spreadMs);
+
+  it("spreads over them again once those that were away are back", async () => {
+    const [first, ...others] = cluster.nodes as [ClusterNode, ...ClusterNode[]];
+    await Promise.all(others.map((node) => node.kill()));
+    const clients = await openMany();
+    expect(nodesOf(clients)).to.deep.equal(new Set([first.name]));
+    await cluster.heal();
+    await spread(clients);
+  });
+
+  it("breaks no request when it spreads", async () => {
+    const clients = await openMany();
+    const [place = ""] = (cluster.nodes[0] as ClusterNode).config.servers;
+    await Promise.all(clients.map((client) => storesBy(client, 10_000)));
+    for (const { nats } of clients) {
+      goNextTo(nats, place);
+      if (nats.getServer() !== place) await nats.reconnect();
+    }
+    await eventually(() => expect(nodesOf(clients).size).to.equal(1));
+    const broken: string[] = [];
+    let answered = 0;
+    let isOver = false;
+    const storing = clients.map(async (client) => {
+      await storesBy(client, 10_000);
+      while (!isOver) {
+        await store(client).then(
+          () => {
+            answered += 1;
+          },
+          (failure: unknown) => broken.push(String(failure)),
+        );
+      }
+    });
+    await spread(clients).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(storing);
+    expect(answered).to.be.greaterThan(100);
+    expect(broken).to.deep.equal([]);
+  });
+});
