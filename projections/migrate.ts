@@ -29,6 +29,9 @@ export async function migrate(db: Knex, projectors: readonly Projector[]): Promi
   }
 }
 
+/** Of this release, in the order in which they run. */
+export const migrationNames = (): Promise<readonly string[]> => migrationSource.getMigrations([]);
+
 async function createMissingTables(db: Knex, projector: Projector): Promise<void> {
   const condition = await conditionOf(db, projector);
   if (condition === "whole" || condition === "other-version") return;

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { migrationSource } from "../migrations/index.ts";
 import { readCheckpoint } from "./checkpoint.ts";
+import { migrationNames } from "./migrate.ts";
 import type { Projector } from "./projector.ts";
 import { existing, tableNames } from "./table-set.ts";
 
@@ -39,7 +39,7 @@ export async function findSchemaGap(db: Knex, projectors: readonly Projector[]):
 const migrationsTable = "knex_migrations";
 
 async function missingMigrations(db: Knex): Promise<readonly string[]> {
-  const names = await migrationSource.getMigrations([]);
+  const names = await migrationNames();
   if ((await existing(db, [migrationsTable])).length === 0) return names;
   const [rows] = (await db.raw("SELECT name FROM ??", [migrationsTable])) as [{ name: string }[]];
   const done = new Set(rows.map(({ name }) => name));
