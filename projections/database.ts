@@ -9,7 +9,18 @@ const defaultSilenceMs = 10_000;
 export type DatabaseOptions = {
   /** A connection on which nothing came or went for so long is given up. Longer for what rewrites whole tables. */
   readonly silenceMs?: number;
+  /** The server itself ends a query that takes longer, also one that nobody waits for any more. Without: none. */
+  readonly statementMs?: number;
+  /** At most at a time; those who find none free wait for one up to `acquireMs`. */
+  readonly connections?: number;
+  readonly acquireMs?: number;
 };
+
+/** For what is answered at once: the server gives up just before the client is told that there is no answer. */
+export const readingOptions: DatabaseOptions = { statementMs: 4_500 };
+
+/** For searches and exports, which may keep each other waiting and nothing else. */
+export const searchingOptions: DatabaseOptions = { statementMs: 4_500, connections: 3, acquireMs: 1_500 };
 
 /** Queries of ours mean the same on every server, whatever its administrator has set. */
 const sessionSettings = [
@@ -23,7 +34,8 @@ const sessionSettings = [
  * and heals by itself. While the server is away queries fail at once, and not when the pool has waited for it: those
  * who can wait know how long. Call `destroy()` at the end.
  */
-export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: DatabaseOptions = {}): Knex {
+export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
+  const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
   const db = knex({
     client: "mysql2",
     compileSqlOnError: false,
@@ -38,7 +50,13 @@ export function createDatabase(url: string, { silenceMs = defaultSilenceMs }: Da
       stream: ({ config }: { config: { host: string; port: number } }) => openSocket(config, silenceMs),
     },
     // Idle connections go before they count as silent.
-    pool: { min: 0, max: 10, acquireTimeoutMillis: connectTimeoutMs, idleTimeoutMillis: silenceMs / 2, afterCreate },
+    pool: {
+      min: 0,
+      max: connections,
+      acquireTimeoutMillis: acquireMs,
+      idleTimeoutMillis: silenceMs / 2,
+      afterCreate: prepareSession(statementMs),
+    },
     // Whatever goes wrong also reaches whoever asked, and is logged there with what it was for.
     log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
   });
@@ -86,11 +104,24 @@ class DatabaseSilent extends Error {
   }
 }
 
-function afterCreate(connection: Connection, done: (failure: unknown, connection: Connection) => void): void {
-  Promise.all(sessionSettings.map((sql) => ask(connection, sql))).then(
-    () => done(null, connection),
-    (failure) => done(failure, connection),
-  );
+const prepareSession =
+  (statementMs: number | undefined) =>
+  (connection: Connection, done: (failure: unknown, connection: Connection) => void): void => {
+    const settings = sessionSettings.map((sql) => ask(connection, sql));
+    const limit = statementMs === undefined ? [] : [limitStatements(connection, statementMs)];
+    Promise.all([...settings, ...limit]).then(
+      () => done(null, connection),
+      (failure) => done(failure, connection),
+    );
+  };
+
+/** MariaDB counts seconds and limits every statement, MySQL milliseconds and SELECT alone. */
+async function limitStatements(connection: Connection, withinMs: number): Promise<void> {
+  const [{ version } = { version: "" }] = await ask<{ version: string }>(connection, "SELECT VERSION() AS version");
+  const setting = /mariadb/i.test(version)
+    ? `max_statement_time = ${withinMs / 1000}`
+    : `max_execution_time = ${withinMs}`;
+  await ask(connection, `SET SESSION ${setting}`);
 }
 
 /** knex's types know neither lists nor rows as one binding; the driver writes them out as `IN (?)` and `VALUES ?` need it. */

@@ -95,7 +95,7 @@ async function systemForRoutes(
 
 /** Takes jobs and answers about them. Answers where it listens. */
 export async function startApi(parts: Parts, watch: Watch, { url, serve, close }: Listening): Promise<string> {
-  const { config, logger, connection, log, room, contentStore, db, announcements, mailbox, lifecycle } = parts;
+  const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
   const live = createLive(log, contentStore, (failure) =>
     logger.error({ err: failure }, "what streams live broke off"),
@@ -115,16 +115,17 @@ export async function startApi(parts: Parts, watch: Watch, { url, serve, close }
     results: resultsOf(parts),
     outbox: createMysqlOutboxRequests(db),
     storedThings: createJetStreamStoredThings(connection, config.natsPrefix),
-    jobs: createJobQueries(db),
-    logs: createLogQueries(db),
-    recipients: createRecipientQueries(db),
-    deadLetters: createDeadLetterQueries(db),
-    notifications: createNotificationQueries(db),
+    jobs: createJobQueries(reads, parts.searches),
+    logs: createLogQueries(reads),
+    recipients: createRecipientQueries(reads),
+    exportedRecipients: createRecipientQueries(parts.searches),
+    deadLetters: createDeadLetterQueries(reads),
+    notifications: createNotificationQueries(reads),
     webhooks: await webhooksForRoutes(parts),
     seals: await sealsForRoutes(parts),
     readModels: createReadModels(db, allProjectors),
     system: await systemForRoutes(parts, watch),
-    readPosition: createReadPositions(db, announcements),
+    readPosition: createReadPositions(reads, announcements),
     mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
     suppressions: createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix)),
     maxAttempts: config.maxAttempts,

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Logger } from "pino";
-import { createDatabase, type DatabaseOptions } from "../projections/database.ts";
+import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../projections/database.ts";
 import type { CompleteConfig } from "./config.ts";
 import type { ContentStore } from "./content/content-store.ts";
 import { createJetStreamContentStore } from "./content/jetstream-content-store.ts";
@@ -33,6 +33,9 @@ export type Parts = {
   readonly contentStore: ContentStore;
   readonly announcements: Announcements;
   readonly db: Knex;
+  /** For questions that somebody waits for, and for searches and exports: neither keeps the others, or the work, waiting. */
+  readonly reads: Knex;
+  readonly searches: Knex;
   readonly mailbox: Mailbox | null;
   readonly witness: Witness;
   readonly lifecycle: Lifecycle;
@@ -59,7 +62,11 @@ export async function connectParts(
   const witness = createWitness(connection);
   const tellOfAppend = logAppends(logger);
   const db = createDatabase(config.mysqlUrl, databaseOptions);
-  lifecycle.started("the database connections", () => db.destroy());
+  const reads = createDatabase(config.mysqlUrl, readingOptions);
+  const searches = createDatabase(config.mysqlUrl, searchingOptions);
+  lifecycle.started("the database connections", async () => {
+    await Promise.all([db, reads, searches].map((pool) => pool.destroy()));
+  });
   return {
     config,
     logger,
@@ -67,6 +74,8 @@ export async function connectParts(
     lifecycle,
     mailbox,
     db,
+    reads,
+    searches,
     room,
     witness,
     patiently,

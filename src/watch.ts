@@ -49,6 +49,7 @@ export type WatchedParts = {
   readonly log: EventLog;
   readonly room: LogRoom;
   readonly db: Knex;
+  readonly reads: Knex;
   readonly witness: Witness;
 };
 
@@ -65,11 +66,11 @@ export async function createWatch(
   breaker: (() => BreakerState) | null,
   seals: (() => Condition) | null = null,
 ): Promise<Watch> {
-  const { config, logger, connection, log, room, db, witness } = parts;
+  const { config, logger, connection, log, room, db, reads, witness } = parts;
   const prefix = config.natsPrefix;
   const gauge = await createJetStreamLogGauge(connection, prefix);
-  const stats = createStatsQueries(db);
-  const projectionLags = createProjectionLags(db, allProjectors, gauge);
+  const stats = createStatsQueries(reads);
+  const projectionLags = createProjectionLags(reads, allProjectors, gauge);
   const probes = probesFor({
     roles: config.roles,
     log,

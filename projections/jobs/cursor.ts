@@ -7,8 +7,8 @@ export type JobCursor = JobOrder & {
   /** Of what the list is sorted by; null for jobs that have not ended. */
   readonly value: Instant | null;
   readonly id: string;
-  /** As counted for the first page: to count again would take longer with every job there is. */
-  readonly total: number;
+  /** As counted for the first page: to count again would take longer with every job there is. Null where it was not. */
+  readonly total: number | null;
 };
 
 /** Not made by this list, or for a list in another order. */
@@ -28,8 +28,9 @@ export function decodeCursor(text: string, { sortBy, order }: JobOrder): JobCurs
   const [itsSortBy, itsOrder, value, id, total] = parse(text);
   const isSameOrder = itsSortBy === sortBy && itsOrder === order;
   const isValue = isInstant(value) || (value === null && sortBy === "completedAt");
-  if (!isSameOrder || !isValue || typeof id !== "string" || !Number.isSafeInteger(total)) throw new InvalidCursor();
-  return { sortBy, order, value, id, total: total as number };
+  const isTotal = total === null || Number.isSafeInteger(total);
+  if (!isSameOrder || !isValue || typeof id !== "string" || !isTotal) throw new InvalidCursor();
+  return { sortBy, order, value, id, total: total as number | null };
 }
 
 function parse(text: string): readonly unknown[] {

@@ -10,7 +10,7 @@ export type JobListOptions = JobOrder & {
   /** Both exclude the instant itself. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;
-  /** Part of the subject or the name, whatever the case. */
+  /** Part of the subject or the name, whatever the case. An answer looks through as many jobs as SearchBounds say. */
   readonly q: string | null;
   /** From 1; without meaning where there is a cursor. */
   readonly page: number;

@@ -5,6 +5,7 @@ import type { Statement } from "../prepared.ts";
 import type { JobCursor } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
 import { recordColumns } from "./rows.ts";
+import { boundOf, type RangeEnd, type SearchBounds, upTo } from "./search-range.ts";
 import { jobTables } from "./tables.ts";
 
 const table = `\`${jobTables("").jobs}\``;
@@ -18,13 +19,22 @@ const keyOf = {
   completedAt: { any: "by_completion", one: "by_status_and_completion" },
 } as const;
 
+export type ListRange = {
+  /** What it begins after; null for the first page. */
+  readonly cursor: JobCursor | null;
+  /** The last entry that is looked at; null where all of them are. */
+  readonly end: RangeEnd | null;
+  readonly bounds: SearchBounds;
+};
+
 /**
  * A page in one statement, so that rows, checkpoint and total are of the same moment. There is always a row: of an
  * empty page it has no id. They come in no order: sorted with their text columns, they would take a table on disk.
  */
-export function listStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
-  const total = cursor === null ? totalStatement(tenant, options) : { sql: "NULL", bindings: [] };
-  const page = pageStatement(tenant, options, cursor);
+export function listStatement(tenant: string, options: JobListOptions, range: ListRange): Statement {
+  const isCounted = range.cursor === null && range.end === null;
+  const total = isCounted ? totalStatement(tenant, options, range.bounds) : { sql: "NULL", bindings: [] };
+  const page = pageStatement(tenant, options, range);
   return {
     sql: `
       SELECT checkpoint.sequence AS read_sequence, ${total.sql} AS counted, ${recordOf("job")}
@@ -42,13 +52,14 @@ export function listStatement(tenant: string, options: JobListOptions, cursor: J
  * The index is named because an optimizer that is left to itself compares what comes after the cursor with a scan of
  * the whole table, as if there were no limit, and MariaDB then walks through all that comes before the cursor.
  */
-function pageStatement(tenant: string, options: JobListOptions, cursor: JobCursor | null): Statement {
+function pageStatement(tenant: string, options: JobListOptions, { cursor, end }: ListRange): Statement {
   const { statuses, sortBy, order, page, pageSize } = options;
   const column = columnOf[sortBy];
   const ordering = `ORDER BY ${column} ${order}, id ${order}`;
   const offset = cursor === null ? (page - 1) * pageSize : 0;
+  const range = [...after(cursor), ...(end === null ? [] : [upTo(end, options)])];
   const parts = anyOf(statuses).map((status) => {
-    const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...after(cursor)]);
+    const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...range]);
     const key = keyOf[sortBy][status === null ? "any" : "one"];
     // Where all are NULL, MariaDB would sort them by it all the same.
     const itsOrdering = isAmongUnended(cursor) ? `ORDER BY id ${order}` : ordering;
@@ -72,16 +83,48 @@ function together(parts: readonly Statement[], ordering: string, limit: number):
   };
 }
 
-/** Read from what is counted already where that is kept for all that the list is filtered by. */
-function totalStatement(tenant: string, options: JobListOptions): Statement {
-  const { statuses, createdAfter, createdBefore, q } = options;
+/**
+ * The entry at which a search has looked through as many as it may: a row `value`, `id` for each status that is searched,
+ * none where there are fewer. What no index sorts by is left out, or there would be no end to the looking.
+ */
+export function endStatement(tenant: string, options: JobListOptions, { cursor, bounds }: ListRange): Statement {
+  const { statuses, sortBy, order } = options;
+  const column = columnOf[sortBy];
+  const searched = anyOf(statuses);
+  const offset = Math.ceil(boundOf(options, bounds) / searched.length) - 1;
+  const inIndex = { ...options, q: null, type: null };
+  const indexed = sortBy === "createdAt" ? inIndex : { ...inIndex, createdAfter: null, createdBefore: null };
+  const ordering = isAmongUnended(cursor) ? `id ${order}` : `${column} ${order}, id ${order}`;
+  const parts = searched.map((status) => {
+    const { sql, bindings } = allOf([...conditions(tenant, indexed), ...oneStatus(status), ...after(cursor)]);
+    const key = keyOf[sortBy][status === null ? "any" : "one"];
+    const from = `FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ORDER BY ${ordering} LIMIT 1 OFFSET ?`;
+    return { sql: `(SELECT ${column} AS value, id ${from})`, bindings: [...bindings, offset] };
+  });
+  return { sql: parts.map(({ sql }) => sql).join(" UNION ALL "), bindings: parts.flatMap(({ bindings }) => bindings) };
+}
+
+/**
+ * Read from what is counted already where that is kept for all that the list is filtered by. A search that looks at all
+ * there is counts what it finds; between two instants jobs are counted up to a bound, and NULL is more than that.
+ */
+function totalStatement(tenant: string, options: JobListOptions, bounds: SearchBounds): Statement {
+  const { statuses, type, createdAfter, createdBefore, q } = options;
   const { sql, bindings } = allOf([...conditions(tenant, options), ...someStatuses(statuses)]);
   if (createdAfter === null && createdBefore === null && q === null) {
-    return { sql: `(SELECT SUM(jobs) FROM ${counts} WHERE ${sql})`, bindings };
+    return { sql: `(SELECT COALESCE(SUM(jobs), 0) FROM ${counts} WHERE ${sql})`, bindings };
   }
-  // What is searched for stands in this index; the optimizer would rather read every tenant's rows.
-  const key = q !== null && statuses.length === 0 ? `FORCE INDEX (${keyOf.createdAt.any})` : "";
-  return { sql: `(SELECT COUNT(*) FROM ${table} ${key} WHERE ${sql})`, bindings };
+  const key = keyOf.createdAt[statuses.length === 0 ? "any" : "one"];
+  // What is searched for stands in the first of them; the optimizer would rather read every tenant's rows.
+  if (q !== null) return { sql: `(SELECT COUNT(*) FROM ${table} FORCE INDEX (${key}) WHERE ${sql})`, bindings };
+  const untyped = allOf([...conditions(tenant, { ...options, type: null }), ...someStatuses(statuses)]);
+  const limit = type === null ? bounds.inIndex : bounds.inRows;
+  const [column, counted] = type === null ? ["1 AS one", "COUNT(*)"] : ["type", "COALESCE(SUM(type = ?), 0)"];
+  const some = `SELECT ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${untyped.sql} LIMIT ?`;
+  return {
+    sql: `(SELECT IF(COUNT(*) > ?, NULL, ${counted}) FROM (${some}) AS some)`,
+    bindings: [limit, ...(type === null ? [] : [type]), ...untyped.bindings, limit + 1],
+  };
 }
 
 function conditions(tenant: string, { type, createdAfter, createdBefore, q }: JobListOptions): readonly Statement[] {

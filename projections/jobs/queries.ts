@@ -2,20 +2,23 @@ import type { Knex } from "knex";
 import type { JobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { checkpointTable } from "../checkpoint.ts";
+import { toInstant } from "../instants.ts";
 import { askPrepared } from "../prepared.ts";
 import { onReadableRows } from "../readable-rows.ts";
 import { decodeCursor, encodeCursor, type JobOrder } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
-import { listStatement, recordOf } from "./list-statements.ts";
+import { endStatement, type ListRange, listStatement, recordOf } from "./list-statements.ts";
 import { jobsProjector } from "./projector.ts";
 import { type JobRecordRow, toJobRecord } from "./rows.ts";
+import { defaultBounds, isSearch, type RangeEnd, type SearchBounds } from "./search-range.ts";
 import { jobTables } from "./tables.ts";
 
 export type JobList = {
   readonly readSequence: number;
   readonly jobs: readonly JobRecord[];
-  readonly total: number;
-  /** Null after the last job. */
+  /** Null where to count them would take too long. */
+  readonly total: number | null;
+  /** Null after the last job. A search may have one on a page that is not full, or empty: it goes on with the rest. */
   readonly nextCursor: string | null;
 };
 
@@ -26,10 +29,11 @@ export type JobQueries = {
   list(tenant: string, options: JobListOptions): Promise<JobList>;
 };
 
-export const createJobQueries = (db: Knex): JobQueries =>
+/** Searches have connections of their own, so that a list never waits for one. */
+export const createJobQueries = (db: Knex, searches: Knex = db, bounds: SearchBounds = defaultBounds): JobQueries =>
   onReadableRows(db, jobsProjector, {
     find: (job) => find(db, job),
-    list: (tenant, options) => list(db, tenant, options),
+    list: (tenant, options) => list(isSearch(options) ? searches : db, tenant, options, bounds),
   });
 
 type Asked = { readonly read_sequence: number } & (JobRecordRow | { readonly id: null });
@@ -48,27 +52,47 @@ async function find(db: Knex, { tenant, jobId }: JobRef): ReturnType<JobQueries[
   };
 }
 
-async function list(db: Knex, tenant: string, options: JobListOptions): Promise<JobList> {
+type ListedRow = Asked & { readonly counted: string | number | null };
+
+async function list(db: Knex, tenant: string, options: JobListOptions, bounds: SearchBounds): Promise<JobList> {
   const { pageSize, sortBy } = options;
   const cursor = options.cursor === null ? null : decodeCursor(options.cursor, options);
-  const statement = listStatement(tenant, options, cursor);
-  const rows = await askPrepared<Asked & { readonly counted: string | number | null }>(db, statement);
+  const end = options.q === null ? null : await findEnd(db, tenant, options, { cursor, end: null, bounds });
+  const statement = listStatement(tenant, options, { cursor, end, bounds });
+  const rows = await askPrepared<ListedRow>(db, statement);
   const found = rows.filter((row): row is typeof row & JobRecordRow => row.id !== null).map(toJobRecord);
   const jobs = found.sort(inOrder(options)).slice(0, pageSize);
-  const total = cursor?.total ?? Number(rows[0]?.counted ?? 0);
+  const total = cursor === null ? totalOf(rows[0], end) : cursor.total;
   const last = found.length > pageSize ? jobs.at(-1) : undefined;
+  const next = last === undefined ? end : { value: last[sortBy], id: last.id };
   return {
     readSequence: Number(rows[0]?.read_sequence ?? 0),
     jobs,
     total,
-    nextCursor: last === undefined ? null : encodeCursor({ ...options, value: last[sortBy], id: last.id, total }),
+    nextCursor: next === null ? null : encodeCursor({ ...options, ...next, total }),
   };
 }
 
+/** Of what was not looked through, or only up to a bound, nobody knows how much there is. */
+function totalOf(row: ListedRow | undefined, end: RangeEnd | null): number | null {
+  if (end !== null) return null;
+  return row === undefined || row.counted === null ? null : Number(row.counted);
+}
+
+/** Where several statuses are searched, none further than the first of them may be. */
+async function findEnd(db: Knex, tenant: string, options: JobListOptions, range: ListRange): Promise<RangeEnd | null> {
+  const rows = await askPrepared<{ value: Date | null; id: string }>(db, endStatement(tenant, options, range));
+  const ends = rows.map(({ value, id }) => ({ [options.sortBy]: value === null ? null : toInstant(value), id }));
+  const [first] = (ends as Sorted[]).sort(inOrder(options));
+  return first === undefined ? null : { value: first[options.sortBy], id: first.id };
+}
+
+type Sorted = Pick<JobRecord, "id" | "createdAt" | "completedAt">;
+
 /** As the databases have it: NULL is the smallest value, and no two jobs tie. */
-function inOrder({ sortBy, order }: JobOrder): (one: JobRecord, other: JobRecord) => number {
+function inOrder({ sortBy, order }: JobOrder): (one: Sorted, other: Sorted) => number {
   const first = order === "asc" ? -1 : 1;
-  const isBefore = (one: JobRecord, other: JobRecord): boolean => {
+  const isBefore = (one: Sorted, other: Sorted): boolean => {
     const [a, b] = [one[sortBy] ?? "", other[sortBy] ?? ""];
     return a === b ? one.id < other.id : a < b;
   };

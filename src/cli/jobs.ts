@@ -103,7 +103,8 @@ async function readJobs(service: Service, filter: object, wanted: number): Promi
     const { body } = await service.ask(`/api/jobs?${query}`);
     jobs.push(...body.data);
     cursor = body.pagination.nextCursor;
-    if (cursor === null || body.data.length === 0) break;
+    // A page of a search may be empty, and the next one not.
+    if (cursor === null) break;
   }
   return jobs;
 }

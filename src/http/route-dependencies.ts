@@ -47,6 +47,8 @@ export type RouteDependencies = {
   readonly jobs: JobQueries;
   readonly logs: LogQueries;
   readonly recipients: RecipientQueries;
+  /** The same over other connections, which an export may keep busy. */
+  readonly exportedRecipients: RecipientQueries;
   readonly deadLetters: DeadLetterQueries;
   readonly notifications: NotificationQueries;
   readonly webhooks: {

@@ -105,3 +105,24 @@ describe("A long list of jobs", () => {
     await close();
   });
 });
+
+describe("A search among more jobs than one answer looks through", () => {
+  it("says so, offers no action on all of them, and goes on with the older ones", async () => {
+    const stage = await dashboardStage();
+    const { page, close } = await openPage(stage.url);
+    const answer = (nextCursor: string | null) => {
+      const total = { total: null, totalPages: null };
+      return { json: { data: [], pagination: { page: null, pageSize: 50, ...total, nextCursor } } };
+    };
+    await page.route(/\/api\/jobs\?/, (route) =>
+      route.fulfill(answer(route.request().url().includes("cursor=") ? null : "older")),
+    );
+    await page.goto(`${stage.url}/#/jobs?q=rare`);
+    await page.getByText("No job so far matches these filters.").waitFor();
+    await page.getByText("More than are counted at once").waitFor();
+    expect(await page.getByRole("button", { name: /that match/ }).count()).to.equal(0);
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByText("No job matches these filters.").waitFor();
+    await close();
+  });
+});

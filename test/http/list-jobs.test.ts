@@ -1,10 +1,14 @@
 import { expect } from "chai";
+import type { Knex } from "knex";
+import { createDatabase } from "../../projections/database.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { createJobQueries } from "../../projections/jobs/queries.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCancelled, jobCreated, jobPaused } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
-import { mailing } from "../support/running-api.ts";
+import { openReadSide, type ReadSide } from "../support/read-side.ts";
+import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 const at = (second: number): string => `2026-11-21T09:00:${String(second).padStart(2, "0")}.000Z`;
 
@@ -146,5 +150,41 @@ describe("The list of jobs right after a command", () => {
     const insisting = { "Min-Sequence": headers.get("Event-Sequence") ?? "" };
     const { status, body } = await service.api.ask("GET", "/api/jobs", { headers: insisting });
     expect({ status, code: body.code }).to.deep.equal({ status: 503, code: "read-model-behind" });
+  });
+});
+
+describe("While searches take all connections that they may have", () => {
+  let side: ReadSide;
+  let searches: Knex;
+  let api: RunningApi;
+
+  before(async () => {
+    side = await openReadSide();
+    searches = createDatabase(side.url, { connections: 3, acquireMs: 200 });
+    const { log, contentStore, positions: readPosition } = side;
+    api = await startApi({ log, contentStore, readPosition, jobs: createJobQueries(side.db, searches) });
+    await side.happens(newJob(), jobCreated());
+    side.startProjector(jobsProjector);
+    await side.caughtUp("jobs");
+  });
+  after(async () => {
+    await api.close();
+    await searches.destroy();
+    await side.cleanUp();
+  });
+
+  it("a list is answered at once, and another search with when to try again", async () => {
+    const busy = await Promise.all([1, 2, 3].map(() => searches.client.acquireConnection()));
+    const queries = ["q=invoice", "type=report.export", "q=a&status=failed", "q=b&sortBy=completedAt"];
+    const searching = [...queries, ...queries, ...queries].map((query) => api.ask("GET", `/api/jobs?${query}`));
+    for (const query of ["", "?status=failed", "?createdAfter=2026-01-01T00:00:00Z"]) {
+      expect((await api.ask("GET", `/api/jobs${query}`)).status, query).to.equal(200);
+    }
+    for (const { status, headers } of await Promise.all(searching)) {
+      expect(status).to.equal(503);
+      expect(headers.get("Retry-After")).to.match(/^\d+$/);
+    }
+    await Promise.all(busy.map((connection) => searches.client.releaseConnection(connection)));
+    expect((await api.ask("GET", "/api/jobs?q=invoice")).status).to.equal(200);
   });
 });

@@ -24,6 +24,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
     recipients: createRecipientQueries(db),
+    exportedRecipients: createRecipientQueries(db),
     deadLetters: createDeadLetterQueries(db),
     notifications: createNotificationQueries(db),
     stats: createStatsQueries(db),

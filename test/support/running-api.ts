@@ -88,6 +88,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     jobs: { find: noReadModel, list: noReadModel },
     logs: { list: noReadModel },
     recipients: { ofJob: noReadModel, ofAddress: noReadModel },
+    exportedRecipients: { ofJob: noReadModel, ofAddress: noReadModel },
     deadLetters: { list: noReadModel },
     notifications: { list: noReadModel },
     webhooks: {

@@ -9,12 +9,12 @@ import {
   instant,
   jobId,
   named,
-  numberedPageOf,
   ordinal,
   orNull,
   priority,
   progress,
   recordOf,
+  searchedPageOf,
   text,
 } from "./parts.ts";
 
@@ -43,7 +43,7 @@ export const job = named("Job", jobFields);
 
 true satisfies SameShape<Static<typeof job>, ReturnType<typeof toJobAnswer>>;
 
-export const jobPage = numberedPageOf("JobPage", job);
+export const jobPage = searchedPageOf("JobPage", job);
 
 const created = {
   jobId,

@@ -36,15 +36,22 @@ export const named = <Fields extends TProperties>(title: string, fields: Fields)
 export const pageOf = <Schema extends TSchema>(title: string, schema: Schema) =>
   named(title, { data: Type.Array(schema), nextCursor: orNull(text) });
 
+const numberedPage = <Total extends TSchema>(title: string, total: Total, nextCursor: TSchema) =>
+  named(title, { page: orNull(ordinal), pageSize: ordinal, total, totalPages: total, nextCursor });
+
 /** Of lists that can be asked for by number too; who goes on by cursor is on no page. */
 export const numberedPageOf = <Schema extends TSchema>(title: string, schema: Schema) =>
-  named(title, {
-    data: Type.Array(schema),
-    pagination: named("Pagination", {
-      page: orNull(ordinal),
-      pageSize: ordinal,
-      total: count,
-      totalPages: count,
-      nextCursor: orNull(text),
-    }),
+  named(title, { data: Type.Array(schema), pagination: numberedPage("Pagination", count, orNull(text)) });
+
+/** Of lists that are too long to be looked through, or counted, for one answer. */
+export const searchedPageOf = <Schema extends TSchema>(title: string, schema: Schema) => {
+  const total = Type.Union([count, Type.Null()], {
+    description:
+      "`null` where counting would take too long: in a search that has not looked at all jobs, and for more than 100,000 jobs created in the time asked for (5,000 with `type`).",
   });
+  const nextCursor = Type.Union([text, Type.Null()], {
+    description:
+      "`null` at the end. In a search (`q`) a page may be short or empty and have one: nothing more was found so far, and it goes on from there.",
+  });
+  return named(title, { data: Type.Array(schema), pagination: numberedPage("SearchedPagination", total, nextCursor) });
+};

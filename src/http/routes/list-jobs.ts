@@ -22,7 +22,7 @@ const parameters: Parameters<ListQuery> = {
   type: oneOf(jobTypes, null),
   createdAfter: optionalInstant,
   createdBefore: optionalInstant,
-  q: optionalText(200),
+  q: { ...optionalText(200), expected: "a part of the subject or the name, in any case, of 1 to 200 characters" },
   page: whole(null, 1, 1_000_000),
   pageSize: whole(20, 1, 100),
   cursor: optionalText(1000),
@@ -67,7 +67,7 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
 
 function toAnswer(list: JobList, { page, pageSize, cursor }: JobListOptions, base: string): Answer {
   const { total, nextCursor } = list;
-  const totalPages = Math.ceil(total / pageSize);
+  const totalPages = total === null ? null : Math.ceil(total / pageSize);
   // Who goes on by cursor is on no page.
   const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
   const data = list.jobs.map((job) => toJobAnswer(job, base));

@@ -14,7 +14,7 @@ import { takePlace } from "../take-place.ts";
 
 type Dependencies = Pick<
   RouteDependencies,
-  "log" | "live" | "contentStore" | "recipients" | "readPosition" | "ownWrites" | "now"
+  "log" | "live" | "contentStore" | "recipients" | "exportedRecipients" | "readPosition" | "ownWrites" | "now"
 >;
 
 type AddressQuery = { readonly email: string };
@@ -98,11 +98,11 @@ async function list(
 
 /** It holds all that has happened when it was asked for, or there is no file. */
 async function answerExport(dependencies: Dependencies, request: ApiRequest<AddressQuery>): Promise<Answer> {
-  const { log, live, contentStore, recipients, readPosition, now } = dependencies;
+  const { log, live, contentStore, exportedRecipients, readPosition, now } = dependencies;
   const { tenant } = request.context;
   const { email: address } = request.query;
   const page = (after: LedgerCursor | null) =>
-    askReadModel(() => recipients.ofAddress(tenant, address, { cursor: after, limit: exportPageSize }));
+    askReadModel(() => exportedRecipients.ofAddress(tenant, address, { cursor: after, limit: exportPageSize }));
   const { lastSequence } = await log.state();
   const { readSequence } = await askIncluding(readPosition, "recipients", lastSequence, () => page(null));
   if (readSequence < lastSequence) return refuseBehind(lastSequence);

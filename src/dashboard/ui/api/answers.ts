@@ -25,13 +25,14 @@ export type Me = { readonly tenant: string; readonly actor: string; readonly sco
 
 export type Scope = "jobs:read" | "jobs:write" | "events:read" | "admin";
 
-export type Paged<Row> = {
+/** The total of jobs is null where it would take too long to count them. */
+export type Paged<Row, Total extends number | null = number> = {
   readonly data: readonly Row[];
   readonly pagination: {
     readonly page: number | null;
     readonly pageSize: number;
-    readonly total: number;
-    readonly totalPages: number;
+    readonly total: Total;
+    readonly totalPages: Total;
     readonly nextCursor?: string | null;
   };
 };

@@ -39,7 +39,7 @@ const formats = {
 };
 
 /** All jobs that match, as a file that this page puts together. */
-export function ExportJobs({ filter, total }: { readonly filter: JobFilter; readonly total: number }) {
+export function ExportJobs({ filter, total }: { readonly filter: JobFilter; readonly total: number | null }) {
   const [count, setCount] = useState<number | null>(null);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
@@ -74,7 +74,7 @@ export function ExportJobs({ filter, total }: { readonly filter: JobFilter; read
     </div>
   ) : (
     <div class="buttons" role="status">
-      {figure(count)} of {figure(total)} read
+      {total === null ? figure(count) : `${figure(count)} of ${figure(total)}`} read
       <button type="button" onClick={() => stop.current?.abort()}>
         Stop
       </button>

@@ -17,14 +17,16 @@ export type PageOf = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export const loadJobs = (filter: JobFilter, { cursor, pageSize = 50, signal }: PageOf): Promise<Paged<JobAnswer>> =>
+export type JobPage = Paged<JobAnswer, number | null>;
+
+export const loadJobs = (filter: JobFilter, { cursor, pageSize = 50, signal }: PageOf): Promise<JobPage> =>
   get(withQuery("api/jobs", { ...filter, cursor, pageSize }), signal);
 
 /** All that match, page by page, the newest first: as fast at the end as at the beginning. */
 export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGenerator<readonly JobAnswer[]> {
   let cursor: string | null = null;
   do {
-    const page: Paged<JobAnswer> = await loadJobs(filter, { cursor, pageSize: 100, signal });
+    const page: JobPage = await loadJobs(filter, { cursor, pageSize: 100, signal });
     yield page.data;
     cursor = page.pagination.nextCursor ?? null;
   } while (cursor !== null && !signal.aborted);

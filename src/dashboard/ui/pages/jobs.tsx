@@ -30,6 +30,10 @@ const firstCommand = `curl -s ${location.origin}/api/jobs -H 'Content-Type: appl
   "recipients": ["ada@example.com", "bob@example.com"]
 }'`;
 
+const noneMatches = "No job matches these filters.";
+/** A search looks through a part of the jobs at a time. */
+const noneYet = "No job so far matches these filters. Older ones have not been looked through.";
+
 /** Which cursor a page was come to from; a place that was opened by its address knows none, and goes to the first. */
 const comeFrom = new Map<string, string | null>();
 
@@ -43,7 +47,7 @@ function Jobs() {
   // Nobody shall act on what the filters hide.
   useEffect(() => setSelected(new Set()), [JSON.stringify(filter)]);
   const jobs = list.value?.data ?? [];
-  const total = list.value?.pagination.total ?? 0;
+  const total = list.value === null ? 0 : list.value.pagination.total;
   // What was counted for other filters must not stand on a button that acts by these.
   const matching = list.isStale ? 0 : total;
   const next = list.value?.pagination.nextCursor ?? null;
@@ -69,8 +73,8 @@ function Jobs() {
       <Filters filter={filter} />
       {can("jobs:write") && (
         <Bulk
-          filter={isFiltered ? filter : null}
-          total={matching}
+          filter={isFiltered && matching !== null ? filter : null}
+          total={matching ?? 0}
           selected={selected}
           onDone={() => {
             setSelected(new Set());
@@ -81,13 +85,13 @@ function Jobs() {
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && jobs.length === 0 && (
         <Empty
-          title={isFiltered ? "No job matches these filters." : "There is no job yet."}
+          title={!isFiltered ? "There is no job yet." : next === null ? noneMatches : noneYet}
           {...(isFiltered ? {} : { command: firstCommand })}
         />
       )}
       {jobs.length > 0 && <JobTable jobs={jobs} selected={selected} onSelect={select} />}
       <div class="pager">
-        <span>{figure(total)} in all</span>
+        <span>{total === null ? "More than are counted at once" : `${figure(total)} in all`}</span>
         <button
           type="button"
           disabled={cursor === null}
