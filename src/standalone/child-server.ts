@@ -31,7 +31,9 @@ export type ChildServerOptions = {
 /**
  * A process cannot run anything when it is killed, so a small shell stands between: it holds the end of a pipe from
  * this process and learns of its end from the end of the pipe. It is the server's parent, and so also learns when
- * the server ends by itself. Writing to a broken pipe would kill the shell, hence the brackets around `echo`.
+ * the server ends by itself. Writing to a broken pipe would kill the shell, hence the brackets around `echo`. It ends
+ * last: what it has started is waited for, and the nap of its guard is ended along with the guard, so that no orphan and no
+ * zombie is left to whatever is process 1, which in a container may wait for nobody.
  */
 const watchdog = `
 pid_file=$1; shift
@@ -41,8 +43,10 @@ server=$!
 echo "$server" >"$pid_file"
 (
   while read -r _ <&3; do :; done
+  nap=
+  trap 'kill "$nap"; wait; exit' TERM
   kill -TERM "$server"
-  for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$server" || exit; done
+  for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1 & nap=$!; wait "$nap"; kill -0 "$server" || exit; done
   kill -KILL "$server"
 ) >/dev/null 2>&1 &
 guard=$!
@@ -53,6 +57,7 @@ wait "$server"
 code=$?
 rm -f "$pid_file"
 kill "$guard" 2>/dev/null
+wait "$guard" 2>/dev/null
 exit "$code"
 `;
 

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFile, rm, stat } from "node:fs/promises";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { connect, type NatsConnection } from "nats";
 import { CannotStart } from "../../src/standalone/cannot-start.ts";
@@ -7,6 +9,22 @@ import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const run = promisify(execFile);
+
+type Listed = { readonly pid: string; readonly group: string; readonly state: string; readonly command: string };
+
+/** As ps lists them, zombies too. */
+async function processes(): Promise<readonly Listed[]> {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,pgid=,stat=,comm="]);
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [pid = "", group = "", state = "", ...command] = line.trim().split(/\s+/);
+      return { pid, group, state, command: command.join(" ") };
+    });
+}
 
 describe("a NATS server of one's own", () => {
   let dataDir: string;
@@ -41,6 +59,17 @@ describe("a NATS server of one's own", () => {
       const message = await (await after.jetstreamManager()).streams.getMessage(end, { seq: 1 });
       expect(message.string()).to.equal("still there");
       await after.close();
+    }
+  });
+
+  it("leaves no process behind when it has ended, not even one that only has to be waited for", async () => {
+    for (const end of ["stop", "kill"] as const) {
+      const [{ group = "" } = {}] = (await processes()).filter(({ pid }) => pid === String(server.pid));
+      expect(group).to.match(/^\d+$/);
+      await server[end]();
+      // Its watchdog has said that it is gone: then nobody else of its group may be there.
+      expect((await processes()).filter((one) => one.group === group)).to.deep.equal([]);
+      server = await startNatsServer({ dataDir, binary });
     }
   });
 
