@@ -27,6 +27,22 @@ export async function readStatus(db: Knex, projection: string): Promise<Projecti
     : { status: row.status, error: row.error, stoppedAtSequence: row.stopped_at_sequence };
 }
 
+export type StoppedProjection = { readonly projection: string; readonly atSequence: number | null };
+
+const noSuchTable = 1146;
+
+/** Those that wait for somebody; none before there were any. Throws where the database cannot be asked. */
+export async function readStopped(db: Knex): Promise<readonly StoppedProjection[]> {
+  const sql = "SELECT name, stopped_at_sequence FROM projections WHERE status = 'stopped' ORDER BY name";
+  try {
+    const [rows] = (await db.raw(sql)) as [{ name: string; stopped_at_sequence: number | null }[]];
+    return rows.map(({ name, stopped_at_sequence }) => ({ projection: name, atSequence: stopped_at_sequence }));
+  } catch (failure) {
+    if ((failure as { readonly errno?: unknown }).errno === noSuchTable) return [];
+    throw failure;
+  }
+}
+
 export async function writeStatus(
   db: Knex,
   { name, version }: Projector,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Announcements } from "../src/event-log/announcements.ts";
-import { type EventLog, UndecodableEvent } from "../src/event-log/event-log.ts";
+import { type EventLog, isPassed, UndecodableEvent } from "../src/event-log/event-log.ts";
 import { describeFailure } from "./database-failure.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
 import { dropUnwanted } from "./kept-tables.ts";
@@ -42,7 +42,8 @@ export type ProjectorRunner = {
  * Keeps one read model up to date as long as it runs. Any number of instances may run: one is active, the others
  * stand by and take over within a second or two. Rows of an older release are rebuilt first. Whatever is away, database or log, is waited for; what waiting
  * does not help against stops this projection and no other, with an error in the log and in the table `projections`.
- * A stopped one goes on by itself once somebody got it going again: another release, or a rebuild.
+ * A stopped one goes on by itself once somebody got it going again: another release, a rebuild, or a decision to pass by
+ * the message that it stands before.
  *
  * Both may be called again at any time, without effect where there is nothing to do.
  */
@@ -128,6 +129,10 @@ type Alarm = UndecodableEvent | UnprojectableEvent | WrongLog;
 export const isAlarm = (failure: unknown): failure is Alarm =>
   failure instanceof UndecodableEvent || failure instanceof UnprojectableEvent || failure instanceof WrongLog;
 
+/** Whether an operator has decided to go on without the message; where the log is away nobody knows. */
+const isPassedBy = async ({ log }: ProjectorSetup, alarm: Alarm): Promise<boolean> =>
+  alarm instanceof UndecodableEvent && isPassed(alarm, await log.readPasses().catch(() => []));
+
 /** Says so where it is seen, and waits until somebody has found a way on. */
 async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal): Promise<void> {
   const { projector, db, logger } = setup;
@@ -136,6 +141,7 @@ async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal
   logger.error({ projection: projector.name, sequence, error: alarm.message }, "The projection has stopped.");
   let isRecorded = false;
   while (!signal.aborted) {
+    if (await isPassedBy(setup, alarm)) return;
     try {
       if (!isRecorded) await writeStatus(db, projector, stopped);
       else if ((await readStatus(db, projector.name))?.status === "live") return;

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { allProjectors } from "../projections/all-projectors.ts";
+import { readStopped, type StoppedProjection } from "../projections/projection-status.ts";
 import { findSchemaGap } from "../projections/schema-gap.ts";
 import type { Role } from "./config.ts";
 import type { AppendTrouble } from "./event-log/append-trouble.ts";
@@ -63,10 +64,17 @@ async function examineLog({ log, room, canary, appendTrouble, logServer }: Probe
  */
 async function examineDatabase(db: Knex, mayChangeTables: boolean): Promise<Condition> {
   const gap = mayChangeTables ? null : await findSchemaGap(db, allProjectors);
-  if (mayChangeTables) await db.raw("SELECT 1");
-  if (gap === null) return { status: "up" };
+  if (gap === null) return conditionWith(await readStopped(db));
   const { missing, outdated, command } = gap;
   return { status: "down", missing, outdated, command };
+}
+
+/** Those that stopped are served as they are; the command shows what they stand before, and how to go on. */
+function conditionWith(stopped: readonly StoppedProjection[]): Condition {
+  if (stopped.length === 0) return { status: "up" };
+  const commandFor = ({ atSequence }: StoppedProjection): object =>
+    atSequence === null ? {} : { command: `waybill log show ${atSequence}` };
+  return { status: "degraded", stopped: stopped.map((one) => ({ ...one, ...commandFor(one) })) };
 }
 
 /** The mail server is not asked for this: who signs in every second to see whether it is there may be locked out. */

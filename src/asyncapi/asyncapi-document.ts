@@ -27,6 +27,7 @@ const channels = {
   notify: { address: "notify", title: "Who was told of the job's end", about: ofJobs },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
+  pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
 } as const;
 
 type ChannelName = keyof typeof channels;

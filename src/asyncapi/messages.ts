@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { encodeEnvelope, envelopeContentType } from "../event-log/encode-envelope.ts";
-import { type JobRef, serviceTenant } from "../event-log/event-log.ts";
-import { channelOf } from "../event-log/subjects.ts";
+import { alertsRef, type JobRef, logRef } from "../event-log/event-log.ts";
+import { channelOf, isOfService } from "../event-log/subjects.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
 import { type EventType, eventSchemas } from "../schemas/events.ts";
 import { pastVersions } from "../schemas/past-events.ts";
@@ -43,11 +43,10 @@ const toMessage = (type: EventType, version: number, data: TSchema) => ({
 function exampleOf(type: EventType) {
   const event = examples[type];
   const channel = channelOf(event);
-  const isOfService = channel === "alert" || channel === "seal";
-  const ref = isOfService ? { tenant: serviceTenant, jobId: channel === "alert" ? "alerts" : "log" } : job;
+  const ref = !isOfService(channel) ? job : channel === "alert" ? alertsRef : logRef;
   const id = `${ref.jobId}/${type}`;
   const cause = {
-    actor: isOfService ? "service" : "key:k1",
+    actor: isOfService(channel) ? "service" : "key:k1",
     correlationId: "order-17",
     causationId: null,
     traceparent: null,

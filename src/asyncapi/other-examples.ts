@@ -138,4 +138,15 @@ export const otherExamples = {
       signature: "yIUXEplw98nqXf7yIlU7WaiI5qUS5FVPjRKDdHBimIi8jaRPZFerWTixsQZUzKXtKmIkqQgxNOxwhKLtJ3j/CA==",
     },
   },
+  MessagePassed: {
+    type: "MessagePassed",
+    at,
+    data: {
+      sequence: 17,
+      subject: "jobs.acme.0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f.job",
+      sha256: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+      fault: "Unexpected end of JSON input",
+      reason: "Written by hand while the service was tried out",
+    },
+  },
 } as const satisfies Partial<Examples>;

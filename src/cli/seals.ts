@@ -13,12 +13,13 @@ import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
+import { addPassCommands } from "./log-pass.ts";
 import { onNats } from "./on-nats.ts";
 import { onReadModels } from "./on-read-models.ts";
 
 type JsonOption = { readonly json?: boolean };
 
-/** `seals key|rotate|accept` and `log export`. */
+/** `seals key|rotate|accept` and `log export|show|pass`. */
 export function addSealCommands(program: Command, context: CommandContext): void {
   const seals = program.command("seals").description("what the log is sealed with");
   const key = seals
@@ -36,9 +37,9 @@ export function addSealCommands(program: Command, context: CommandContext): void
     .description("go on with the log as it is, after it was put back or replaced on purpose")
     .option("--json", "as JSON")
     .action((options: JsonOption & YesOption) => acceptLog(context, options));
-  const exported = program
-    .command("log")
-    .description("the log as it is stored")
+  const log = program.command("log").description("the log as it is stored");
+  addPassCommands(log, context);
+  const exported = log
     .command("export")
     .description("every message as a line of JSON, byte for byte, for waybill verify on a machine without any server")
     .argument("<file>", "where to write it; what was there is replaced")

@@ -1,8 +1,8 @@
 import { checkedBy } from "../schemas/checked-by.ts";
 import { type CloudEvent, cloudEvent } from "../schemas/cloud-event.ts";
 import { type EventVersion, releasedVersions } from "../schemas/upcast.ts";
-import { type Channel, type LogEntry, serviceTenant, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
-import { channelOf, parseSubject, type SubjectParts } from "./subjects.ts";
+import { type LogEntry, serviceTenant, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
+import { channelOf, isOfService, parseSubject, type SubjectParts } from "./subjects.ts";
 import { readTraceparent } from "./traceparent.ts";
 
 const checkedEnvelope = checkedBy(cloudEvent);
@@ -48,8 +48,6 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
     traceparent: readTraceparent(envelope.traceparent),
   };
 }
-
-const isOfService = (channel: Channel): boolean => channel === "alert" || channel === "seal";
 
 /** One message as it comes from the wire. A subject that is none of the log's is as undecodable as broken data. */
 export function decodeMessage(prefix: string, subject: string, sequence: number, bytes: Uint8Array): LogEntry {

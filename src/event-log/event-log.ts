@@ -1,5 +1,6 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
+import type { MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
@@ -15,7 +16,7 @@ export type Notice = WebhookEvent | NotificationEvent;
 export type Fact = JobQueued | RecipientEvent | ResultEvent | Notice;
 
 /** What is decided about the service as a whole: it is about no job, and no tenant reads it. */
-export type ServiceEvent = AlertEvent | LogSealed;
+export type ServiceEvent = AlertEvent | LogSealed | MessagePassed;
 
 export type WaybillEvent = JobEvent | Fact | ServiceEvent;
 
@@ -25,11 +26,15 @@ export const serviceTenant = "_service";
 /** Where all alerts stand: on one subject, so that whoever decides about one has seen all that was decided before. */
 export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 
+/** Where decisions about the log itself stand: its seals, and what is passed by in it. */
+export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
+
 /** Mailings stand on the lanes that were there before other kinds of jobs; every other kind has lanes of its own. */
 export type Lane = `queue.${Priority}` | `queue.${Priority}.${string}`;
 /** Decisions about a job, its turns on the queue, what happened to its recipients, and who was told of its end. */
 export type ChannelOfJob = "job" | Lane | "recipients" | "notify";
-export type Channel = ChannelOfJob | "alert" | "seal";
+export type ChannelOfService = "alert" | "seal" | "pass";
+export type Channel = ChannelOfJob | ChannelOfService;
 
 /** Who caused an event, by what request, and which event before it. */
 export type Cause = {
@@ -56,7 +61,10 @@ export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent
     readonly channel: Channel;
   };
 
-/** A message of the log whose type this release does not know: it is passed over, its sequence counts. */
+/**
+ * A message of the log whose type this release does not know, or that an operator has passed by: it is passed over, its
+ * sequence counts.
+ */
 export type UnknownEvent = JobRef & { readonly sequence: number; readonly unknownType: string };
 
 export type LogEntry = StoredEvent<WaybillEvent> | UnknownEvent;
@@ -107,12 +115,16 @@ export interface EventLog {
   /** When which alert was raised and cleared, oldest first, as the leader has it. */
   readAlerts(): Promise<readonly (StoredEvent<AlertEvent> | UnknownEvent)[]>;
 
+  /** Which messages an operator has decided to pass by, oldest first, as the leader has it. */
+  readPasses(): Promise<readonly StoredEvent<MessagePassed>[]>;
+
   state(): Promise<LogState>;
 
   /**
    * The whole log in order from after a sequence, then what is appended, until the signal aborts. Batches hold what
    * is there, up to `maxEvents`, and are never empty. An event that cannot be decoded throws UndecodableEvent when
-   * its turn comes, after everything before it was handed out. Lost connections are taken up again.
+   * its turn comes, after everything before it was handed out, unless an operator has passed it by. Lost connections
+   * are taken up again.
    */
   follow(options: FollowOptions): AsyncIterable<readonly LogEntry[]>;
 }
@@ -142,12 +154,27 @@ export class LogFull extends Error {
 export class UndecodableEvent extends Error {
   override readonly name = "UndecodableEvent";
   readonly sequence: number;
+  readonly reason: string;
   /** Its type is known and its version is not: a process of a newer release can read it. */
   readonly isNewer: boolean;
+  /** Null where only the event was at hand, and not the message that holds it. */
+  readonly stored: StoredDigest | null;
 
-  constructor(sequence: number, reason: string, isNewer = false) {
-    super(`Event ${sequence} of the log cannot be decoded: ${reason}`);
+  constructor(sequence: number, reason: string, isNewer = false, stored: StoredDigest | null = null) {
+    const what = `Event ${sequence} of the log cannot be decoded: ${reason}`;
+    super(stored === null ? what : `${what} ("waybill log show ${sequence}" shows it, and how to go on without it)`);
     this.sequence = sequence;
+    this.reason = reason;
     this.isNewer = isNewer;
+    this.stored = stored;
   }
 }
+
+/** By what an operator names a message: its digest is the one that seals are made of, as hex. */
+export type StoredDigest = { readonly subject: string; readonly sha256: string };
+
+/** Whether somebody has decided that readers go on without this message, exactly as it is stored. */
+export const isPassed = (
+  { sequence, stored }: UndecodableEvent,
+  passes: readonly StoredEvent<MessagePassed>[],
+): boolean => passes.some(({ event }) => event.data.sequence === sequence && event.data.sha256 === stored?.sha256);

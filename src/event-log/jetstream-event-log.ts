@@ -1,4 +1,4 @@
-import type { Msg, Subscription } from "nats";
+import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
@@ -10,15 +10,15 @@ import {
   isOfJob,
   type JobRef,
   type Lane,
-  type LogEntry,
   type Notice,
   type StoredEvent,
+  UndecodableEvent,
   type UnknownEvent,
 } from "./event-log.ts";
-import { lastMessageOf } from "./jetstream-api.ts";
+import { lastMessageOf, type StreamMessage } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
 import { followLog } from "./jetstream-follow.ts";
-import { placeOf } from "./jetstream-message.ts";
+import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { lanesOf, streamName, subjectOf } from "./subjects.ts";
@@ -35,12 +35,13 @@ export async function createJetStreamEventLog(
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
   const publisher = createPublisher(connection, prefix, onStored);
 
-  const decode = (message: Msg): LogEntry =>
-    decodeMessage(prefix, message.subject, placeOf(message).streamSequence, message.data);
+  const { readPasses, decode } = createReading(connection, prefix);
 
   const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> => {
     const messages = await readSubject(connection, stream, subjectOf(prefix, job, channel), last);
-    return messages.map(decode).filter(isOfJob);
+    const { entries, failure } = await decode(messages);
+    if (failure !== null) throw failure;
+    return entries.filter(isOfJob);
   };
 
   const lastOf = (job: JobRef) =>
@@ -50,8 +51,7 @@ export async function createJetStreamEventLog(
   const readDecisions = async (job: JobRef): Promise<StoredEvent[]> => {
     const last = await lastOf(job);
     if (last === null) return [];
-    const entry = decodeMessage(prefix, last.subject, last.sequence, last.data);
-    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : await read(job, "job", last.sequence);
+    return onlyCreated(prefix, last) ?? (await read(job, "job", last.sequence));
   };
 
   return {
@@ -78,9 +78,12 @@ export async function createJetStreamEventLog(
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     readAlerts: async () => {
       const messages = await readSubject(connection, stream, subjectOf(prefix, alertsRef, "alert"));
+      const { entries, failure } = await decode(messages);
+      if (failure !== null) throw failure;
       // Which events there are is said by the channel.
-      return messages.map(decode) as (StoredEvent<AlertEvent> | UnknownEvent)[];
+      return entries as (StoredEvent<AlertEvent> | UnknownEvent)[];
     },
+    readPasses,
     state: () =>
       asking(connection, async () => {
         const { created, state } = await manager.streams.info(stream);
@@ -88,6 +91,17 @@ export async function createJetStreamEventLog(
       }),
     follow: (options) => followLog(connection, stream, options, decode),
   };
+}
+
+/** Null where more was decided, and where it cannot be decoded: all of it is read then. */
+function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage): StoredEvent[] | null {
+  try {
+    const entry = decodeMessage(prefix, subject, sequence, data);
+    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : null;
+  } catch (failure) {
+    if (failure instanceof UndecodableEvent) return null;
+    throw failure;
+  }
 }
 
 /** Hears what is published from the next request on. Each job is listened to for a moment: it costs no write of its own. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import type { FollowOptions, LogEntry } from "./event-log.ts";
-import { LogUnavailable, UndecodableEvent } from "./event-log.ts";
+import { LogUnavailable, type UndecodableEvent } from "./event-log.ts";
 import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { nextMessages } from "./jetstream-durable.ts";
 import { isJetStreamError } from "./jetstream-errors.ts";
@@ -9,6 +9,12 @@ import { placeOf } from "./jetstream-message.ts";
 import { openPull, PullEnded } from "./jetstream-pull.ts";
 
 const retryAfterMs = 500;
+
+/** Stops before the first message that nobody can decode and nobody has passed by. */
+export type Decode = (messages: readonly Msg[]) => Promise<{
+  readonly entries: readonly LogEntry[];
+  readonly failure: UndecodableEvent | null;
+}>;
 
 /**
  * Reads the stream in order with consumers that live as long as they are read, without a filter: with a wildcard over
@@ -19,13 +25,13 @@ export async function* followLog(
   connection: JetStreamConnection,
   stream: string,
   { afterSequence, maxEvents, signal }: FollowOptions,
-  decode: (message: Msg) => LogEntry,
+  decode: Decode,
 ): AsyncGenerator<readonly LogEntry[]> {
   let last = afterSequence;
   while (!signal.aborted) {
     try {
       for await (const messages of readFrom(connection, stream, last, maxEvents, signal)) {
-        const { entries, failure } = decodeUntilFailure(messages, decode);
+        const { entries, failure } = await decode(messages);
         if (entries.length > 0) yield entries;
         if (failure !== null) throw failure;
         last = placeOf(messages.at(-1) as Msg).streamSequence;
@@ -109,20 +115,4 @@ export async function createReader(
 export async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
   if (!connection.isUp()) return;
   await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, "", { timeout: 500 }).catch(() => {});
-}
-
-function decodeUntilFailure(
-  messages: readonly Msg[],
-  decode: (message: Msg) => LogEntry,
-): { readonly entries: readonly LogEntry[]; readonly failure: UndecodableEvent | null } {
-  const entries: LogEntry[] = [];
-  for (const message of messages) {
-    try {
-      entries.push(decode(message));
-    } catch (failure) {
-      if (failure instanceof UndecodableEvent) return { entries, failure };
-      throw failure;
-    }
-  }
-  return { entries, failure: null };
 }

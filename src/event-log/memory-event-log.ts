@@ -1,5 +1,6 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
+import type { MessagePassed } from "../domain/log/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import {
   alertsRef,
@@ -7,6 +8,7 @@ import {
   type FollowOptions,
   isOfJob,
   type JobRef,
+  logRef,
   type NewEvent,
   type Notice,
   type StoredEvent,
@@ -63,6 +65,7 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     lastDecision: async (job) => lastDecisionOf(job),
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
     readAlerts: async () => everythingAbout(alertsRef).filter(isAboutAlert),
+    readPasses: async () => everythingAbout(logRef).filter(isPass),
     state: async () => ({ createdAt, lastSequence: events.length }),
     follow: (options) => followEvents(events, stored, options),
   };
@@ -120,5 +123,7 @@ const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEv
   entry.channel === "recipients" && entry.event.type !== "ResultStored";
 
 const isAboutAlert = (entry: Entry): entry is StoredEvent<AlertEvent> => entry.channel === "alert";
+
+const isPass = (entry: Entry): entry is StoredEvent<MessagePassed> => entry.channel === "pass";
 
 const isNotice = (entry: StoredEvent): entry is StoredEvent<Notice> => entry.channel === "notify";

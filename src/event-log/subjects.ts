@@ -1,5 +1,5 @@
 import type { JobQueued, JobType, Priority } from "../domain/job/events.ts";
-import type { Channel, JobRef, Lane, WaybillEvent } from "./event-log.ts";
+import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
@@ -17,7 +17,12 @@ const isChannel = (text: string): text is Channel =>
   text === "notify" ||
   text === "seal" ||
   text === "alert" ||
+  text === "pass" ||
   lane.test(text);
+
+/** Whether what stands there is about the service as a whole, and not about a job of a tenant. */
+export const isOfService = (channel: Channel): channel is ChannelOfService =>
+  channel === "alert" || channel === "seal" || channel === "pass";
 
 /** The lanes of a kind of job, in the order in which they are served. */
 export const lanesOf = (type: JobType): readonly Lane[] =>
@@ -107,6 +112,8 @@ export function channelOf(event: WaybillEvent): Channel {
       return "alert";
     case "LogSealed":
       return "seal";
+    case "MessagePassed":
+      return "pass";
     case "JobCreated":
     case "JobStarted":
     case "JobRetryScheduled":

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { type AlertEvent, alertNames } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import type { MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
@@ -29,7 +30,8 @@ type LoggedEvent =
   | WebhookEvent
   | NotificationEvent
   | AlertEvent
-  | LogSealed;
+  | LogSealed
+  | MessagePassed;
 
 export type EventType = LoggedEvent["type"];
 
@@ -149,6 +151,13 @@ export const eventSchemas = {
     keyId: Type.String(),
     publicKey: Type.String(),
     signature: Type.String(),
+  }),
+  MessagePassed: data({
+    sequence: positive,
+    subject: Type.String(),
+    sha256,
+    fault: Type.String(),
+    reason: Type.String(),
   }),
 } satisfies Record<EventType, TSchema>;
 

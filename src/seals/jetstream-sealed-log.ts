@@ -1,11 +1,11 @@
 import type { Msg } from "nats";
-import { serviceTenant, UndecodableEvent } from "../event-log/event-log.ts";
+import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
 import { lastMessageOf } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { placeOf, storedAtOf } from "../event-log/jetstream-message.ts";
+import type { LogMessage } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { messageAt, readStored } from "./jetstream-stored-messages.ts";
-import type { LogMessage } from "./log-message.ts";
 import { isSealSubject, readSeal } from "./read-seal.ts";
 import type { StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
@@ -16,7 +16,7 @@ export async function createJetStreamSealedLog(
   prefix: string,
   stream = streamName(prefix, "JOBS"),
 ): Promise<SealedLog> {
-  const subject = subjectOf(prefix, { tenant: serviceTenant, jobId: "log" }, "seal");
+  const subject = subjectOf(prefix, logRef, "seal");
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1500 });
 
   const toSeal = (sequence: number, body: Uint8Array): StoredSeal => {

@@ -9,7 +9,7 @@ import { createReader, deleteReader, isPassing } from "../event-log/jetstream-fo
 import { placeOf } from "../event-log/jetstream-message.ts";
 import { openPull, type Pull, PullEnded } from "../event-log/jetstream-pull.ts";
 import { isClustered } from "../event-log/jetstream-reader.ts";
-import type { LogMessage } from "./log-message.ts";
+import type { LogMessage } from "../event-log/log-message.ts";
 
 const batch = 2000;
 const retryAfterMs = 500;

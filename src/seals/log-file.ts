@@ -1,5 +1,5 @@
+import type { LogMessage } from "../event-log/log-message.ts";
 import { linesOf } from "./lines-of.ts";
-import type { LogMessage } from "./log-message.ts";
 import { isSealSubject } from "./read-seal.ts";
 import type { LogSource } from "./verify-log.ts";
 

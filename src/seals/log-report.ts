@@ -1,4 +1,5 @@
 import type { Trust } from "./check.ts";
+import type { PassedMessage } from "./passed-messages.ts";
 import type { LogReport } from "./verify-log.ts";
 
 /** Null where the log is what was sealed. `exportedTo` is where it ended when it was exported, null for a log itself. */
@@ -13,16 +14,23 @@ export function whyNotWhole(report: LogReport, exportedTo: number | null): strin
 
 /** The report for people. */
 export function linesOfLog(report: LogReport, { keys, seals: published }: Trust): readonly string[] {
-  const { findings, seals, messages, lastSequence, sealedTo, unsealed, keyIds } = report;
+  const { findings, seals, messages, lastSequence, sealedTo, unsealed, keyIds, passed } = report;
   const unnamed = `with key ${keyIds.join(", ")}. Whether it is the right one was not checked: name it by --key.`;
   return [
     `${counted(messages, "message")}, up to ${lastSequence}. ${counted(seals, "seal")}, up to ${sealedTo}.`,
     ...(unsealed > 0 ? [`Not sealed yet: ${counted(unsealed, "event")} after that. Nothing is known of them.`] : []),
     ...(keyIds.length === 0 ? [] : [keys.length === 0 ? `Signed ${unnamed}` : `Signed with key ${keyIds.join(", ")}.`]),
     ...(published.size > 0 ? [`Held against ${counted(published.size, "published seal")}.`] : []),
+    ...passed.map(toPassedLine),
     ...findings.map(({ kind, message }) => `[${kind}] ${message}`),
     ...(findings.length === 0 && seals > 0 ? ["What is here and was sealed is as it was sealed."] : []),
   ];
+}
+
+function toPassedLine({ sequence, subject, passedBy, passedAt, reason, holds }: PassedMessage): string {
+  const decision = `by ${passedBy} at ${passedAt}: ${reason}`;
+  if (holds) return `[passed by] ${sequence} (${subject}), which nobody could decode, ${decision}`;
+  return `[passed by] ${sequence}, ${decision}. Another message stands there now: readers stop at it.`;
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

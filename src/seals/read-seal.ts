@@ -1,8 +1,8 @@
 import type { LogSealed } from "../domain/seals/events.ts";
+import type { LogMessage } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
 import { eventSchemas } from "../schemas/events.ts";
-import type { LogMessage } from "./log-message.ts";
 import type { StoredSeal } from "./seal.ts";
 
 const checkedEnvelope = checkedBy(cloudEvent);

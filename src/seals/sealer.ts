@@ -1,6 +1,6 @@
 import type { Instant } from "../domain/message.ts";
-import { type EventLog, serviceTenant, VersionConflict } from "../event-log/event-log.ts";
-import { leafHashOf } from "./log-message.ts";
+import { type EventLog, logRef, VersionConflict } from "../event-log/event-log.ts";
+import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
 import { isSealSubject } from "./read-seal.ts";
 import { digestOfSeal, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";
@@ -115,7 +115,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   const cause = { actor: "sealer", correlationId: null, causationId: null, traceparent: null };
   const id = `seal/${from}-${to}/${root.slice(0, 16)}`;
   try {
-    await log.append({ tenant: serviceTenant, jobId: "log" }, { id, event, ...cause }, range.after?.sequence ?? 0);
+    await log.append(logRef, { id, event, ...cause }, range.after?.sequence ?? 0);
   } catch (failure) {
     if (failure instanceof VersionConflict) return null;
     throw failure;

@@ -1,4 +1,4 @@
-import type { LogMessage } from "./log-message.ts";
+import type { LogMessage } from "../event-log/log-message.ts";
 import type { LogFinding, LogSource } from "./verify-log.ts";
 
 type Named = Pick<LogFinding, "message" | "sequences">;

@@ -1,5 +1,6 @@
 import { verify } from "node:crypto";
 import { digestOf } from "../content/encode-content.ts";
+import { leafHashOf } from "../event-log/log-message.ts";
 import { type Check, failed, passed, type Trust } from "./check.ts";
 import { signedBytesOf } from "./evidence.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type EvidenceStatement,
 } from "./evidence-format.ts";
 import { type EvidencedEvent, readEvidencedEvent } from "./evidenced-event.ts";
-import { leafHashOf } from "./log-message.ts";
 import { rootOfPath } from "./merkle.ts";
 import { digestOfSeal, faultOfSeal } from "./seal.ts";
 import { keyIdOf, toPublicKey } from "./seal-key.ts";

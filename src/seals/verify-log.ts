@@ -1,7 +1,8 @@
+import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import type { Trust } from "./check.ts";
 import { type ChainFinding, checkChain } from "./check-chain.ts";
-import { type LogMessage, leafHashOf } from "./log-message.ts";
 import { createGrowingTree } from "./merkle.ts";
+import { isPassSubject, type PassedMessage, readPassed } from "./passed-messages.ts";
 import { isSealSubject } from "./read-seal.ts";
 import type { StoredSeal } from "./seal.ts";
 import { findSuspects } from "./suspects.ts";
@@ -33,6 +34,8 @@ export type LogReport = {
   /** Messages behind it, which nothing is known of yet. */
   readonly unsealed: number;
   readonly keyIds: readonly string[];
+  /** What readers of the log go on without, as an operator decided. */
+  readonly passed: readonly PassedMessage[];
 };
 
 const namedAtMost = 10;
@@ -49,8 +52,12 @@ export async function verifyLog(
 ): Promise<LogReport> {
   const { seals, findings: ofChain } = await checkChain(source, trust);
   const walk = createWalk(seals);
+  const passes: LogMessage[] = [];
   for await (const batch of source.messages(0, "all")) {
-    for (const message of batch) walk.take(message);
+    for (const message of batch) {
+      walk.take(message);
+      if (isPassSubject(message.subject)) passes.push(message);
+    }
     onProgress(walk.lastSequence());
   }
   const ofRanges = walk.end();
@@ -69,6 +76,7 @@ export async function verifyLog(
     sealedTo: seals.at(-1)?.to ?? 0,
     unsealed: walk.unsealed(),
     keyIds: [...new Set(seals.map(({ keyId }) => keyId))],
+    passed: await readPassed(source, passes),
   };
 }
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import { type StoredEvent, serviceTenant, type WaybillEvent } from "../../src/event-log/event-log.ts";
-import { channelOf } from "../../src/event-log/subjects.ts";
+import { channelOf, isOfService } from "../../src/event-log/subjects.ts";
 import { releasedVersions } from "../../src/schemas/upcast.ts";
 
 const golden = new URL("../golden/", import.meta.url);
@@ -16,7 +16,7 @@ function decode(message: { subject: string; data: object }): StoredEvent {
   // were other kinds of jobs than mailings does not say which it is.
   const said = { ...message, data: { type: "email.send", ...message.data } };
   const channel = channelOf(said as unknown as WaybillEvent);
-  const tenant = channel === "alert" || channel === "seal" ? serviceTenant : "default";
+  const tenant = isOfService(channel) ? serviceTenant : "default";
   const place = { tenant, jobId: message.subject, channel };
   return decodeEnvelope(place, 1, Buffer.from(JSON.stringify(message))) as StoredEvent;
 }

@@ -2,11 +2,14 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import { type JobRef, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
 import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { followFrom, readOn } from "../support/following.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
+
+const exampleTime = "2026-11-21T09:30:00.000Z";
 
 describe("a message in the log that this release did not write", () => {
   let nats: TestNats;
@@ -94,6 +97,40 @@ describe("a message in the log that this release did not write", () => {
       expect(failure).to.be.instanceOf(UndecodableEvent).and.to.include({ sequence: planted });
     });
   }
+
+  for (const [what, [channel, message]] of Object.entries(broken)) {
+    it(`is passed by where that was decided of just this message, and of no other: ${what}`, async () => {
+      const planted = await plant(channel, message());
+      const { subject = "", sha256 = "" } = (await examineMessage(opened.connection, prefix, planted)) ?? {};
+      const decision = {
+        sequence: planted,
+        subject,
+        fault: "odd",
+        reason: "planted",
+        actor: "cli:test",
+        at: exampleTime,
+      };
+      const decide = (digest: string) =>
+        recordPass(opened.connection, prefix, opened.log, { ...decision, sha256: digest });
+      await decide("0".repeat(64));
+      expect((await followToFailure()).failure).to.include({ sequence: planted });
+      await decide(sha256);
+      const entries = await readOn(opened.log, created, (read) => read.length === 3);
+      expect(entries[0]).to.deep.include({ sequence: planted, unknownType: "undecodable" });
+      expect((await opened.log.readDecisions(job)).map(({ sequence }) => sequence)).to.deep.equal([created]);
+    });
+  }
+
+  it("is passed by also where it stands among the decisions to pass by", async () => {
+    const { seq: planted } = await opened.connection.nats
+      .jetstream()
+      .publish(`${prefix}.jobs._service.log.pass`, JSON.stringify("hello"));
+    const { subject = "", sha256 = "" } = (await examineMessage(opened.connection, prefix, planted)) ?? {};
+    const decision = { sequence: planted, subject, sha256, fault: "odd", reason: "planted" };
+    await recordPass(opened.connection, prefix, opened.log, { ...decision, actor: "cli:test", at: exampleTime });
+    const entries = await readOn(opened.log, created, (read) => read.length === 2);
+    expect(entries[0]).to.deep.include({ sequence: planted, unknownType: "undecodable" });
+  });
 
   it("stops who reads the job where it cannot be decoded", async () => {
     const planted = await plant(".job", changed({ data: {} }));

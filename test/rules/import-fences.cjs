@@ -16,6 +16,7 @@ const history = "^src/history/";
 const logPort = file(
   "event-log",
   "event-log",
+  "log-message",
   "log-room",
   "log-gauge",
   "announcements",

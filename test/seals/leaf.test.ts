@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type LogMessage, leafHashOf } from "../../src/seals/log-message.ts";
+import { type LogMessage, leafHashOf } from "../../src/event-log/log-message.ts";
 
 const message: LogMessage = {
   sequence: 7,

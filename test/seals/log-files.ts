@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type LogMessage, leafHashOf } from "../../src/event-log/log-message.ts";
 import { logFileFormat, openLogFile, toLine } from "../../src/seals/log-file.ts";
-import { type LogMessage, leafHashOf } from "../../src/seals/log-message.ts";
 import { createGrowingTree } from "../../src/seals/merkle.ts";
 import { readSeal } from "../../src/seals/read-seal.ts";
 import { digestOfSeal, type StoredSeal, signSeal } from "../../src/seals/seal.ts";

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { type JetStreamManager, RetentionPolicy, StorageType } from "nats";
+import type { LogMessage } from "../../src/event-log/log-message.ts";
 import { type Trust, trustNothing } from "../../src/seals/check.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { NotALogFile, openLogFile } from "../../src/seals/log-file.ts";
-import type { LogMessage } from "../../src/seals/log-message.ts";
 import { readSeal } from "../../src/seals/read-seal.ts";
 import { digestOfSeal } from "../../src/seals/seal.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
@@ -70,6 +70,7 @@ describe("A log that is held against its seals", () => {
       sealedTo: 30,
       unsealed: 2,
       keyIds: [side.key.keyId],
+      passed: [],
     };
     const trust = { keys: [side.key.publicKey], seals: publishedSeals() };
     expect(await verifyLog(side.sealedLog, trust)).to.deep.equal(whole);

@@ -54,6 +54,7 @@ export function createSharedLog(world: World) {
         readNotices: (job) => asking("read notices", () => memory.readNotices(job)),
         readHistory: (job) => asking("read history", () => memory.readHistory(job)),
         lastDecision: (job) => asking("last decision", () => memory.lastDecision(job)),
+        readPasses: () => asking("read passes", () => memory.readPasses()),
         readAlerts: () => asking("read alerts", () => memory.readAlerts()),
         state: () => asking("state", () => memory.state()),
         onDecision: ({ jobId }, heard) => {

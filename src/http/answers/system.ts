@@ -6,6 +6,7 @@ import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { WorkerState } from "../../workers/roll-call.ts";
 import type { toReadModelAnswer, toRequestAnswer } from "../routes/read-models.ts";
+import type { toPassedAnswer } from "../routes/system.ts";
 import { count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const stream = named("Stream", {
@@ -39,11 +40,22 @@ const key = named("Key", {
   revokedAt: orNull(instant),
 });
 
+const passed = named("PassedMessage", {
+  sequence: ordinal,
+  subject: text,
+  sha256: text,
+  fault: text,
+  reason: text,
+  passedAt: instant,
+  passedBy: text,
+});
+
 export const system = named("System", {
   streams: Type.Array(stream),
   consumers: Type.Array(consumer),
   workers: Type.Array(worker),
   keys: Type.Array(key),
+  passed: Type.Array(passed),
 });
 
 const rows = named("RowsOfReadModel", { version: ordinal, sequence: count });
@@ -74,5 +86,6 @@ true satisfies SameShape<Static<typeof stream>, StreamSize>;
 true satisfies SameShape<Static<typeof consumer>, ConsumerLoad>;
 true satisfies SameShape<Static<typeof worker>, WorkerState>;
 true satisfies SameShape<Static<typeof key>, ReturnType<typeof toShownKey>>;
+true satisfies SameShape<Static<typeof passed>, ReturnType<typeof toPassedAnswer>>;
 true satisfies SameShape<Static<typeof rebuildRequest>, ReturnType<typeof toRequestAnswer>>;
 true satisfies SameShape<Static<typeof readModel>, ReturnType<typeof toReadModelAnswer>>;

@@ -1,17 +1,20 @@
 import { toShownKey } from "../../access/key-ring.ts";
+import type { MessagePassed } from "../../domain/log/events.ts";
+import type { StoredEvent } from "../../event-log/event-log.ts";
 import { json } from "../answer.ts";
 import { system as systemSchema } from "../answers/system.ts";
 import { route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 
-/** GET /admin/system: what the service has in NATS, the workers of all processes, and the keys of all tenants. */
-export const systemRoute = ({ system }: Pick<RouteDependencies, "system">) =>
+/** GET /admin/system: what the service has in NATS, the workers of all processes, the keys of all tenants, and what is passed by. */
+export const systemRoute = ({ system, log }: Pick<RouteDependencies, "system" | "log">) =>
   route({
     method: "GET",
     path: "/admin/system",
     describes: {
       operation: "readSystem",
-      summary: "Streams and their durable consumers, the workers that answer, and all API keys.",
+      summary:
+        "Streams and their durable consumers, the workers that answer, all API keys, and messages of the log that an operator has passed by.",
       answers: {
         200: { is: "As they are now. `breaker` is null for a worker that sends no mail.", json: systemSchema },
       },
@@ -19,12 +22,19 @@ export const systemRoute = ({ system }: Pick<RouteDependencies, "system">) =>
     },
     scope: "admin",
     handle: async () => {
-      const [streams, consumers, workers, keys] = await Promise.all([
+      const [streams, consumers, workers, keys, passes] = await Promise.all([
         system.streams(),
         system.consumers(),
         system.workers(),
         system.keys(),
+        log.readPasses(),
       ]);
-      return json({ streams, consumers, workers, keys: keys.map(toShownKey) });
+      return json({ streams, consumers, workers, keys: keys.map(toShownKey), passed: passes.map(toPassedAnswer) });
     },
   });
+
+export const toPassedAnswer = ({ event: { at, data }, actor }: StoredEvent<MessagePassed>) => ({
+  ...data,
+  passedAt: at,
+  passedBy: actor,
+});

@@ -186,6 +186,14 @@ export type SystemAnswer = {
     readonly createdAt: string;
     readonly revokedAt: string | null;
   }[];
+  readonly passed: readonly {
+    readonly sequence: number;
+    readonly subject: string;
+    readonly fault: string;
+    readonly reason: string;
+    readonly passedAt: string;
+    readonly passedBy: string;
+  }[];
 };
 
 export type EndpointAnswer = {

@@ -57,6 +57,22 @@ export function Servers() {
           ])}
         />
       </Section>
+      {value.passed.length > 0 && (
+        <Section name="Passed by">
+          <Rows
+            caption="Messages of the log that an operator has passed by"
+            head={["Message", "Subject", "Fault", "Reason", "By", "At"]}
+            rows={value.passed.map(({ sequence, subject, fault, reason, passedBy, passedAt }) => [
+              sequence,
+              subject,
+              fault,
+              reason,
+              passedBy,
+              <Ago at={passedAt} />,
+            ])}
+          />
+        </Section>
+      )}
       <Section name="Keys">
         <Rows
           caption="API keys"

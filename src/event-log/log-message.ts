@@ -1,4 +1,4 @@
-import { hashOfMarkedLeaf } from "./merkle.ts";
+import { hash } from "node:crypto";
 
 /** One message of the log as it is stored, before anybody reads an event into it. */
 export type LogMessage = {
@@ -14,7 +14,7 @@ const mark = "\0waybill.log.v1\n";
 let scratch = Buffer.alloc(65_536);
 
 /**
- * The leaf of a message in the tree of its range (see README.md beside this file): its place, when it was stored, its
+ * The leaf of a message in the tree of its range (see src/seals/README.md): its place, when it was stored, its
  * subject and its body, each of which would be another leaf if it were changed. A body goes last, so it may hold anything;
  * nothing before it can hold a line feed.
  */
@@ -24,5 +24,5 @@ export function leafHashOf({ sequence, storedAt, subject, body }: LogMessage): B
   if (scratch.length < needed) scratch = Buffer.alloc(needed * 2);
   const begin = scratch.write(head, 0, "utf8");
   scratch.set(body, begin);
-  return hashOfMarkedLeaf(scratch.subarray(0, begin + body.length));
+  return hash("sha256", scratch.subarray(0, begin + body.length), "buffer");
 }

@@ -1,0 +1,124 @@
+import { userInfo } from "node:os";
+import type { Command } from "commander";
+import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
+import { type ExaminedMessage, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+import { explain } from "./explain.ts";
+import { onNats } from "./on-nats.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+type ShowOptions = { readonly json?: boolean };
+type PassOptions = ShowOptions & { readonly sequence: string; readonly sha256: string; readonly reason: string };
+
+/** `log show|pass`. */
+export function addPassCommands(log: Command, context: CommandContext): void {
+  const show = log
+    .command("show")
+    .description("one message of the log as it is stored, why it cannot be decoded, and how to go on without it")
+    .argument("<sequence>", "its place in the log: a projection that stopped names it")
+    .option("--json", "as JSON")
+    .action((sequence: string, options: ShowOptions) => showMessage(context, sequence, options));
+  const pass = log
+    .command("pass")
+    .description("go on without a message that cannot be decoded; the decision is recorded in the log, for good")
+    .requiredOption("--sequence <n>", "its place in the log")
+    .requiredOption("--sha256 <digest>", "its digest, as waybill log show prints it")
+    .requiredOption("--reason <text>", "why; whoever verifies the log reads it")
+    .option("--json", "as JSON")
+    .action((options: PassOptions) => passMessage(context, options));
+  explain(show, { examples: ["waybill log show 4711", "waybill log show 4711 --json"], asks: "nats" });
+  explain(pass, {
+    examples: [
+      'waybill log pass --sequence 4711 --sha256 5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328 --reason "written by hand"',
+    ],
+    asks: "nats",
+    exits: ["it is passed by", "it can be decoded, or is another one than the digest says"],
+    notes:
+      "Projections that stopped at it go on by themselves. Nothing is removed: seals stay valid, and verify names it.",
+  });
+}
+
+type Passed = {
+  readonly sequence: number;
+  readonly passedAt: string;
+  readonly passedBy: string;
+  readonly reason: string;
+};
+
+async function showMessage(context: CommandContext, place: string, { json }: ShowOptions): Promise<void> {
+  const sequence = readSequence(place, "<sequence>");
+  const { message, passed } = await examine(context, sequence);
+  if (json) {
+    context.print(JSON.stringify({ ...message, body: textOf(message), passed }));
+    return;
+  }
+  const { subject, storedAt, sha256, body, fault, isNewer } = message;
+  context.print(`sequence  ${sequence}`);
+  context.print(`subject   ${subject}`);
+  context.print(`stored    ${storedAt}`);
+  context.print(`sha256    ${sha256}`);
+  context.print(`body      ${body.length} bytes: ${JSON.stringify(textOf(message).slice(0, 500))}`);
+  if (fault === null) context.print("decodes   yes: nothing stops at it");
+  else context.print(`decodes   no: ${fault}`);
+  if (passed !== null) context.print(`passed    by ${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`);
+  else if (fault !== null) {
+    if (isNewer) context.print("It says that it is of a newer release: where there is one, start that one instead.");
+    context.print(`To go on without it: waybill log pass --sequence ${sequence} --sha256 ${sha256} --reason "…"`);
+  }
+}
+
+async function passMessage(context: CommandContext, options: PassOptions): Promise<void> {
+  const { sha256, json } = options;
+  const sequence = readSequence(options.sequence, "--sequence");
+  const reason = options.reason.trim();
+  if (!/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new WrongUsage(`--sha256 is ${JSON.stringify(sha256)}; expected 64 hexadecimal digits`);
+  }
+  if (reason === "" || reason.length > 500) throw new WrongUsage("--reason takes 1 to 500 characters");
+  const passed = await onNats(context, async (connection, { natsPrefix: prefix }) => {
+    const { message, passed: before, log } = await examineIn(connection, prefix, sequence);
+    if (message.sha256 !== sha256) {
+      throw new CommandFailed(`The message at ${sequence} has the digest ${message.sha256}: nothing is passed by.`);
+    }
+    if (message.fault === null)
+      throw new CommandFailed(`The message at ${sequence} can be decoded: nothing stops at it.`);
+    if (before !== null) return before;
+    const { subject, fault } = message;
+    const [passedBy, passedAt] = [`cli:${userInfo().username}`, new Date().toISOString()];
+    await recordPass(connection, prefix, log, {
+      sequence,
+      subject,
+      sha256,
+      fault,
+      reason,
+      actor: passedBy,
+      at: passedAt,
+    });
+    return { sequence, passedAt, passedBy, reason };
+  });
+  if (json) context.print(JSON.stringify(passed));
+  else context.print(`Message ${sequence} is passed by, by ${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`);
+}
+
+const examine = (context: CommandContext, sequence: number) =>
+  onNats(context, async (connection, { natsPrefix }) => await examineIn(connection, natsPrefix, sequence));
+
+async function examineIn(connection: Parameters<typeof examineMessage>[0], prefix: string, sequence: number) {
+  const log = await createJetStreamEventLog(connection, prefix);
+  const [message, passes] = await Promise.all([examineMessage(connection, prefix, sequence), log.readPasses()]);
+  if (message === null) throw new CommandFailed(`Nothing stands at ${sequence} in the log.`);
+  const pass = passes.find(({ event: { data } }) => data.sequence === sequence && data.sha256 === message.sha256);
+  const passed: Passed | null =
+    pass === undefined
+      ? null
+      : { sequence, passedAt: pass.event.at, passedBy: pass.actor, reason: pass.event.data.reason };
+  return { message, passed, log };
+}
+
+const textOf = ({ body }: ExaminedMessage): string => Buffer.from(body).toString("utf8");
+
+function readSequence(text: string, name: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new WrongUsage(`${name} is ${JSON.stringify(text)}; expected the sequence of a message, a whole number from 1`);
+}

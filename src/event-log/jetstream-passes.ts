@@ -1,0 +1,78 @@
+import type { Msg } from "nats";
+import type { MessagePassed } from "../domain/log/events.ts";
+import { decodeMessage } from "./decode-envelope.ts";
+import { isPassed, type LogEntry, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
+import { lastMessageOf } from "./jetstream-api.ts";
+import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
+import type { Decode } from "./jetstream-follow.ts";
+import { placeOf, storedAtOf } from "./jetstream-message.ts";
+import { readSubject } from "./jetstream-reader.ts";
+import { leafHashOf } from "./log-message.ts";
+import { parseSubject, streamName, subjectOf } from "./subjects.ts";
+
+type Passes = readonly StoredEvent<MessagePassed>[];
+
+/**
+ * Messages as events. The decision to pass one by stands later in the log than the message, on a subject of its own: it
+ * is asked for when a message cannot be decoded, and at no other time, so a log that is whole costs nothing more. Who
+ * reads from the start learns of it in the same way.
+ */
+export function createReading(connection: JetStreamConnection, prefix: string) {
+  const stream = streamName(prefix, "JOBS");
+  const subject = subjectOf(prefix, logRef, "pass");
+  let known: { readonly lastSequence: number; readonly passes: Passes } = { lastSequence: 0, passes: [] };
+
+  /** The last of them tells whether there are more than are known: who is stopped asks every second. */
+  const readPasses = async (): Promise<Passes> => {
+    const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
+    const lastSequence = last?.sequence ?? 0;
+    if (lastSequence !== known.lastSequence) {
+      const messages = await readSubject(connection, stream, subject, lastSequence);
+      known = { lastSequence, passes: messages.flatMap((message) => toPass(prefix, message)) };
+    }
+    return known.passes;
+  };
+
+  const decode: Decode = async (messages) => {
+    const entries: LogEntry[] = [];
+    for (const message of messages) {
+      const entry = decodeOrFail(prefix, message);
+      if (!(entry instanceof UndecodableEvent)) entries.push(entry);
+      else if (isPassed(entry, await readPasses())) entries.push(withoutEvent(prefix, entry, message));
+      else return { entries, failure: entry };
+    }
+    return { entries, failure: null };
+  };
+
+  return { readPasses, decode };
+}
+
+/** What stands on their subject and is none passes nothing by, and is itself passed by like any other message. */
+function toPass(prefix: string, message: Msg): Passes {
+  const entry = decodeOrFail(prefix, message);
+  const isPass = !(entry instanceof UndecodableEvent) && "event" in entry && entry.event.type === "MessagePassed";
+  return isPass ? [entry as StoredEvent<MessagePassed>] : [];
+}
+
+function decodeOrFail(prefix: string, message: Msg): LogEntry | UndecodableEvent {
+  const sequence = placeOf(message).streamSequence;
+  try {
+    return decodeMessage(prefix, message.subject, sequence, message.data);
+  } catch (failure) {
+    if (!(failure instanceof UndecodableEvent)) throw failure;
+    const { subject, data: body } = message;
+    const sha256 = leafHashOf({ sequence, storedAt: storedAtOf(message), subject, body }).toString("hex");
+    return new UndecodableEvent(sequence, failure.reason, failure.isNewer, { subject, sha256 });
+  }
+}
+
+/** A subject that is none of the log's names no job either. */
+function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEntry {
+  const unknownType = "undecodable";
+  try {
+    const { tenant, jobId } = parseSubject(prefix, subject);
+    return { tenant, jobId, sequence, unknownType };
+  } catch {
+    return { tenant: serviceTenant, jobId: logRef.jobId, sequence, unknownType };
+  }
+}

@@ -1,0 +1,52 @@
+import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
+import { checkedBy } from "../schemas/checked-by.ts";
+import { cloudEvent } from "../schemas/cloud-event.ts";
+import { eventSchemas } from "../schemas/events.ts";
+import type { LogSource } from "./verify-log.ts";
+
+/** A message that readers of the log go on without, who decided so, and why. */
+export type PassedMessage = {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly passedBy: string;
+  readonly passedAt: string;
+  readonly reason: string;
+  /** Whether the message is the one that was looked at: if not, the decision passes nothing by. */
+  readonly holds: boolean;
+};
+
+const passSubject = "jobs._service.log.pass";
+const checkedEnvelope = checkedBy(cloudEvent);
+const checkedPass = checkedBy(eventSchemas.MessagePassed);
+
+export const isPassSubject = (subject: string): boolean =>
+  subject === passSubject || subject.endsWith(`.${passSubject}`);
+
+/** What was decided, held against what stands there. */
+export async function readPassed(source: LogSource, passes: readonly LogMessage[]): Promise<readonly PassedMessage[]> {
+  const passed: PassedMessage[] = [];
+  for (const { body } of passes) {
+    const pass = readPass(body);
+    if (pass === null) continue;
+    const { data, passedBy, passedAt } = pass;
+    const { sequence, subject, reason, sha256 } = data;
+    const message = await messageAt(source, sequence);
+    const holds = message !== null && leafHashOf(message).toString("hex") === sha256;
+    passed.push({ sequence, subject, passedBy, passedAt, reason, holds });
+  }
+  return passed;
+}
+
+function readPass(body: Uint8Array) {
+  try {
+    const { type, time, actor, data } = checkedEnvelope(JSON.parse(Buffer.from(body).toString()));
+    return type === "MessagePassed" ? { data: checkedPass(data), passedBy: actor, passedAt: time } : null;
+  } catch {
+    return null;
+  }
+}
+
+async function messageAt(source: LogSource, sequence: number): Promise<LogMessage | null> {
+  for await (const [first] of source.messages(sequence - 1, "all")) return first?.sequence === sequence ? first : null;
+  return null;
+}
