@@ -6,7 +6,7 @@ export const deadLetterTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each run that failed, in the order of the log by \`sequence\`, that of its JobFailed. Name and subject are
+ * One row for each run that failed, in the order of the log by `sequence`, that of its JobFailed. Name and subject are
  * content, and null where it was erased before the failure was projected.
  */
 const letters = `

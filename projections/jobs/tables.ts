@@ -55,7 +55,7 @@ const jobs = `
   KEY by_completion (tenant, completed_at, id),
   KEY by_status_and_completion (tenant, status, completed_at, id)`;
 
-/** How many rows of \`jobs\` there are of each kind, kept beside them: to count them takes longer with every job. */
+/** How many rows of `jobs` there are of each kind, kept beside them: to count them takes longer with every job. */
 const counts = `
   tenant VARCHAR(64) NOT NULL,
   status VARCHAR(16) NOT NULL,
@@ -63,7 +63,7 @@ const counts = `
   jobs BIGINT NOT NULL,
   PRIMARY KEY (tenant, status, type)`;
 
-/** What was sent and to whom; no row once it was erased. \`recipients\` is a JSON array of addresses. */
+/** What was sent and to whom; no row once it was erased. `recipients` is a JSON array of addresses. */
 const contents = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
@@ -72,7 +72,7 @@ const contents = `
   recipients MEDIUMTEXT NOT NULL,
   PRIMARY KEY (job_id)`;
 
-/** The state of each recipient, a byte each, as of \`run\`: see src/domain/recipients/ledger.ts. */
+/** The state of each recipient, a byte each, as of `run`: see src/domain/recipients/ledger.ts. */
 const ledgers = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,

@@ -5,8 +5,8 @@ export const logErasuresTable = (suffix: Suffix): string => `logs_erasures${suff
 export const logsTable = (suffix: Suffix): string => `logs${suffix}`;
 
 /**
- * One row for each outcome of a recipient, in the order of the log within its job. \`email\` is null where the content
- * was erased before the outcome was projected; \`response\` where no mail server answered. Addresses are long enough
+ * One row for each outcome of a recipient, in the order of the log within its job. `email` is null where the content
+ * was erased before the outcome was projected; `response` where no mail server answered. Addresses are long enough
  * for what is a URL in jobs of other types.
  */
 const logs = `

@@ -6,8 +6,8 @@ export const notificationTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each run that ended, in the order of the log by \`sequence\`, that of its end. \`asker\` is who asked for
- * the job, and \`progress\` its counts as JSON.
+ * One row for each run that ended, in the order of the log by `sequence`, that of its end. `asker` is who asked for
+ * the job, and `progress` its counts as JSON.
  */
 const notifications = `
   job_id VARCHAR(64) NOT NULL,

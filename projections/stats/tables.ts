@@ -7,8 +7,8 @@ export const statsTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each job that something can still happen to: what the next event changes depends on it. \`waiting_since\`
- * is null but for those that wait for a worker. \`cells\` is the ledger: see src/domain/recipients/ledger.ts.
+ * One row for each job that something can still happen to: what the next event changes depends on it. `waiting_since`
+ * is null but for those that wait for a worker. `cells` is the ledger: see src/domain/recipients/ledger.ts.
  */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,

@@ -2,7 +2,7 @@ import type { Suffix } from "../projector.ts";
 
 export const waitingTable = (suffix: Suffix): string => `waiting${suffix}`;
 
-/** See WaitingRow. \`cause_*\` is the decision that made it wait. */
+/** See WaitingRow. `cause_*` is the decision that made it wait. */
 const waiting = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,

@@ -55,9 +55,14 @@ function rowAfter(before: DeliveryRow | undefined, notice: StoredEvent<WebhookEv
     : toDeliveryRow(next, notice, before?.sequence ?? notice.sequence);
 }
 
-function isNotice(stored: StoredEvent): stored is StoredEvent<WebhookEvent> {
-  return stored.channel === "notify" && stored.event.type.startsWith("Webhook");
-}
+const notices: Readonly<Record<WebhookEvent["type"], true>> = {
+  WebhookDelivered: true,
+  WebhookFailed: true,
+  WebhookRedeliveryRequested: true,
+};
+
+const isNotice = (stored: StoredEvent): stored is StoredEvent<WebhookEvent> =>
+  Object.hasOwn(notices, stored.event.type);
 
 /** What was told of a job that is in no list any more goes with it. */
 const isRetirement = ({ event }: StoredEvent): boolean => event.type === "JobContentErased" && event.data.isRetired;

@@ -1,5 +1,6 @@
 import type { KV, KvOptions } from "nats";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { nameWith } from "../event-log/subjects.ts";
 
 export type BucketSettings = { readonly prefix: string; readonly replicas: number };
 
@@ -10,7 +11,7 @@ export const buckets = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
 type Bucket = (typeof buckets)[number];
 
 /** `ACCESS`, or `<prefix>_ACCESS` where several Waybills share a NATS. */
-export const bucketName = (prefix: string, bucket: Bucket): string => (prefix === "" ? bucket : `${prefix}_${bucket}`);
+export const bucketName = (prefix: string, bucket: Bucket): string => nameWith(prefix, bucket);
 
 /** The stream that a bucket is, and the subjects of its entries. */
 export const streamOfBucket = (bucket: string): string => `KV_${bucket}`;

@@ -4,6 +4,7 @@ import { nextMessageOf, removeMessage } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import { readSubject } from "../event-log/jetstream-reader.ts";
+import { nameWith } from "../event-log/subjects.ts";
 import type { AttachmentStore } from "./content-store.ts";
 import { digestOf } from "./encode-content.ts";
 
@@ -64,7 +65,7 @@ export function createJetStreamAttachmentStore(
 }
 
 async function openBucket(connection: JetStreamConnection, { prefix, replicas }: BucketSettings): Promise<Bucket> {
-  const name = prefix === "" ? "ATTACHMENTS" : `${prefix}_ATTACHMENTS`;
+  const name = nameWith(prefix, "ATTACHMENTS");
   const jetstream = connection.nats.jetstream({ timeout: answerMs });
   // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers refuse it.
   const options: { readonly replicas: number } = Object.create({ replicas });

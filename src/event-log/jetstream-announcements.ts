@@ -1,10 +1,12 @@
 import type { Announcements } from "./announcements.ts";
 import type { JetStreamConnection } from "./jetstream-connection.ts";
+import { startOf } from "./subjects.ts";
 
 /** On plain NATS subjects: whoever listens at the moment hears it, nothing is kept. */
 export function createJetStreamAnnouncements(connection: JetStreamConnection, prefix: string): Announcements {
   const { nats } = connection;
-  const subjectOf = (projection: string): string => `${prefix === "" ? "" : `${prefix}.`}waybill.read.${projection}`;
+  const start = startOf(prefix);
+  const subjectOf = (projection: string): string => `${start}waybill.read.${projection}`;
   return {
     announce: (projection, sequence) => {
       if (connection.isUp()) nats.publish(subjectOf(projection), String(sequence));

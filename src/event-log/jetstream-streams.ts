@@ -98,7 +98,7 @@ async function ensureStream(
     .filter((key) => !adjustable.includes(key) && !isOfEarlierRelease(key, found.config[key], config[key]))
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
   if (faults.length > 0) {
-    throw new UnfitStream(`The stream ${config.name} cannot hold the log:\n  ${faults.join("\n  ")}`);
+    throw new UnfitStream(`The stream ${config.name} breaks a promise of the service:\n  ${faults.join("\n  ")}`);
   }
   if (differing.length > 0) await manager.streams.update(config.name, { ...found.config, ...config });
 }

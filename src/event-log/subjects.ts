@@ -49,8 +49,14 @@ export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "RESULTS", "CANAR
 type StreamKind = (typeof streamKinds)[number];
 
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
-export const streamName = (prefix: string, stream: StreamKind): string =>
-  prefix === "" ? stream : `${tokenOf(prefix, "prefix")}_${stream}`;
+export const streamName = (prefix: string, stream: StreamKind): string => nameWith(prefix, stream);
+
+/** What NATS keeps for one of several Waybills that share it: its streams, buckets and stores of objects. */
+export const nameWith = (prefix: string, name: string): string =>
+  prefix === "" ? name : `${tokenOf(prefix, "prefix")}_${name}`;
+
+/** How each subject begins that one of several Waybills uses. */
+export const startOf = (prefix: string): string => (prefix === "" ? "" : `${tokenOf(prefix, "prefix")}.`);
 
 /** Matches everything that belongs into a stream. */
 export const streamFilter = (prefix: string, stream: StreamKind): string =>
@@ -58,7 +64,7 @@ export const streamFilter = (prefix: string, stream: StreamKind): string =>
 
 /** Throws where the subject is none of the log with this prefix. */
 export function parseSubject(prefix: string, subject: string): SubjectParts {
-  const start = prefix === "" ? "jobs." : `${prefix}.jobs.`;
+  const start = `${startOf(prefix)}jobs.`;
   const endOfTenant = subject.indexOf(".", start.length);
   const endOfJob = subject.indexOf(".", endOfTenant + 1);
   if (!subject.startsWith(start) || endOfTenant < 0 || endOfJob < 0) {
@@ -137,8 +143,6 @@ export const suppressionSubjectOf = (prefix: string, tenant: string, digest: str
 
 /** No entry's, as those have a token more. */
 export const suppressionSecretSubject = (prefix: string): string => `${startOf(prefix)}suppressions.secret`;
-
-const startOf = (prefix: string): string => (prefix === "" ? "" : `${tokenOf(prefix, "prefix")}.`);
 
 const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, jobId }: JobRef): string =>
   `${startOf(prefix)}${first}.${tokenOf(tenant, "tenant")}.${tokenOf(jobId, "job id")}`;

@@ -1,4 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
+import type { JobEvent } from "../domain/job/events.ts";
+import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { WaybillEvent } from "../event-log/event-log.ts";
 import type { Append } from "../event-log/observe-appends.ts";
 import { named } from "./registry.ts";
@@ -64,9 +66,11 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     if (event.type === "WebhookDelivered") webhooks.inc({ outcome: "delivered" });
     if (event.type === "WebhookFailed")
       webhooks.inc({ outcome: event.data.nextAttemptAt === null ? "failed" : "later" });
-    if (isAboutJob(event)) jobs.inc({ event: snakeCase(event.type.slice("Job".length)) });
-    if (isOutcome(event)) messages.inc({ outcome: outcomeOf(event), reason: reasonOf(event) });
-    if (isFinal(event)) attempts.observe({ outcome: outcomeOf(event) }, event.data.attempt);
+    if (isIn(decisions, event)) jobs.inc({ event: decisions[event.type] });
+    if (isIn(outcomes, event)) messages.inc({ outcome: outcomes[event.type], reason: reasonOf(event) });
+    if (isIn(finalOutcomes, event)) {
+      attempts.observe({ outcome: finalOutcomes[event.type] }, event.data.attempt);
+    }
     if (event.type === "JobFailed") deadLetters.inc({ reason: reasonOf(event) });
   };
 
@@ -87,22 +91,46 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
   };
 }
 
-const isAboutJob = ({ type }: WaybillEvent): boolean => type.startsWith("Job");
+type Named<Type extends WaybillEvent["type"]> = Readonly<Record<Type, string>>;
 
-/** `RecipientSent` and its like; `RecipientsClaimed` is about several and no outcome. */
-const isOutcome = ({ type }: WaybillEvent): boolean => /^Recipient[A-Z]/.test(type);
-
-type Final = Extract<WaybillEvent, { type: "RecipientSent" | "RecipientFailed" | "RecipientUnknown" }>;
+/** Every decision about a job, and nothing else whose name begins alike: a turn on the queue is none. */
+const decisions: Named<JobEvent["type"]> = {
+  JobCreated: "created",
+  JobStarted: "started",
+  JobRetryScheduled: "retry_scheduled",
+  JobPaused: "paused",
+  JobResumed: "resumed",
+  JobRescheduled: "rescheduled",
+  JobCompleted: "completed",
+  JobFailed: "failed",
+  JobCancelled: "cancelled",
+  JobRetried: "retried",
+  JobRequeued: "requeued",
+  DeadLetterIgnored: "dead_letter_ignored",
+  JobContentErased: "content_erased",
+};
 
 /** Of a mail that was tried; who is suppressed never was. */
-const isFinal = (event: WaybillEvent): event is Final => /^Recipient(Sent|Failed|Unknown)$/.test(event.type);
+const finalOutcomes = {
+  RecipientSent: "sent",
+  RecipientFailed: "failed",
+  RecipientUnknown: "unknown",
+} as const satisfies Partial<Named<RecipientEvent["type"]>>;
 
-const outcomeOf = ({ type }: WaybillEvent): string => snakeCase(type.slice("Recipient".length));
+/** What is said of several recipients before they are tried is no outcome. */
+const outcomes: Named<Exclude<RecipientEvent["type"], "RecipientsClaimed" | "RecipientsReleased">> = {
+  ...finalOutcomes,
+  RecipientDeferred: "deferred",
+  RecipientSuppressed: "suppressed",
+};
+
+const isIn = <Type extends WaybillEvent["type"]>(
+  names: Named<Type>,
+  event: WaybillEvent,
+): event is Extract<WaybillEvent, { type: Type }> => Object.hasOwn(names, event.type);
 
 /** The reasons that people give are never among them: those are texts of their own. */
 function reasonOf({ type, data }: WaybillEvent): string {
   if (type === "RecipientSuppressed") return data.reason;
   return "error" in data && data.error !== null ? data.error.code : "none";
 }
-
-const snakeCase = (words: string): string => words.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();

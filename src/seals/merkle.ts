@@ -17,9 +17,6 @@ const sha256 = (bytes: Uint8Array): Buffer => hash("sha256", bytes, "buffer");
 
 export const hashOfLeaf = (leaf: Uint8Array): Buffer => sha256(Buffer.concat([Buffer.of(leafMark), leaf]));
 
-/** For who lays out the leaf with its mark in a buffer already. */
-export const hashOfMarkedLeaf = (marked: Uint8Array): Buffer => sha256(marked);
-
 export function hashOfNode(left: Uint8Array, right: Uint8Array): Buffer {
   pair.set(left, 1);
   pair.set(right, 1 + hashBytes);

@@ -1,6 +1,7 @@
 import { ErrorCode, NatsError } from "nats";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { startOf } from "../event-log/subjects.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 
 const timeoutMs = 1000;
@@ -8,7 +9,8 @@ const timeoutMs = 1000;
 const questions = 2;
 
 export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix: string): LeaseProbe {
-  const subjectOf = (worker: string): string => `${prefix === "" ? "" : `${prefix}.`}waybill.worker.${worker}`;
+  const start = startOf(prefix);
+  const subjectOf = (worker: string): string => `${start}waybill.worker.${worker}`;
   return {
     answerFor: (worker, isRunning) => {
       const subscription = nats.subscribe(subjectOf(worker), {

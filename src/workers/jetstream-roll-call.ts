@@ -1,5 +1,6 @@
 import { type Msg, RequestStrategy } from "nats";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { startOf } from "../event-log/subjects.ts";
 import type { RollCall, WorkerState } from "./roll-call.ts";
 
 /** Until the first answer, and then after each one until the next. */
@@ -8,7 +9,7 @@ const jitter = 100;
 
 export function createJetStreamRollCall(connection: JetStreamConnection, prefix: string): RollCall {
   const { nats } = connection;
-  const subject = `${prefix === "" ? "" : `${prefix}.`}waybill.workers`;
+  const subject = `${startOf(prefix)}waybill.workers`;
   return {
     answer: (state) => {
       const subscription = nats.subscribe(subject, {

@@ -154,7 +154,7 @@ describe("the streams of the log", () => {
         await admin.streams.add({ ...good, subjects, ...forPrefix(setting, prefix), name });
         const failure = await failureOf(openJetStreamLog(nats.config, prefix));
         expect(failure).to.be.instanceOf(UnfitStream);
-        expect(String(failure)).to.include(name).and.to.include(message);
+        expect(String(failure)).to.include(`The stream ${name} breaks a promise`).and.to.include(message);
       });
     }
 

@@ -1,6 +1,9 @@
 import { expect } from "chai";
+import { bucketName } from "../../src/access/jetstream-bucket.ts";
 import { isTenantName } from "../../src/access/tenant.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
+import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import {
   channelFilter,
   channelOf,
@@ -11,6 +14,8 @@ import {
   streamName,
   subjectOf,
 } from "../../src/event-log/subjects.ts";
+import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
+import { createJetStreamRollCall } from "../../src/workers/jetstream-roll-call.ts";
 import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
 
 const job = { tenant: "acme", jobId: "0193a5e0-6c1d" };
@@ -45,6 +50,19 @@ describe("the subjects of a job", () => {
       "blue_CONTENT",
       "blue.content.>",
     ]);
+  });
+
+  it("are none where the prefix could be more than one token, whatever they are for", () => {
+    const connection = {} as JetStreamConnection;
+    for (const prefix of ["a.b", "a b", "*", ">", "a\n"]) {
+      expect(() => streamName(prefix, "JOBS"), prefix).to.throw("The prefix is");
+      expect(() => streamFilter(prefix, "JOBS"), prefix).to.throw("The prefix is");
+      expect(() => parseSubject(prefix, `${prefix}.jobs.acme.1.job`), prefix).to.throw("The prefix is");
+      expect(() => bucketName(prefix, "ACCESS"), prefix).to.throw("The prefix is");
+      expect(() => createJetStreamAnnouncements(connection, prefix), prefix).to.throw("The prefix is");
+      expect(() => createJetStreamLeaseProbe(connection, prefix), prefix).to.throw("The prefix is");
+      expect(() => createJetStreamRollCall(connection, prefix), prefix).to.throw("The prefix is");
+    }
   });
 
   it("name the job and the channel to who reads them", () => {

@@ -5,7 +5,8 @@ import type { RecipientStatus } from "../../../domain/recipients/recipient-statu
 import type { toJobAnswer } from "../../../http/job-answer.ts";
 
 // What the API answers, as far as the dashboard reads it. What the server makes in a file without dependencies is taken
-// from there; the rest is written down again, and the browser tests read it from a real server.
+// from there; the rest is written down again, and test/dashboard/answers-fit.ts does not compile where the server says
+// something else.
 
 export type JobAnswer = ReturnType<typeof toJobAnswer>;
 export type NotificationAnswer = NotificationRecord & { readonly id: string };
@@ -37,7 +38,8 @@ export type Paged<Row, Total extends number | null = number> = {
   };
 };
 
-export type Listed<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
+/** The list of suppressions counts its cursors, the others are words. */
+export type Listed<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | number | null };
 
 export type FeedPage<Event> = {
   readonly data: readonly Event[];
@@ -54,6 +56,7 @@ export type Rates = {
   readonly mailsSent: number;
   readonly mailsFailed: number;
   readonly mailsUnknown: number;
+  readonly mailsSuppressed: number;
 };
 
 export type StatsAnswer = {
