@@ -27,7 +27,8 @@ export type DescribedAnswer = {
 
 export const requestHeaders = {
   "Min-Sequence": "The `Event-Sequence` of an earlier answer: the read model is waited for until it has come so far.",
-  "Idempotency-Key": "1 to 255 visible characters. The same request with the same key makes one job, for ever.",
+  "Idempotency-Key":
+    "1 to 255 visible characters. The same request with the same key makes one job, for ever: send one with every job, as after a 503, or no answer, the job may exist.",
   Prefer: "`wait=N`, at most 60: the answer comes when the job has ended, or after N seconds.",
   "Last-Event-ID": "The id of the last event that was received: the stream goes on after it.",
 } as const;

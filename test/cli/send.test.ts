@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CommandFailed } from "../../src/cli/command-failed.ts";
@@ -130,6 +133,31 @@ describe("waybill send", () => {
     });
   }
 
+  it("makes each job once where answers are lost, or say 503 of a job that was made all the same", async () => {
+    const csv = await file("lossy.csv", "email,name\nlossy@example.com,Lou");
+    const troubles = ["lost", "503"];
+    const door = createServer((request, response) => {
+      forward(service.url, request).then(
+        ({ status, headers, body }) => {
+          const trouble = request.method === "POST" ? troubles.shift() : undefined;
+          if (trouble === "lost") request.socket.destroy();
+          else if (trouble === "503") response.writeHead(503, { "Content-Type": "application/problem+json" }).end("{}");
+          else response.writeHead(status, headers).end(body);
+        },
+        () => request.socket.destroy(),
+      );
+    }).listen(0, "127.0.0.1");
+    await once(door, "listening");
+    const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
+    const lossy = createCommandLine([addSendCommand], { WAYBILL_URL: url });
+    const letter = ["--subject", "News", "--html", join(stage.folder, "news.html"), "--csv", csv];
+    const { printed } = await lossy.run("send", ...letter, "--wait", "--json");
+    expect(JSON.parse(printed.join("\n"))).to.deep.include({ recipients: 1, statuses: { completed: 1 } });
+    expect(troubles).to.deep.equal([]);
+    expect(mailedTo("lossy@example.com")).to.equal(1);
+    door.close();
+  }).timeout(60_000);
+
   it("refuses another letter under the id of a mailing", async () => {
     const csv = await file("named.csv", "email,name\nnamed@example.com,N\n");
     await send(csv, "--id", "november", "--wait");
@@ -165,3 +193,23 @@ describe("waybill send", () => {
     expect(told.join("\n")).to.match(/\[#{24}\] 1 of 1 recipients accepted/);
   });
 });
+
+/** What the service answers to a request that came to somebody else's door. */
+async function forward(service: string, request: IncomingMessage) {
+  const sent: Buffer[] = [];
+  for await (const bytes of request) sent.push(bytes as Buffer);
+  const { method = "GET", url = "/", headers: given } = request;
+  const names = ["content-type", "idempotency-key", "accept"];
+  const headers = Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  const answer = await fetch(service + url, {
+    method,
+    headers: headers as Record<string, string>,
+    ...(method === "GET" ? {} : { body: Buffer.concat(sent) }),
+  });
+  const kept = ["content-type", "idempotency-replayed", "event-sequence", "location", "read-sequence"];
+  return {
+    status: answer.status,
+    headers: Object.fromEntries([...answer.headers].filter(([name]) => kept.includes(name))),
+    body: Buffer.from(await answer.arrayBuffer()),
+  };
+}

@@ -1,7 +1,11 @@
 import { expect } from "chai";
+import { jobIdInsteadOf, jobIdOfRequeue } from "../../src/acceptance/derived-job-id.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
-import { jobFailed, recipientSent } from "../support/examples.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
+import { jobFailed, now, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
 import { exampleJobContent } from "../support/read-side.ts";
@@ -30,6 +34,36 @@ describe("A process that dies between the decision to run a job again and the ne
     expect(decision?.event.data).to.include({ total: 2, requeueOf: job.jobId });
     const stored = await api.contentStore.get({ ...job, jobId: body.jobId });
     expect(decision?.event.data).to.include({ contentSha256: digestOf(stored ?? "") });
+    await api.close();
+  });
+
+  it("leaves a decision, of which another new job is made where what was stored for the first was swept", async () => {
+    const log = createMemoryEventLog();
+    const dying = await startApi({ log: { ...log, append: dyingAt("JobCreated", log.append) } });
+    const job = newJob();
+    await dying.contentStore.put(job, encodeContent(exampleJobContent));
+    await happen(log, job, [...processing(), jobFailed()]);
+    const path = `/api/dead-letters/${job.jobId}.1/requeue`;
+    expect((await dying.ask("POST", path)).status).to.equal(500);
+    await dying.close();
+    const first = { ...job, jobId: jobIdOfRequeue(job, 1) };
+    const { contentStore } = dying;
+    const ports = { log, contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    const cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
+    await eraseLeftover(ports, { job: first, attachment: null }, { reason: "left over", cause, at: now });
+    expect(await contentStore.get(first)).to.equal(null);
+
+    const api = await startApi({ log, contentStore });
+    const answers = [await api.ask("POST", path), await api.ask("POST", path)];
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201]);
+    const [made] = new Set(answers.map(({ body }) => body.jobId));
+    expect(made).to.equal(jobIdInsteadOf(first));
+    expect(await contentStore.get({ ...job, jobId: made })).not.to.equal(null);
+    const requeued = (await log.readDecisions(job)).filter(({ event }) => event.type === "JobRequeued");
+    expect(requeued.map(({ event }) => event.data)).to.deep.equal([
+      { run: 1, asJobId: first.jobId, reason: null },
+      { run: 1, asJobId: made, reason: null },
+    ]);
     await api.close();
   });
 });

@@ -3,14 +3,22 @@ import { expect } from "chai";
 import type { Knex } from "knex";
 import { createDatabase } from "../../projections/database.ts";
 import { jobIdOfOutboxRow } from "../../src/acceptance/derived-job-id.ts";
+import { encodeContent } from "../../src/content/encode-content.ts";
+import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
+import { connectJetStream } from "../../src/event-log/jetstream-connection.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
+import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { filesWith } from "../erasure/bytes-in.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { readOutboxRow } from "../support/outbox-side.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
+import { exampleContent } from "../support/write-side.ts";
 
 const ada = "ada.geheim@private-domain.example";
 const almostAda = `n${ada}`;
@@ -150,5 +158,31 @@ describe("copies of what was erased", function () {
     expect((await erase(almostAda)).status).to.equal(200);
     expect(await filesWith(folder, [ada, ada.toUpperCase(), escaped])).to.deep.equal([]);
     expect(await rowsWith(ada)).to.deep.equal([]);
+  });
+
+  it("in what a request stored that never made its job keep the erasure from being whole, until they are swept", async () => {
+    const { prefix } = nats;
+    const connection = await connectJetStream(nats.config, "test", () => {});
+    const [log, contentStore] = [
+      await createJetStreamEventLog(connection, prefix),
+      await createJetStreamContentStore(connection, prefix),
+    ];
+    const job = { tenant: "default", jobId: randomUUID() };
+    await contentStore.put(job, encodeContent({ ...exampleContent, recipients: [{ email: ada }] }));
+    const refused = await erase();
+    expect(refused.status).to.equal(409);
+    expect(refused.body).to.deep.include({ jobsNotEnded: [job.jobId] });
+    const ports = { log, contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    const cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
+    const at = new Date().toISOString();
+    await eraseLeftover(ports, { job, attachment: null }, { reason: "No job was made of it.", cause, at });
+    await connection.close();
+    expect((await erase()).status).to.equal(200);
+    expect((await client.get(`/api/jobs/${job.jobId}`)).status).to.equal(404);
+    const history = (await client.get(`/api/jobs/${job.jobId}/events`)).body as { readonly type: string }[];
+    expect(history.map(({ type }) => type)).to.deep.equal(["JobContentErased"]);
+    expect(await client.ended(await client.create(JSON.parse(mailingTo("dan@elsewhere.example"))))).to.include({
+      status: "completed",
+    });
   });
 });

@@ -33,7 +33,7 @@ export function toOperation(route: Route, base: string, components: Components):
       ...Object.fromEntries(
         Object.entries(answers).map(([status, answer]) => [status, toResponse(answer, route, components)]),
       ),
-      ...problemResponses(problemsOf(route), components),
+      ...problemResponses(problemsOf(route), components, describes.needs?.includes("log-writes") ?? false),
     },
   };
 }
@@ -107,7 +107,15 @@ export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes 
   ];
 }
 
-function problemResponses(codes: readonly ProblemCode[], { refer }: Components): Readonly<Record<string, object>> {
+/** Said of every answer that tells nothing of what was stored. */
+const mayBeDone =
+  "With `event-log-unavailable` what was asked for may have been done all the same, as after no answer at all: ask again. A job is made once where both requests have the same `Idempotency-Key`; without one it may be made twice.";
+
+function problemResponses(
+  codes: readonly ProblemCode[],
+  { refer }: Components,
+  isWriting: boolean,
+): Readonly<Record<string, object>> {
   const listed = problemCodes.filter(({ code }) => codes.includes(code));
   const statuses = [...new Set(listed.map(({ status }) => status))].sort((one, other) => one - other);
   return Object.fromEntries(
@@ -117,7 +125,8 @@ function problemResponses(codes: readonly ProblemCode[], { refer }: Components):
         allOf: [refer(problem)],
         properties: { code: { enum: these.map(({ code }) => code) }, status: { const: status } },
       };
-      const description = these.map(({ title, code }) => `${title} (\`${code}\`)`).join("; ");
+      const titles = these.map(({ title, code }) => `${title} (\`${code}\`)`).join("; ");
+      const description = isWriting && status === 503 ? `${titles}. ${mayBeDone}` : titles;
       return [status, { description, content: { "application/problem+json": { schema } } }];
     }),
   );
