@@ -4,7 +4,7 @@ import { startAlerts } from "./alerts-role.ts";
 import { openDoors, startApi, startOperatorsApi } from "./api-role.ts";
 import type { CompleteConfig } from "./config.ts";
 import { startErasing } from "./erasure-role.ts";
-import { untilInterrupted } from "./event-log/patience.ts";
+import { never, untilInterrupted } from "./event-log/patience.ts";
 import type { Mailbox } from "./http/routes/mailbox.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { createOutageReport } from "./outage-report.ts";
@@ -29,8 +29,6 @@ export type Service = {
   readonly healthUrl: string | null;
   stop(): Promise<void>;
 };
-
-const never = new AbortController().signal;
 
 /**
  * Connects to the servers and starts the roles of this process. Waits for NATS for as long as it takes, and answers for

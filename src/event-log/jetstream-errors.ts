@@ -27,3 +27,5 @@ export const isBusy = is(10158, 10163, 10167);
 export const isOutOfRoom = is(10077, 10023, 10047);
 /** A cluster some of whose nodes are not there yet has no place for all the copies of a stream. */
 export const isNoPlaceYet = is(10005);
+/** Somebody else made a stream of this name in the same moment. */
+export const isNameTaken = is(10058);

@@ -64,12 +64,12 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
     return true;
   };
   const doubt = async (since: number): Promise<void> => {
-    while (doubtedSince === since && !stopping.signal.aborted) {
+    while (doubtedSince === since && !stopping.signal.aborted && !nats.isClosed()) {
       if (await settle(since)) {
         if (doubtedSince === since) doubtedSince = null;
         return;
       }
-      await pause(askAgainMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await pause(askAgainMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
   // It never rejects, and keeps no process alive.

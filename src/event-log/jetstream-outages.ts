@@ -1,7 +1,7 @@
 import { ErrorCode, NatsError } from "nats";
 import { LogUnavailable } from "./event-log.ts";
 import { isBusy, isNoPlaceYet } from "./jetstream-errors.ts";
-import { createPatience, type Patience } from "./patience.ts";
+import { createPatience, never, type Patience } from "./patience.ts";
 
 const connectionCodes: readonly string[] = [
   ErrorCode.Timeout,
@@ -60,7 +60,7 @@ export const isUnreachable = (failure: unknown): boolean =>
 /** Waits for as long as it takes, and tells nobody: for what has a deadline of its own. */
 export const waitSilently: Patience = createPatience({
   forMs: Number.POSITIVE_INFINITY,
-  signal: new AbortController().signal,
+  signal: never,
   isPassing: isPassingOutage,
   waits: () => {},
   sayAfterMs: 60_000,

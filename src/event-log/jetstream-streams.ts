@@ -7,8 +7,14 @@ import {
   type StreamInfo,
 } from "nats";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { isStreamMissing } from "./jetstream-errors.ts";
+import { isNameTaken, isStreamMissing } from "./jetstream-errors.ts";
 import { streamFilter, streamName } from "./subjects.ts";
+
+/**
+ * A busy cluster takes long to place the replicas of a stream. Not longer: an answer that was lost with its connection is
+ * waited for as well, and a start asks again, when what was made meanwhile is found.
+ */
+const creationMs = 10_000;
 
 export type StreamSettings = {
   readonly prefix: string;
@@ -76,7 +82,7 @@ const isOfEarlierRelease = (key: keyof StreamConfig, found: unknown, expected: u
 
 /** Creates the streams, or checks the ones that are there; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
-  const manager = await asking(connection, () => connection.nats.jetstreamManager());
+  const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
   for (const config of [logConfig(settings), contentConfig(settings), suppressionsConfig(settings)]) {
     await asking(connection, () => ensureStream(manager, config));
   }
@@ -88,7 +94,11 @@ async function ensureStream(
 ): Promise<void> {
   const found = await findStream(manager, config.name);
   if (found === null) {
-    await manager.streams.add(config);
+    await manager.streams.add(config).catch((failure: unknown) => {
+      // Another process was faster, with other adjustable settings: that one is looked at.
+      if (isNameTaken(failure)) return ensureStream(manager, config);
+      throw failure;
+    });
     return;
   }
   const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter(

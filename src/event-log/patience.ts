@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Repeats a step for as long as a server does not answer. What is repeated must do no harm when it is done twice. */
@@ -22,6 +23,10 @@ export type PatienceSettings = {
 export class WaitInterrupted extends Error {
   override readonly name = "WaitInterrupted";
 }
+
+/** For waits that nobody ends, however many there are at a time. */
+export const never = new AbortController().signal;
+setMaxListeners(0, never);
 
 const firstDelayMs = 100;
 const longestDelayMs = 2000;
