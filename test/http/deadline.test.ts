@@ -87,8 +87,13 @@ describe("A request while NATS does not answer", function () {
     await Promise.all(
       requests().map(async ([method, path, body]) => {
         const askedAt = performance.now();
-        const headers = path === "/api/jobs" ? { "Idempotency-Key": `key-${askedAt}` } : {};
-        const { status } = await api.ask(method, path, { body, headers });
+        const headers: Record<string, string> = path === "/api/jobs" ? { "Idempotency-Key": `key-${askedAt}` } : {};
+        // Not by `ask`, which compares answers with the document of the API: that takes time of its own.
+        const { status } = await fetch(api.url + path, {
+          method,
+          headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
         return { method, path, status, ms: Math.round(performance.now() - askedAt) };
       }),
     );
