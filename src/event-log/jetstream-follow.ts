@@ -3,6 +3,7 @@ import type { Msg } from "nats";
 import type { FollowOptions, LogEntry } from "./event-log.ts";
 import { LogUnavailable, type UndecodableEvent } from "./event-log.ts";
 import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
+import { expectCount } from "./jetstream-counts.ts";
 import { nextMessages } from "./jetstream-durable.ts";
 import { isJetStreamError } from "./jetstream-errors.ts";
 import { placeOf } from "./jetstream-message.ts";
@@ -108,7 +109,7 @@ export async function createReader(
   if (created.name === undefined) {
     throw new LogUnavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
   }
-  return { name: created.name, pending: created.num_pending ?? 0 };
+  return { name: created.name, pending: expectCount(created.num_pending) };
 }
 
 /** Politeness: the server drops an idle reader by itself a minute later. */

@@ -1,4 +1,5 @@
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
+import { countOf } from "./jetstream-counts.ts";
 import { isMessageMissing } from "./jetstream-errors.ts";
 import type { ConsumerLoad, LogGauge } from "./log-gauge.ts";
 import { streamFilter, streamName } from "./subjects.ts";
@@ -18,12 +19,16 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
     consumers: () =>
       asking(connection, async () => {
         const loads: ConsumerLoad[] = [];
-        for await (const { config, name, num_pending, num_ack_pending, num_redelivered } of manager.consumers.list(
-          stream,
-        )) {
+        for await (const consumer of manager.consumers.list(stream)) {
           // Whoever follows the log has a nameless consumer for as long as it follows.
-          if (config.durable_name === undefined) continue;
-          loads.push({ name, stream, pending: num_pending, ackPending: num_ack_pending, redelivered: num_redelivered });
+          if (consumer.config.durable_name === undefined) continue;
+          loads.push({
+            name: consumer.name,
+            stream,
+            pending: countOf(consumer.num_pending),
+            ackPending: countOf(consumer.num_ack_pending),
+            redelivered: countOf(consumer.num_redelivered),
+          });
         }
         return loads;
       }),

@@ -2,6 +2,7 @@ import { createInbox, type Msg } from "nats";
 import { LogUnavailable } from "./event-log.ts";
 import { lastMessageOf } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
+import { expectCount } from "./jetstream-counts.ts";
 import { isStatus, placeOf } from "./jetstream-message.ts";
 
 type Created = {
@@ -134,6 +135,6 @@ async function createPushConsumer(
   const created = answer.json<Created>();
   if (created.error) throw new LogUnavailable(`NATS refused to read ${subject}: ${created.error.description}`);
   // Some of them may be on their way already when the server counts the rest.
-  const owed = (created.num_pending ?? 0) + (created.delivered?.consumer_seq ?? 0);
+  const owed = expectCount(created.num_pending) + (created.delivered?.consumer_seq ?? 0);
   return { owed, consumer: created.name ?? null };
 }

@@ -21,13 +21,16 @@ export type StreamSize = {
   readonly replicas: number;
 };
 
-/** A durable reader of the log: what waits for it, what it has in hand, and what was handed out more than once. */
+/**
+ * A durable reader of the log: what waits for it, what it has in hand, and what was handed out more than once. Null where
+ * NATS tells a number that cannot be.
+ */
 export type ConsumerLoad = {
   readonly name: string;
   readonly stream: string;
-  readonly pending: number;
-  readonly ackPending: number;
-  readonly redelivered: number;
+  readonly pending: number | null;
+  readonly ackPending: number | null;
+  readonly redelivered: number | null;
 };
 
 /** For people who watch the log: how large it is and who is behind. Every method throws LogUnavailable. */

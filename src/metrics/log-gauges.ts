@@ -60,9 +60,9 @@ function loadOfConsumers(registers: Registry[], log: LogGauge): GaugeSource {
       return () => {
         for (const load of loads) {
           const consumer = { consumer: load.name };
-          pending.set(consumer, load.pending);
-          ackPending.set(consumer, load.ackPending);
-          redelivered.set(consumer, load.redelivered);
+          if (load.pending !== null) pending.set(consumer, load.pending);
+          if (load.ackPending !== null) ackPending.set(consumer, load.ackPending);
+          if (load.redelivered !== null) redelivered.set(consumer, load.redelivered);
         }
       };
     },

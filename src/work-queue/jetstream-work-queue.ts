@@ -2,6 +2,7 @@ import type { JobQueued, JobType } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { countOf } from "../event-log/jetstream-counts.ts";
 import { ensureDurable, type Notice, readDelivery } from "../event-log/jetstream-durable.ts";
 import { channelFilter, lanesOf, streamName } from "../event-log/subjects.ts";
 import { createLane, type Lane } from "./jetstream-lane.ts";
@@ -78,8 +79,9 @@ export function createJetStreamWorkQueue(
       asking(connection, async () => {
         await ensureLanes();
         const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+        // One that has run below zero has nothing waiting, as far as anybody knows.
         const pending = lanes.map(
-          async ({ consumer }) => (await manager.consumers.info(stream, consumer.name)).num_pending,
+          async ({ consumer }) => countOf((await manager.consumers.info(stream, consumer.name)).num_pending) ?? 0,
         );
         return (await Promise.all(pending)).reduce((sum, one) => sum + one, 0);
       }),

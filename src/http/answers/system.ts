@@ -21,7 +21,9 @@ const stream = named("Stream", {
   replicas: ordinal,
 });
 
-const consumer = named("Consumer", { name: text, stream: text, pending: count, ackPending: count, redelivered: count });
+/** Null where NATS has told a number that cannot be. */
+const told = orNull(count);
+const consumer = named("Consumer", { name: text, stream: text, pending: told, ackPending: told, redelivered: told });
 
 const worker = named("Worker", {
   name: text,

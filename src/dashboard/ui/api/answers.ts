@@ -170,9 +170,9 @@ export type SystemAnswer = {
   readonly consumers: readonly {
     readonly name: string;
     readonly stream: string;
-    readonly pending: number;
-    readonly ackPending: number;
-    readonly redelivered: number;
+    readonly pending: number | null;
+    readonly ackPending: number | null;
+    readonly redelivered: number | null;
   }[];
   readonly workers: readonly {
     readonly name: string;
