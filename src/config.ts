@@ -1,12 +1,13 @@
 import { hostname } from "node:os";
 import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
 import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
+import { readNatsSettings } from "./event-log/read-nats-settings.ts";
 import { leastBodyBudget } from "./http/body-budget.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
 import { isMailbox } from "./schemas/email-address.ts";
 import { readSealSettings, type SealSettings } from "./seals/read-seal-settings.ts";
-import { createSettingReader, type Env, type SettingReader } from "./setting-reader.ts";
+import { createSettingReader, type Env, type SettingReader, wholeForm } from "./setting-reader.ts";
 import { readPublicUrl } from "./suppressions/read-public-url.ts";
 import { readWebhookSettings, type WebhookSettings } from "./webhooks/read-webhook-settings.ts";
 
@@ -110,16 +111,16 @@ export function readConfig(env: Env): Config {
     auth: readAuth(read),
     rateLimit: read.optionalWhole("RATE_LIMIT", 1, 1_000_000),
     bodiesMaxBytes: read.whole("BODIES_MAX_BYTES", 268_435_456, leastBodyBudget, Number.MAX_SAFE_INTEGER),
-    nats: readNats(read),
-    mysqlUrl: read.url("MYSQL_URL", ["mysql:"], "mysql://user:password@host:port/database"),
+    nats: readNatsSettings(read),
+    mysqlUrl: readMysqlUrl(read),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
     mailFrom: readMailFrom(read),
-    roles: readRoles(read, faults),
+    roles: readRoles(read),
     workerConcurrency: read.whole("WORKER_CONCURRENCY", 5, 1, 1000),
     smtpMaxConnections: read.whole("SMTP_MAX_CONNECTIONS", 10, 1, 1000),
     emailBatchDelayMs: read.whole("EMAIL_BATCH_DELAY", 0, 0, 3_600_000),
     maxAttempts: read.whole("MAX_ATTEMPTS", 4, 1, 20),
-    retry: readRetry(read, faults),
+    retry: readRetry(read),
     smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
     dkim: readDkim(read),
@@ -129,7 +130,7 @@ export function readConfig(env: Env): Config {
     alerts: readAlertSettings(read, webhooks.allowed),
     retentionDays: read.optionalWhole("RETENTION_DAYS", 1, 36_500),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
-    natsPrefix: readPrefix(read, faults),
+    natsPrefix: readPrefix(read),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
     dataDir: read.text("DATA_DIR", ".waybill"),
     mayInstall: read.flag("WAYBILL_INSTALL", true),
@@ -169,47 +170,43 @@ function readServiceUrl(read: SettingReader): string {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${read.text("PORT", "3000")}`;
 }
 
-function readNats(read: SettingReader): NatsConfig | null {
-  const urls = read.raw("NATS_URL");
-  if (urls === null) return null;
-  return {
-    servers: urls.split(",").map((url) => url.trim()),
-    user: read.raw("NATS_USER"),
-    password: read.raw("NATS_PASSWORD"),
-    credsFile: read.raw("NATS_CREDS"),
-    caFile: read.raw("NATS_TLS_CA"),
-  };
+function readRoles(read: SettingReader): ReadonlySet<Role> {
+  const known: readonly string[] = roles;
+  const expected = `some of ${roles.join(",")}`;
+  const asked = read.list("ROLES", { isItem: (item) => known.includes(item), expected });
+  return new Set(roles.filter((role) => asked === null || asked.includes(role)));
 }
 
-function readRoles(read: SettingReader, faults: string[]): ReadonlySet<Role> {
-  const value = read.raw("ROLES");
-  if (value === null) return new Set(roles);
-  const asked = value.split(",").map((role) => role.trim());
-  const known = roles.filter((role) => asked.includes(role));
-  if (known.length !== new Set(asked).size) {
-    faults.push(`ROLES is ${JSON.stringify(value)}; expected some of ${roles.join(",")}`);
-  }
-  return new Set(known);
-}
+/** A month: what is to be tried again later than that is not tried again. */
+const longestDelayMs = 2_592_000_000;
 
-function readRetry(read: SettingReader, faults: string[]): RetryConfig {
-  const list = read.raw("RETRY_DELAYS");
-  const delaysMs = list === null ? null : list.split(",").map(Number);
-  if (delaysMs?.some((delay) => !Number.isInteger(delay) || delay < 0)) {
-    faults.push(`RETRY_DELAYS is ${JSON.stringify(list)}; expected whole numbers of milliseconds with commas between`);
-  }
+function readRetry(read: SettingReader): RetryConfig {
+  const delays = read.list("RETRY_DELAYS", {
+    isItem: (item) => wholeForm.test(item) && Number(item) <= longestDelayMs,
+    expected: `whole numbers of milliseconds from 0 to ${longestDelayMs} with commas between`,
+    mayRepeat: true,
+  });
   return {
     baseDelayMs: read.whole("RETRY_BASE_DELAY", 60_000, 0, 86_400_000),
     factor: read.decimal("RETRY_FACTOR", 2, 1, 100),
     jitter: read.decimal("RETRY_JITTER", 0.1, 0, 1),
-    delaysMs,
+    delaysMs: delays?.map(Number) ?? null,
   };
 }
 
-function readPrefix(read: SettingReader, faults: string[]): string {
+/** A server lets nobody in without a database, and read models would have no place. */
+function readMysqlUrl(read: SettingReader): string | null {
+  const expected = "mysql://user:password@host:port/database";
+  const url = read.url("MYSQL_URL", ["mysql:"], expected);
+  if (url === null || new URL(url).pathname.length > 1) return url;
+  read.fault("MYSQL_URL", url, `${expected}; the database is missing`);
+  return null;
+}
+
+function readPrefix(read: SettingReader): string {
   const prefix = read.text("NATS_PREFIX", "");
   if (!/^[A-Za-z0-9_-]{0,32}$/.test(prefix)) {
-    faults.push(`NATS_PREFIX is ${JSON.stringify(prefix)}; expected at most 32 letters, digits, _ and -`);
+    read.fault("NATS_PREFIX", prefix, "at most 32 letters, digits, _ and -");
   }
   return prefix;
 }

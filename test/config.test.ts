@@ -105,4 +105,73 @@ describe("the settings", () => {
     expect(config.nats?.servers).to.deep.equal(["nats://a:4222", "nats://b:4222"]);
     expect([...config.roles]).to.deep.equal(["scheduler", "worker"]);
   });
+
+  it("are no lists with a comma too many, or with the same twice", () => {
+    for (const [name, value, said] of [
+      // It was read as 60000 and 0: everybody was mailed again without a pause.
+      ["RETRY_DELAYS", "60000,", "item 2 of 2 is empty"],
+      ["RETRY_DELAYS", "60000,,300000", "item 2 of 3 is empty"],
+      ["RETRY_DELAYS", ",", "item 1 of 2 is empty"],
+      ["RETRY_DELAYS", "60000,-5", "item 2 of 2 is not"],
+      ["RETRY_DELAYS", "1e3", "item 1 of 1 is not"],
+      ["RETRY_DELAYS", "60 000", "item 1 of 1 is not"],
+      ["RETRY_DELAYS", "99999999999", "item 1 of 1 is not"],
+      ["ROLES", "worker,", "item 2 of 2 is empty"],
+      ["ROLES", "worker,worker", "item 2 of 2 was there before"],
+      ["ROLES", "worker,cook", "item 2 of 2 is not"],
+      ["NATS_URL", "nats://a:4222,", "item 2 of 2 is empty"],
+      ["NATS_URL", "nats://a:4222,nats://a:4222", "item 2 of 2 was there before"],
+      ["WEBHOOK_ALLOW", "127.0.0.0/8,", "item 2 of 2 is empty"],
+      ["ALERT_MAIL_TO", ",ops@example.com", "item 1 of 2 is empty"],
+      ["ALERT_MAIL_TO", "ops@example.com,ops@example.com", "item 2 of 2 was there before"],
+    ] as const) {
+      expect(faultsOf({ [name]: value }), `${name}=${value}`).to.match(
+        new RegExp(`^ {2}${name} is ${JSON.stringify(value)}; expected .*; ${said}$`, "m"),
+      );
+    }
+    expect(readConfig({ RETRY_DELAYS: "60000, 60000,0" }).retry.delaysMs).to.deep.equal([60_000, 60_000, 0]);
+  });
+
+  it("are numbers as people write them, and nothing that a program makes a number of", () => {
+    for (const value of ["1e3", "+5", "-5", "0x10", "1_000", "5 0", "5.0", "Infinity", "NaN"]) {
+      expect(faultsOf({ WORKER_CONCURRENCY: value }), value).to.include("expected a whole number from 1 to 1000");
+    }
+    for (const value of ["1e1", "+2", "-2", "0x2", "2,5", "2.", "Infinity"]) {
+      expect(faultsOf({ RETRY_FACTOR: value }), value).to.include("expected a number from 1 to 100");
+    }
+    expect(readConfig({ RETRY_FACTOR: "2.5", RETRY_JITTER: ".25", PORT: " 8080 " })).to.deep.include({ port: 8080 });
+  });
+
+  it("have every address checked, all at once, and give no secret away", () => {
+    const faults = faultsOf({
+      NATS_URL: "nats://waybill:s3cret@a:4222, http://b:4222",
+      MYSQL_URL: "mysql://waybill:s3cr%t@db",
+      SMTP_URL: "smtp://",
+      WAYBILL_URL: "ftp://s3cret@host/",
+      SEAL_WEBHOOK: "s3://bucket/?token=s3cret",
+      PUBLIC_URL: "http://example.com/?key=s3cret",
+      ALERT_WEBHOOK: "http://a/s3cret",
+    });
+    expect(faults.split("\n")).to.have.lengthOf(8);
+    expect(faults).to.include('NATS_URL is "nats://waybill:***@a:4222, http://b:4222"; expected nats://host:port');
+    expect(faults).not.to.match(/s3cr/);
+    expect(faultsOf({ MYSQL_URL: "mysql://db:3306" })).to.include("the database is missing");
+  });
+
+  it("name servers of NATS as the client takes them", () => {
+    for (const good of [
+      "a",
+      "a:4222",
+      "nats://a",
+      "tls://a:4222/",
+      "[::1]:4222",
+      "nats://[::1]:4222",
+      "127.0.0.1:80",
+    ]) {
+      expect(readConfig({ NATS_URL: good }).nats?.servers, good).to.deep.equal([good]);
+    }
+    for (const bad of ["http://a", "nats://", "a:port", "a:70000", "nats://token@a", "a b", "nats://a/x", "a:0"]) {
+      expect(faultsOf({ NATS_URL: bad }), bad).to.match(/^ {2}NATS_URL is /m);
+    }
+  });
 });

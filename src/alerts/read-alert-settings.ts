@@ -9,6 +9,10 @@ type Reader = {
   readonly fault: (name: string, value: string, expected: string) => void;
   readonly whole: (name: string, fallback: number, min: number, max: number) => number;
   readonly decimal: (name: string, fallback: number, min: number, max: number) => number;
+  readonly list: (
+    name: string,
+    rule: { isItem: (item: string) => boolean; expected: string },
+  ) => readonly string[] | null;
 };
 
 export type AlertSettings = {
@@ -42,7 +46,8 @@ export function readAlertSettings(read: Reader, allowed: AllowedNetworks): Alert
     },
     lookEveryMs: read.whole("ALERT_INTERVAL", 15_000, 100, 3_600_000),
     webhookUrl: readWebhookUrl(read, allowed),
-    mailTo: readMailTo(read),
+    mailTo:
+      read.list("ALERT_MAIL_TO", { isItem: isEmailAddress, expected: "e-mail addresses with commas between" }) ?? [],
   };
 }
 
@@ -51,12 +56,4 @@ function readWebhookUrl({ raw, fault }: Reader, allowed: AllowedNetworks): strin
   const expected = url === null ? null : whyNotToCall(url, allowed);
   if (expected !== null) fault("ALERT_WEBHOOK", "***", `${expected}, or one that WEBHOOK_ALLOW names`);
   return url;
-}
-
-function readMailTo({ raw, fault }: Reader): readonly string[] {
-  const text = raw("ALERT_MAIL_TO");
-  if (text === null) return [];
-  const addresses = [...new Set(text.split(",").map((address) => address.trim()))];
-  if (!addresses.every(isEmailAddress)) fault("ALERT_MAIL_TO", text, "e-mail addresses with commas between");
-  return addresses;
 }

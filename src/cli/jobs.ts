@@ -85,7 +85,7 @@ const mostPerPage = 100;
 
 async function listJobs(context: CommandContext, { json, limit, ...filter }: ListOptions): Promise<void> {
   const wanted = Number(limit);
-  if (!Number.isInteger(wanted) || wanted < 1) throw new WrongUsage(`--limit is ${limit}; expected 1 or more`);
+  if (!/^\d{1,15}$/.test(limit) || wanted < 1) throw new WrongUsage(`--limit is ${limit}; expected 1 or more`);
   const jobs = await onService(context, (service) => readJobs(service, filter, wanted));
   if (json) return context.print(JSON.stringify(jobs));
   if (jobs.length === 0) return context.tell("There are no such jobs.");

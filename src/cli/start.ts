@@ -63,7 +63,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
     const { config: complete, mailbox } = standalone;
     const service = await startService(complete, logger, mailbox, project, over);
     try {
-      for (const line of greeting(service, standalone)) context.print(line);
+      greet(context, service, standalone);
       if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
       if (!over.aborted) await once(over, "abort");
       logger.info("stopping");
@@ -81,16 +81,38 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
 }
 
 /** It fails where a key is needed and none is given: a service that is in use needs no demonstration. */
-async function demonstrate(
-  { print, tell, interrupted }: CommandContext,
-  url: string,
-  key: string | null,
-): Promise<void> {
+async function demonstrate({ tell, interrupted }: CommandContext, url: string, key: string | null): Promise<void> {
   try {
-    print(`\nA demo mailing is on its way: ${url}/#/jobs/${await sendDemoMailing(url, key, interrupted)}`);
+    tell(`\nA demo mailing is on its way: ${url}/#/jobs/${await sendDemoMailing(url, key, interrupted)}`);
   } catch (failure) {
     tell(`No demo mailing was sent: ${failure instanceof Error ? failure.message : failure}`);
   }
+}
+
+/**
+ * In words where somebody sits at a terminal, beside the log. Elsewhere programs read standard output: then it is a line
+ * of JSON as those of the log, and there at any LOG_LEVEL, as it is all that tells the port that PORT=0 has taken.
+ */
+function greet(context: CommandContext, service: Service, standalone: Standalone): void {
+  if (context.isTerminal) {
+    for (const line of greeting(service, standalone)) context.tell(line);
+    return;
+  }
+  const { url, healthUrl } = service;
+  const { processName, roles } = standalone.config;
+  context.print(
+    JSON.stringify({
+      level: "info",
+      time: new Date().toISOString(),
+      process: processName,
+      roles: [...roles],
+      dashboard: url === null ? null : `${url}/`,
+      api: url === null ? null : `${url}/api/jobs`,
+      mailbox: url === null || standalone.mailbox === null ? null : `${url}/mailbox`,
+      health: (healthUrl ?? url) === null ? null : `${healthUrl ?? url}/readyz`,
+      msg: "waybill is ready",
+    }),
+  );
 }
 
 function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone): readonly string[] {

@@ -5,6 +5,10 @@ import { expectedSecret, isSecret } from "./secret.ts";
 type Reader = {
   readonly raw: (name: string) => string | null;
   readonly fault: (name: string, value: string, expected: string) => void;
+  readonly list: (
+    name: string,
+    rule: { isItem: (item: string) => boolean; expected: string },
+  ) => readonly string[] | null;
 };
 
 export type WebhookSettings = {
@@ -20,10 +24,9 @@ export function readWebhookSettings(read: Reader): WebhookSettings {
 }
 
 function readAllowed(read: Reader): AllowedNetworks {
-  const text = read.raw("WEBHOOK_ALLOW");
-  if (text === null) return [];
-  const networks = readNetworks(text);
-  const known = networks.filter((network) => network !== null);
-  if (known.length !== networks.length) read.fault("WEBHOOK_ALLOW", text, "CIDRs with commas: 127.0.0.0/8,fd00::/8");
-  return known;
+  const networks = read.list("WEBHOOK_ALLOW", {
+    isItem: (item) => !readNetworks(item).includes(null),
+    expected: "CIDRs with commas: 127.0.0.0/8,fd00::/8",
+  });
+  return (networks ?? []).flatMap(readNetworks).filter((network) => network !== null);
 }

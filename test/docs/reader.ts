@@ -68,9 +68,12 @@ async function makeCheckout(folder: string): Promise<void> {
 async function makePrograms(folder: string): Promise<void> {
   await mkdir(folder);
   const waybill = `exec '${process.execPath}' --enable-source-maps '${join(checkout, "dist/src/main.js")}'`;
-  await writeFile(join(folder, "waybill"), `#!/bin/sh\n${waybill} "$@"\n`);
+  // Whoever follows a document sits at a terminal, and is told in words.
+  await writeFile(join(folder, "terminal.mjs"), "process.stderr.isTTY = true;\n");
+  const seated = `[ "$1" != start ] || export NODE_OPTIONS='--import ${join(folder, "terminal.mjs")}'`;
+  await writeFile(join(folder, "waybill"), `#!/bin/sh\n${seated}\n${waybill} "$@"\n`);
   // Dependencies are installed and the build is made before any test runs.
-  const npm = `case "$1" in ci) ;; start) ${waybill} start ;; *) echo "npm $1 is not run here" >&2; exit 1 ;; esac`;
+  const npm = `case "$1" in ci) ;; start) exec waybill start ;; *) echo "npm $1 is not run here" >&2; exit 1 ;; esac`;
   await writeFile(join(folder, "npm"), `#!/bin/sh\n${npm}\n`);
   for (const name of ["waybill", "npm"]) await chmod(join(folder, name), 0o755);
 }

@@ -95,7 +95,7 @@ describe("a process that is started while NATS is not to be had", function () {
   it("ends at once with 0, projectors in a thread of their own and all", async () => {
     const process = launch("api,worker,projector");
     const url = await addressOf(process, "api");
-    await eventually(() => expect(process.output()).to.match(/API +http/), startMs);
+    await eventually(() => expect(process.output()).to.include("waybill is ready"), startMs);
     await process.kill();
     await proxy.cut();
     const again = launch("api,worker,projector", { PORT: new URL(url).port });

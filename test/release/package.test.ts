@@ -106,9 +106,11 @@ describe("The package, as npm packs it", () => {
     const child = spawn(node, [main, "start"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     atEndOfRun(async () => void child.kill("SIGKILL"));
     let output = "";
+    let printed = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    child.stdout.on("data", (chunk: Buffer) => (printed += chunk));
     const url = await eventually(() => {
-      const found = /API +(\S+)\/api\/jobs\n/.exec(output)?.[1];
+      const found = /"api":"(\S+?)\/api\/jobs"/.exec(output)?.[1];
       if (found === undefined) throw new Error(`It is not ready: ${output}`);
       return found;
     }, 60_000);
@@ -123,5 +125,22 @@ describe("The package, as npm packs it", () => {
     child.kill("SIGTERM");
     expect(await exited, output).to.deep.equal([0, null]);
     expect(output).not.to.match(/Warning|"level":50|ERROR/);
+    // What reads the log of a process takes it line by line.
+    const lines = printed.trimEnd().split("\n");
+    expect(lines.map((line) => isJson(line))).to.deep.equal(
+      lines.map(() => true),
+      printed,
+    );
+    const ready = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === "waybill is ready");
+    expect(ready).to.include({ level: "info", dashboard: `${url}/`, mailbox: `${url}/mailbox` });
+    expect(ready).to.include({ health: `${url}/readyz` });
   });
 });
+
+function isJson(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === "object";
+  } catch {
+    return false;
+  }
+}

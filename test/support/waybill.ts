@@ -61,8 +61,8 @@ const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 /** A process needs two seconds of CPU to start, and a fault matrix starts many at a time on few cores. */
 const startMs = 60_000;
 
-/** The greeting comes line by line: one with an API is not complete without its address. */
-const saysWhereItIs = /Waybill is ready: |API +\S+\/api\/jobs\n/;
+/** One line, which may come in pieces. */
+const saysWhereItIs = /"msg":"waybill is ready"\}\n/;
 
 /** A process that was told to start, and may not have come far with it. */
 export type LaunchedWaybill = Omit<WaybillProcess, "url">;
@@ -103,7 +103,7 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
     await kill();
     throw failure;
   });
-  return { ...launched, url: /API +(\S+)\/api\/jobs/.exec(output())?.[1] ?? "" };
+  return { ...launched, url: /"api":"(\S+?)\/api\/jobs"/.exec(output())?.[1] ?? "" };
 }
 
 async function end(

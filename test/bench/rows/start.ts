@@ -67,7 +67,7 @@ function untilReady(stdout: Readable): Promise<void> {
   return new Promise((resolve) => {
     stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes("Waybill is ready")) resolve();
+      if (output.includes("waybill is ready")) resolve();
     });
   });
 }
