@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
 import { defaultTenant } from "./access/tenant.ts";
 import type { AlertReceiver, Telling } from "./alerts/alert-receiver.ts";
 import { createAlertTeller, type Told } from "./alerts/alert-teller.ts";
@@ -23,14 +24,18 @@ const shareOfShutdown = 0.5;
 
 /** Looks at the service, records alerts, and tells the operator of them. */
 export async function startAlerts(parts: Parts, { stats, projectionLags }: Watch): Promise<void> {
-  const { config, logger, connection, log, witness, lifecycle } = parts;
+  const { config, logger, connection, log, db, witness, lifecycle } = parts;
   const { limits, lookEveryMs } = config.alerts;
   const metrics = witness.metrics.alerts();
   const report = createOutageReport(logger, "alerts");
   const watch = createAlertWatch(
     {
       log,
-      figures: createFigures({ stats, projectionLags }, limits, createOutageReport(logger, "figures for alerts")),
+      figures: createFigures(
+        { stats, projectionLags, deadLetters: createDeadLetterQueries(db) },
+        limits,
+        createOutageReport(logger, "figures for alerts"),
+      ),
       limits,
       lookEveryMs,
       decided: (event) => logDecision(logger, event),

@@ -76,8 +76,14 @@ describe("the settings", () => {
     const { alerts } = readConfig({});
     expect(alerts).to.deep.include({ webhookUrl: null, mailTo: [], lookEveryMs: 15_000 });
     expect(alerts.limits).to.deep.equal({
-      thresholds: { "failure-rate": 0.05, "oldest-waiting": 300, "dead-letters": 10, "projection-lag": 60 },
-      windowSeconds: 900,
+      thresholds: {
+        "failure-rate": 0.05,
+        "oldest-waiting": 300,
+        "dead-letters": 10,
+        "open-dead-letters": 25,
+        "projection-lag": 60,
+      },
+      windowSeconds: 3600,
       leastMails: 100,
       quietSeconds: 300,
     });

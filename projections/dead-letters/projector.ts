@@ -11,7 +11,7 @@ import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
 /** Jobs that gave up, and what became of each. */
 export const deadLettersProjector: Projector = {
   name: "dead-letters",
-  version: 3,
+  version: 4,
   readsBack: 1,
   tables: deadLetterTableDefinitions,
   views: {},

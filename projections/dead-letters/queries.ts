@@ -21,6 +21,8 @@ export type DeadLetterList = {
 
 export type DeadLetterQueries = {
   list(tenant: string, options: DeadLetterListOptions): Promise<DeadLetterList>;
+  /** Of all tenants, and no further than `most`. */
+  countOpen(most: number): Promise<number>;
 };
 
 export const createDeadLetterQueries = (db: Knex): DeadLetterQueries =>
@@ -34,5 +36,11 @@ export const createDeadLetterQueries = (db: Knex): DeadLetterQueries =>
         options,
       );
       return { ...page, letters: rows.map(toDeadLetter) };
+    },
+    countOpen: async (most) => {
+      const open: DeadLetterStatus = "open";
+      const some = db(deadLetterTables("").letters).select(db.raw("1 AS one")).where({ status: open }).limit(most);
+      const found = await db.from(some.as("open_letters")).count<{ letters: number | string }[]>({ letters: "*" });
+      return Number(found[0]?.letters ?? 0);
     },
   });

@@ -35,7 +35,8 @@ const letters = `
   decided_at DATETIME(3) NULL,
   PRIMARY KEY (job_id, run),
   KEY by_failure (tenant, sequence),
-  KEY by_status_and_failure (tenant, status, sequence)`;
+  KEY by_status_and_failure (tenant, status, sequence),
+  KEY by_status (status)`;
 
 /** What a failure does not say itself, of every job that may yet fail: a row goes when its job has ended for good. */
 const jobs = `

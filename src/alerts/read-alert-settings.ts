@@ -1,4 +1,5 @@
 import type { AlertLimits } from "../domain/alerts/limits.ts";
+import { mostLettersCounted } from "../domain/alerts/measure.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
 import type { AllowedNetworks } from "../webhooks/addresses.ts";
 import { whyNotToCall } from "../webhooks/target-url.ts";
@@ -37,10 +38,13 @@ export function readAlertSettings(read: Reader, allowed: AllowedNetworks): Alert
         "failure-rate": orOff("ALERT_FAILURE_RATE", () => read.decimal("ALERT_FAILURE_RATE", 0.05, 0, 1)),
         "oldest-waiting": seconds("ALERT_OLDEST_WAITING", 5 * minuteMs),
         "dead-letters": orOff("ALERT_DEAD_LETTERS", () => read.whole("ALERT_DEAD_LETTERS", 10, 0, 1_000_000)),
+        "open-dead-letters": orOff("ALERT_OPEN_DEAD_LETTERS", () =>
+          read.whole("ALERT_OPEN_DEAD_LETTERS", 25, 0, mostLettersCounted - 1),
+        ),
         "projection-lag": seconds("ALERT_PROJECTION_LAG", minuteMs),
       },
-      // The read model counts by the minute.
-      windowSeconds: Math.ceil(read.whole("ALERT_WINDOW", 15 * minuteMs, minuteMs, dayMs) / minuteMs) * 60,
+      // The read model counts by the minute. An hour is also what /api/stats and the tiles of the dashboard count.
+      windowSeconds: Math.ceil(read.whole("ALERT_WINDOW", 60 * minuteMs, minuteMs, dayMs) / minuteMs) * 60,
       leastMails: read.whole("ALERT_LEAST_MAILS", 100, 1, 1_000_000),
       quietSeconds: read.whole("ALERT_QUIET", 5 * minuteMs, 0, dayMs) / 1000,
     },

@@ -1,11 +1,13 @@
 import type { ProjectionLag } from "../../projections/projection-lag.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
 import type { AlertLimits } from "../domain/alerts/limits.ts";
-import type { Extreme, Figures } from "../domain/alerts/measure.ts";
+import { type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";
 
 export type ReadModels = {
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+  /** How many nobody has decided about, counted no further than `most`. */
+  readonly deadLetters: { readonly countOpen: (most: number) => Promise<number> };
 };
 
 type Report = (failure: unknown) => void;
@@ -17,7 +19,7 @@ const usualLagSeconds = 60;
  * How the service does, as the read models have it. While they are away, or too far behind, what they say is the past:
  * then only how far they are behind can be told, and for how long nobody could tell even that.
  */
-export function createFigures({ stats, projectionLags }: ReadModels, limits: AlertLimits, report: Report) {
+export function createFigures({ stats, projectionLags, deadLetters }: ReadModels, limits: AlertLimits, report: Report) {
   const minutes = limits.windowSeconds / 60;
   const longestLag = limits.thresholds["projection-lag"] ?? usualLagSeconds;
   let lagKnownAt = performance.now();
@@ -36,9 +38,11 @@ export function createFigures({ stats, projectionLags }: ReadModels, limits: Ale
     const lag = furthestBehind(lags ?? []);
     if (lag !== null) lagKnownAt = performance.now();
     const lagUnknownSeconds = lag === null ? (performance.now() - lagKnownAt) / 1000 : 0;
-    const unknown = { ended: null, oldestWaiting: null, lag, lagUnknownSeconds };
-    const lagOfStats = lags?.find(({ projection }) => projection === "stats")?.lagSeconds ?? null;
-    if (lagOfStats === null || lagOfStats > longestLag) return unknown;
+    const isFresh = (name: string): boolean =>
+      (lags?.find(({ projection }) => projection === name)?.lagSeconds ?? Number.POSITIVE_INFINITY) <= longestLag;
+    const openDeadLetters = isFresh("dead-letters") ? await ask(() => deadLetters.countOpen(mostLettersCounted)) : null;
+    const unknown = { ended: null, oldestWaiting: null, openDeadLetters, lag, lagUnknownSeconds };
+    if (!isFresh("stats")) return unknown;
     const now = Date.now();
     const found = await ask(() => stats.read(null, new Date(now).toISOString(), [minutes]));
     const counts = found?.periods[0]?.counts;

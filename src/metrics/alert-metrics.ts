@@ -14,7 +14,10 @@ export function createAlertMetrics(registry: Registry): () => AlertMetrics {
   const registers = [registry];
   return () => {
     const active = new Gauge({
-      ...named("alert_active", "1 while an alert is raised, as the event log has it."),
+      ...named(
+        "alert_active",
+        "1 while an alert is raised, as the event log has it: of the share of mails that failed, of jobs that gave up, of dead letters that are open, of the oldest waiting job, of read models that are behind. What was found, with its unit, is in the log and in GET /api/admin/events.",
+      ),
       labelNames: ["alert"],
       registers,
     });

@@ -103,7 +103,7 @@ describe("An operator", function () {
     expect(bodies.map(({ type }) => type).sort()).to.deep.equal(["alert.cleared", "alert.raised"]);
     expect(bodies.find(({ type }) => type === "alert.raised").data).to.deep.equal({
       ...figure,
-      message: "Mails fail: 12.5 % of those that ended within 15 min; the limit is 5 %.",
+      message: "13 % of mails failed in the last 15 min; the limit is 5 %.",
     });
     const mails = mailServer.mails.map(({ raw }) => raw.toString());
     expect(mails.filter((text) => text.includes("Subject: [Waybill] raised: Mails fail"))).to.have.lengthOf(1);

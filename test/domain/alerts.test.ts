@@ -12,16 +12,24 @@ import { type AlertEvent, type AlertName, alertNames } from "../../src/domain/al
 import type { AlertLimits } from "../../src/domain/alerts/limits.ts";
 import { type Figures, measure } from "../../src/domain/alerts/measure.ts";
 import { alertInWords } from "../../src/domain/alerts/words.ts";
+import { durationInWords, shareInWords } from "../../src/domain/figures-in-words.ts";
 
 const limits: AlertLimits = {
-  thresholds: { "failure-rate": 0.1, "oldest-waiting": 300, "dead-letters": 10, "projection-lag": 60 },
-  windowSeconds: 900,
+  thresholds: {
+    "failure-rate": 0.1,
+    "oldest-waiting": 300,
+    "dead-letters": 10,
+    "open-dead-letters": 25,
+    "projection-lag": 60,
+  },
+  windowSeconds: 3600,
   leastMails: 100,
   quietSeconds: 300,
 };
 const fine: Figures = {
   ended: { sent: 1000, failed: 0, unknown: 0, deadLetters: 0 },
   oldestWaiting: { seconds: 0, of: null },
+  openDeadLetters: 0,
   lag: { seconds: 0, of: null },
   lagUnknownSeconds: 0,
 };
@@ -29,7 +37,7 @@ const failing = (failed: number, sent: number): Figures => ({
   ...fine,
   ended: { sent, failed, unknown: 0, deadLetters: 0 },
 });
-const unknown: Figures = { ended: null, oldestWaiting: null, lag: null, lagUnknownSeconds: 61 };
+const unknown: Figures = { ended: null, oldestWaiting: null, openDeadLetters: null, lag: null, lagUnknownSeconds: 61 };
 
 const begin = Date.parse("2026-11-21T09:30:00.000Z");
 const lookEverySeconds = 15;
@@ -64,6 +72,8 @@ describe("An alert", () => {
     "failure-rate": failing(200, 800),
     "oldest-waiting": { ...fine, oldestWaiting: { seconds: 301, of: "high" } },
     "dead-letters": { ...fine, ended: { sent: 0, failed: 0, unknown: 0, deadLetters: 11 } },
+    // However long ago their jobs gave up.
+    "open-dead-letters": { ...fine, openDeadLetters: 51 },
     "projection-lag": { ...fine, lag: { seconds: 61, of: "stats" } },
   };
   for (const alert of alertNames) {
@@ -133,33 +143,66 @@ describe("An alert", () => {
     const off = { ...limits, thresholds: { ...limits.thresholds, "dead-letters": null } };
     const event = decideAlert("dead-letters", raised, null, noStreak, off, "2026-11-21T10:00:00.000Z");
     expect(event?.data).to.deep.include({ threshold: null, value: null, raisedSequence: 7 });
-    expect(event && alertInWords(event)).to.equal("Jobs give up: nobody looks any more.");
+    expect(event && alertInWords(event)).to.equal('The alert "Jobs give up" was turned off while it was raised.');
   });
 });
 
 describe("An alert in words", () => {
-  const words = (alert: AlertName, looks: readonly Figures[]): readonly string[] =>
-    watched(alert, looks).map(alertInWords);
+  const words = (alert: AlertName, looks: readonly Figures[], changed: Partial<AlertLimits> = {}): readonly string[] =>
+    watched(alert, looks, changed).map(alertInWords);
 
-  it("says what was found, and what the limit is", () => {
-    const late = { ...fine, oldestWaiting: { seconds: 1260, of: "low" } };
+  it("is a sentence that says what was found, in which time, and what the limit is", () => {
+    const late = { ...fine, oldestWaiting: { seconds: 309.719, of: "low" } };
     const behind = { ...fine, lag: { seconds: 75.4, of: "stats" } };
     const many = { ...fine, ended: { sent: 0, failed: 0, unknown: 0, deadLetters: 12 } };
+    const open = (openDeadLetters: number) => ({ ...fine, openDeadLetters });
     expect([
-      ...words("failure-rate", [...times(2, failing(125, 875)), ...times(3, failing(10, 990))]),
+      ...words("failure-rate", [...times(2, failing(130, 870)), ...times(3, failing(53, 947))]),
+      ...words("failure-rate", times(2, failing(130, 870)), { windowSeconds: 900 }),
+      ...words("failure-rate", times(2, failing(126, 874)), {
+        thresholds: { ...limits.thresholds, "failure-rate": 0.125 },
+      }),
       ...words("oldest-waiting", [...times(2, late), ...times(3, fine)]),
       ...words("dead-letters", times(2, many)),
+      ...words("open-dead-letters", [...times(2, open(51)), ...times(3, open(1))]),
+      ...words("open-dead-letters", times(2, open(100_000))),
       ...words("projection-lag", [...times(2, behind), ...times(3, fine)]),
       ...words("projection-lag", times(2, unknown)),
     ]).to.deep.equal([
-      "Mails fail: 12.5 % of those that ended within 15 min; the limit is 10 %.",
-      "No longer. Mails fail: 1 % of those that ended within 15 min.",
-      "Jobs wait: the oldest, of priority low, since 21 min; the limit is 5 min.",
-      "No longer. Jobs wait: none waits.",
-      "Jobs give up: 12 dead letters within 15 min; the limit is 10.",
-      "Read models are behind: stats by 75 s; the limit is 60 s.",
-      "No longer. Read models are behind: none is.",
-      "Read models are behind: nobody can tell how far, as their database is away; the limit is 60 s.",
+      "13 % of mails failed in the last hour; the limit is 10 %.",
+      "No longer: 5.3 % of mails failed in the last hour.",
+      "13 % of mails failed in the last 15 min; the limit is 10 %.",
+      "13 % of mails failed in the last hour; the limit is 12.5 %.",
+      "The oldest low-priority job has waited 5 min 10 s; the limit is 5 min.",
+      "No longer: no job waits.",
+      "12 jobs gave up in the last hour; the limit is 10.",
+      "51 dead letters wait for a decision; the limit is 25.",
+      "No longer: 1 dead letter waits for a decision.",
+      "100000 or more dead letters wait for a decision; the limit is 25.",
+      "The read model stats is 1 min 15 s behind; the limit is 1 min.",
+      "No longer: every read model is up to date.",
+      "Nobody can tell how far read models are behind, as their database is away; the limit is 1 min.",
+    ]);
+  });
+
+  it("does not call a share nothing because it is one of few mails", () => {
+    const events = watched("failure-rate", [...times(2, failing(50, 60)), ...times(3, failing(5, 5))]);
+    expect(events.map(({ data }) => data.value)).to.deep.equal([0.4545, 0.5]);
+    expect(events.map(alertInWords).at(-1)).to.equal(
+      "No longer, as hardly any mails are sent: 50 % of mails failed in the last hour.",
+    );
+  });
+
+  it("has two units of time at most, and none that is nothing", () => {
+    const lasting = [0, 45, 60, 310, 3600, 7800, 86_400, 90_061].map(durationInWords);
+    expect(lasting).to.deep.equal(["0 s", "45 s", "1 min", "5 min 10 s", "1 h", "2 h 10 min", "1 d", "1 d 1 h"]);
+    expect([0, 0.0005, 0.05, 0.0526, 0.13, 1].map(shareInWords)).to.deep.equal([
+      "0 %",
+      "0.1 %",
+      "5 %",
+      "5.3 %",
+      "13 %",
+      "100 %",
     ]);
   });
 });

@@ -87,7 +87,7 @@ describe("An operator", function () {
     });
     expect(mail)
       .to.include("Subject: [Waybill] raised: Mails fail")
-      .and.to.match(/ % of those that ended within 15 min; the limit is 5 %\./);
+      .and.to.match(/^\d+ % of mails failed in the last hour; the limit is 5 %\.\r$/m);
 
     expect((await feed("/api/admin/events", operator)).map(({ type }) => type)).to.include("AlertRaised");
     const ofTenant = await feed("/api/events", tenant);

@@ -2,7 +2,13 @@ import type { AlertLimits } from "../../src/domain/alerts/limits.ts";
 import type { Figures } from "../../src/domain/alerts/measure.ts";
 
 export const alertLimits: AlertLimits = {
-  thresholds: { "failure-rate": 0.1, "oldest-waiting": 300, "dead-letters": 10, "projection-lag": 60 },
+  thresholds: {
+    "failure-rate": 0.1,
+    "oldest-waiting": 300,
+    "dead-letters": 10,
+    "open-dead-letters": 25,
+    "projection-lag": 60,
+  },
   windowSeconds: 900,
   leastMails: 100,
   quietSeconds: 0,
@@ -12,6 +18,7 @@ export const alertLimits: AlertLimits = {
 export const fineFigures: Figures = {
   ended: { sent: 1000, failed: 0, unknown: 0, deadLetters: 0 },
   oldestWaiting: { seconds: 0, of: null },
+  openDeadLetters: 0,
   lag: { seconds: 0, of: null },
   lagUnknownSeconds: 0,
 };

@@ -89,7 +89,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     logs: { list: noReadModel },
     recipients: { ofJob: noReadModel, ofAddress: noReadModel },
     exportedRecipients: { ofJob: noReadModel, ofAddress: noReadModel },
-    deadLetters: { list: noReadModel },
+    deadLetters: { list: noReadModel, countOpen: noReadModel },
     notifications: { list: noReadModel },
     webhooks: {
       store: createMemoryWebhookStore(),

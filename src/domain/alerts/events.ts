@@ -1,6 +1,12 @@
 import type { Message } from "../message.ts";
 
-export const alertNames = ["failure-rate", "oldest-waiting", "dead-letters", "projection-lag"] as const;
+export const alertNames = [
+  "failure-rate",
+  "oldest-waiting",
+  "dead-letters",
+  "open-dead-letters",
+  "projection-lag",
+] as const;
 
 /** What an operator is told of. */
 export type AlertName = (typeof alertNames)[number];

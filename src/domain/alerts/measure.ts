@@ -12,6 +12,8 @@ export type Figures = {
   } | null;
   /** The job that a worker could have taken the longest ago. */
   readonly oldestWaiting: Extreme | null;
+  /** Dead letters that nobody has decided about, however old; at most `mostLettersCounted`. */
+  readonly openDeadLetters: number | null;
   /** The read model that is furthest behind. */
   readonly lag: Extreme | null;
   /** For how long nobody has been able to tell how far the read models are; 0 where `lag` is known. */
@@ -30,6 +32,9 @@ export type Measurement = {
   readonly isWithin: boolean;
 };
 
+/** To count more would take as long as there are more, and tell nobody anything else. */
+export const mostLettersCounted = 100_000;
+
 /** An alert is cleared at this share of its threshold. */
 const shareToClear = 0.8;
 
@@ -42,13 +47,15 @@ export function measure(
 ): Measurement | null {
   const threshold = thresholds[alert];
   if (threshold === null) return null;
-  const { ended, oldestWaiting, lag, lagUnknownSeconds } = figures;
+  const { ended, oldestWaiting, openDeadLetters, lag, lagUnknownSeconds } = figures;
   switch (alert) {
     case "failure-rate":
       // Raised, it is not cleared because fewer mails go out than before, but because hardly any do.
-      return ended && against(threshold, failureRate(ended, isRaised ? leastMails / 2 : leastMails), null);
+      return ended && againstShare(threshold, ended, isRaised ? leastMails / 2 : leastMails);
     case "dead-letters":
       return ended && against(threshold, ended.deadLetters, null);
+    case "open-dead-letters":
+      return openDeadLetters === null ? null : against(threshold, openDeadLetters, null);
     case "oldest-waiting":
       return oldestWaiting && against(threshold, oldestWaiting.seconds, oldestWaiting.of);
     case "projection-lag":
@@ -64,7 +71,14 @@ const against = (threshold: number, value: number, about: string | null): Measur
   isWithin: value <= threshold * shareToClear,
 });
 
-function failureRate({ sent, failed, unknown }: NonNullable<Figures["ended"]>, leastMails: number): number {
+/** The share is what it is, and is shown so; of few mails it says too little to be over the threshold. */
+function againstShare(
+  threshold: number,
+  { sent, failed, unknown }: NonNullable<Figures["ended"]>,
+  leastMails: number,
+): Measurement {
   const mails = sent + failed + unknown;
-  return mails === 0 || mails < leastMails ? 0 : Math.round((failed / mails) * 10_000) / 10_000;
+  const share = mails === 0 ? 0 : Math.round((failed / mails) * 10_000) / 10_000;
+  const measured = against(threshold, share, null);
+  return mails >= leastMails ? measured : { ...measured, isOver: false, isWithin: true };
 }

@@ -1,40 +1,56 @@
+import { durationInWords, shareInWords } from "../figures-in-words.ts";
 import type { AlertEvent, AlertFigure, AlertName } from "./events.ts";
+import { mostLettersCounted } from "./measure.ts";
 
 /** For people: what an alert is about, and what was found. */
 export const alertTitles: Readonly<Record<AlertName, string>> = {
   "failure-rate": "Mails fail",
   "oldest-waiting": "Jobs wait",
   "dead-letters": "Jobs give up",
+  "open-dead-letters": "Dead letters are open",
   "projection-lag": "Read models are behind",
 };
 
 export function alertInWords({ type, data }: AlertEvent): string {
-  const found = `${alertTitles[data.alert]}: ${findingOf(data)}`;
-  if (type === "AlertRaised") return `${found}; the limit is ${limitOf(data)}.`;
-  return data.threshold === null ? `${alertTitles[data.alert]}: nobody looks any more.` : `No longer. ${found}.`;
+  if (type === "AlertRaised") return raisedInWords(data);
+  if (data.threshold === null) return `The alert "${alertTitles[data.alert]}" was turned off while it was raised.`;
+  // Cleared because too few mails end to tell.
+  const isStillOver = data.alert === "failure-rate" && (data.value ?? 0) > data.threshold;
+  return `No longer${isStillOver ? ", as hardly any mails are sent" : ""}: ${findingOf(data)}.`;
+}
+
+/** The sentence of an alert that is raised, with the figure as it was then or as it is now. */
+export function raisedInWords(figure: AlertFigure): string {
+  const finding = findingOf(figure);
+  return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}; the limit is ${limitOf(figure)}.`;
 }
 
 function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string {
-  const within = `within ${duration(windowSeconds ?? 0)}`;
+  const within = `in the last ${windowSeconds === 3600 ? "hour" : durationInWords(windowSeconds ?? 0)}`;
   switch (alert) {
     case "failure-rate":
-      return `${percent(value ?? 0)} of those that ended ${within}`;
+      return `${shareInWords(value ?? 0)} of mails failed ${within}`;
     case "dead-letters":
-      return `${value ?? 0} dead letters ${within}`;
+      return `${value === 1 ? "1 job" : `${value ?? 0} jobs`} gave up ${within}`;
+    case "open-dead-letters": {
+      const count = `${value ?? 0}${(value ?? 0) >= mostLettersCounted ? " or more" : ""}`;
+      return `${count} ${value === 1 ? "dead letter waits" : "dead letters wait"} for a decision`;
+    }
     case "oldest-waiting":
-      return about === null ? "none waits" : `the oldest, of priority ${about}, since ${duration(value ?? 0)}`;
+      if (about === null) return "no job waits";
+      return `the oldest ${about}-priority job has waited ${durationInWords(value ?? 0)}`;
     case "projection-lag":
-      if (value === null) return "nobody can tell how far, as their database is away";
-      return about === null ? "none is" : `${about} by ${duration(value)}`;
+      if (value === null) return "nobody can tell how far read models are behind, as their database is away";
+      return about === null
+        ? "every read model is up to date"
+        : `the read model ${about} is ${durationInWords(value)} behind`;
   }
 }
 
 function limitOf({ alert, threshold }: AlertFigure): string {
-  if (alert === "failure-rate") return percent(threshold ?? 0);
-  return alert === "dead-letters" ? String(threshold) : duration(threshold ?? 0);
+  // As it was set: rounded, it could be what was found.
+  if (alert === "failure-rate") return `${Number(((threshold ?? 0) * 100).toFixed(4))} %`;
+  return alert === "dead-letters" || alert === "open-dead-letters"
+    ? String(threshold)
+    : durationInWords(threshold ?? 0);
 }
-
-const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
-
-const duration = (seconds: number): string =>
-  seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;

@@ -1,6 +1,8 @@
 import { useEffect } from "preact/hooks";
+import { durationInWords } from "../../../domain/figures-in-words.ts";
 import type { DeadLetterAnswer, JobAnswer, Listed, Paged, StatsAnswer } from "../api/answers.ts";
-import { get, withQuery } from "../api/client.ts";
+import { withQuery } from "../api/client.ts";
+import { type LoadedStats, loadStats } from "../api/load-stats.ts";
 import type { Page } from "../page.ts";
 import { RaisedAlerts } from "../parts/alerts.tsx";
 import { Bar } from "../parts/bar.tsx";
@@ -31,24 +33,24 @@ let looks: readonly StatsAnswer[] = [];
 const estimates = createEstimates();
 
 function Overview() {
-  const stats = useLoad("stats", loadStats, refreshMs);
+  const stats = useLoad("stats", loadAndKeep, refreshMs);
   return (
     <>
       <h1>Overview</h1>
-      <RaisedAlerts />
+      <RaisedAlerts stats={stats.value?.ofAll ?? null} />
       {stats.problem !== null && <ProblemBox problem={stats.problem} />}
-      {stats.value !== null && <Figures stats={stats.value} />}
+      {stats.value !== null && <Figures stats={stats.value.own} />}
       {stats.value !== null && <RatesChart />}
       <Running />
       <Failures />
-      {stats.value !== null && <ReadModels stats={stats.value} />}
+      {stats.value !== null && <ReadModels stats={stats.value.own} />}
     </>
   );
 }
 
-async function loadStats(signal: AbortSignal): Promise<StatsAnswer> {
-  const stats = await get<StatsAnswer>("api/stats", signal);
-  looks = [...looks, stats].slice(-keptLooks);
+async function loadAndKeep(signal: AbortSignal): Promise<LoadedStats> {
+  const stats = await loadStats(signal);
+  looks = [...looks, stats.own].slice(-keptLooks);
   return stats;
 }
 
@@ -71,7 +73,11 @@ function Figures({ stats }: { readonly stats: StatsAnswer }) {
         note={lanes.join(", ")}
         link={linkTo(["jobs"], { status: "pending,queued" })}
       />
-      <Tile name="Oldest waiting" value={oldest < 0 ? "–" : duration(oldest)} note="since it could have started" />
+      <Tile
+        name="Oldest waiting"
+        value={oldest < 0 ? "–" : durationInWords(oldest)}
+        note="since it could have started"
+      />
       <Tile
         name="Running"
         value={figure(jobs.processing)}

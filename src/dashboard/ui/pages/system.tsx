@@ -1,5 +1,6 @@
 import type { Dependencies, EndpointAnswer, Listed, SealAnswer, StatsAnswer } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
+import { loadStats } from "../api/load-stats.ts";
 import { Problem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
 import { PastAlerts, RaisedAlerts } from "../parts/alerts.tsx";
@@ -25,15 +26,15 @@ const refreshMs = 5000;
 
 /** What the service works with, and how far each part of it is. */
 function System() {
-  const stats = useGet<StatsAnswer>("api/stats", refreshMs);
+  const stats = useLoad("stats", loadStats, refreshMs);
   return (
     <>
       <h1>System</h1>
-      <RaisedAlerts />
+      <RaisedAlerts stats={stats.value?.ofAll ?? null} />
       <Readiness />
       {stats.problem !== null && <ProblemBox problem={stats.problem} />}
-      {stats.value !== null && <Waiting stats={stats.value} />}
-      {can("admin") ? <RebuiltReadModels /> : stats.value !== null && <ReadModels stats={stats.value} />}
+      {stats.value !== null && <Waiting stats={stats.value.own} />}
+      {can("admin") ? <RebuiltReadModels /> : stats.value !== null && <ReadModels stats={stats.value.own} />}
       {can("admin") && <Servers />}
       {can("events:read") && <Seals />}
       <Endpoints />

@@ -1,5 +1,6 @@
-import type { AlertFigure, AlertName } from "../../../domain/alerts/events.ts";
-import type { EventAnswer, FeedPage } from "../api/answers.ts";
+import type { AlertEvent, AlertFigure, AlertName } from "../../../domain/alerts/events.ts";
+import { alertInWords, alertTitles, raisedInWords } from "../../../domain/alerts/words.ts";
+import type { EventAnswer, FeedPage, StatsAnswer } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 import { linkTo } from "../router.ts";
 import { can } from "../session.ts";
@@ -39,28 +40,65 @@ async function readAlerts(signal: AbortSignal): Promise<readonly AlertAnswer[]> 
   return [...raised.values()];
 }
 
-/** What is raised now; nothing where nothing is. */
-export function RaisedAlerts() {
+/** What is raised now, with the figures of now; nothing where nothing is. `stats` is of all tenants, as alerts are. */
+export function RaisedAlerts({ stats }: { readonly stats: StatsAnswer | null }) {
   const { value } = useLoad("alerts", readAlerts, refreshMs);
   return (
     <>
-      {value?.map(({ sequence, time, data: { alert, value: figure, threshold, about } }) => (
+      {value?.map(({ sequence, time, data }) => (
         <p key={sequence} class="box problem" role="alert">
-          <a href={linkTo(["system"])}>{alert}</a> {about} is at {figure ?? "?"}; it shall not be over{" "}
-          {threshold ?? "?"}. <Ago at={time} />
+          <a href={linkTo(["system"])}>{alertTitles[data.alert]}</a>: {raisedInWords(asOfNow(data, stats))} Since{" "}
+          <Ago at={time} />
         </p>
       ))}
     </>
   );
 }
 
+/** What the tiles count, too, is what they show; the rest stays as it was when the alert was raised. */
+function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
+  if (stats === null) return raised;
+  switch (raised.alert) {
+    case "failure-rate": {
+      const isOfTheSameHour = raised.windowSeconds === 3600;
+      return isOfTheSameHour ? { ...raised, value: stats.failureRate?.mails ?? raised.value } : raised;
+    }
+    case "oldest-waiting": {
+      const ages = Object.entries(stats.waiting).map(([about, lane]) => ({
+        about,
+        value: lane.oldestAgeSeconds ?? -1,
+      }));
+      return { ...raised, ...greatest(ages) };
+    }
+    case "projection-lag": {
+      const lags = Object.entries(stats.projections).map(([about, lag]) => ({ about, value: lag.lagSeconds ?? -1 }));
+      return { ...raised, ...greatest(lags) };
+    }
+    case "dead-letters":
+    case "open-dead-letters":
+      return raised;
+  }
+}
+
+type Extreme = Pick<AlertFigure, "value" | "about">;
+
+/** Nothing where there is none that could be told: the figure stays as it was. */
+function greatest(some: readonly { readonly value: number; readonly about: string }[]): Extreme | null {
+  const known = some.filter(({ value }) => value >= 0);
+  return known.length === 0 ? null : known.reduce((one, other) => (other.value > one.value ? other : one));
+}
+
 /** The newest of them, and how they ended. */
 export function PastAlerts() {
   const { value, problem } = useLoad("alerts", readAlerts, refreshMs);
+  const sentences = new Map(known.map((event) => [event.sequence, alertInWords(toAlert(event))]));
   return (
     <Section name="Alerts" problem={problem}>
       {value !== null && known.length === 0 && <p>None was ever raised.</p>}
-      <EventList events={known} />
+      <EventList events={known} sentences={sentences} />
     </Section>
   );
 }
+
+const toAlert = ({ type, time, data }: AlertAnswer): AlertEvent =>
+  type === "AlertRaised" ? { type, at: time, data } : { type, at: time, data: { raisedSequence: 0, ...data } };

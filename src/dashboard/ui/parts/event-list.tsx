@@ -7,10 +7,12 @@ type EventListProps = {
   /** The sequence of the one that is looked at. */
   readonly current?: number | null;
   readonly hasJobs?: boolean;
+  /** What it says, for people, by its sequence. */
+  readonly sentences?: ReadonlyMap<number, string>;
 };
 
 /** Events as they were appended; each opens to its data. */
-export const EventList = ({ events, current = null, hasJobs = false }: EventListProps) => (
+export const EventList = ({ events, current = null, hasJobs = false, sentences }: EventListProps) => (
   <ol class="events">
     {events.map((event) => (
       <li key={event.sequence} aria-current={event.sequence === current ? "step" : undefined}>
@@ -18,6 +20,7 @@ export const EventList = ({ events, current = null, hasJobs = false }: EventList
           <summary>
             <span class="sequence">{event.sequence}</span> <strong>{event.type}</strong> <Ago at={event.time} />{" "}
             <small>{event.actor}</small>
+            {sentences?.has(event.sequence) && <div>{sentences.get(event.sequence)}</div>}
           </summary>
           {hasJobs && (
             <p>

@@ -1,3 +1,5 @@
+import { shareInWords } from "../../../domain/figures-in-words.ts";
+
 /** `1 recipient`, `12,345 recipients`. */
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${figure(count)} ${count === 1 ? noun : plural}`;
@@ -7,8 +9,7 @@ const figures = new Intl.NumberFormat("en");
 export const figure = (count: number): string => figures.format(count);
 
 /** `0.5 %`; an en dash for what nobody knows. */
-export const percent = (share: number | null): string =>
-  share === null ? "–" : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number | null): string => (share === null ? "–" : shareInWords(share));
 
 const units: readonly (readonly [name: string, seconds: number])[] = [
   ["d", 86_400],
