@@ -15,6 +15,8 @@ export type Reader = {
   toRun(text: string): string;
   /** The other way round. */
   toShow(printed: string): string;
+  /** See DocumentOptions. */
+  readonly hasSameDigests: boolean;
   leave(): Promise<void>;
 };
 
@@ -24,7 +26,11 @@ const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const portPattern =
   /(?<=(?:127\.0\.0\.1|localhost|0\.0\.0\.0):|\blisten\(|PORT=|\bport[:=] *|--port[= ]|-p )\d{4,5}\b/g;
 
-export async function becomeReader(document: string, env: Readonly<Record<string, string>>): Promise<Reader> {
+export async function becomeReader(
+  document: string,
+  env: Readonly<Record<string, string>>,
+  hasSameDigests: boolean,
+): Promise<Reader> {
   const home = await mkdtemp(join(tmpdir(), "waybill-docs-"));
   const folder = join(home, "waybill");
   await makeCheckout(folder);
@@ -45,6 +51,7 @@ export async function becomeReader(document: string, env: Readonly<Record<string
   return {
     folder,
     session,
+    hasSameDigests,
     minding: { httpErrors: `export CURL_HOME='${join(home, "scratch")}'\n`, nothing: "unset CURL_HOME\n" },
     toRun: (text) => text.replaceAll(portPattern, (port) => String(ports.get(port) ?? port)),
     toShow: (printed) =>
