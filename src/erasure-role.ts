@@ -11,6 +11,8 @@ import { createMysqlOutboxRequests } from "./outbox/mysql-outbox-requests.ts";
 import type { Parts } from "./parts.ts";
 import { resultsOf } from "./report-parts.ts";
 import { createJetStreamDecisionFeed } from "./scheduler/jetstream-decision-feed.ts";
+import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppression-store.ts";
+import { createSuppressionList } from "./suppressions/suppression-list.ts";
 
 const dayMs = 86_400_000;
 const everyMs = 60_000;
@@ -19,7 +21,8 @@ const sweepEveryMs = 600_000;
 /** Completes what was decided to be erased, erases what was left over, and what was kept long enough. */
 export function startErasing(parts: Parts): void {
   const { config, logger, connection, log, contentStore, db, announcements, lifecycle } = parts;
-  const ports = { log, contentStore, results: resultsOf(parts), outbox: createMysqlOutboxRequests(db) };
+  const suppressions = createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix));
+  const ports = { log, contentStore, results: resultsOf(parts), outbox: createMysqlOutboxRequests(db), suppressions };
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "eraser", (notice) => logger.error(notice));
   const eraser = createEraser(ports, feed, createOutageReport(logger, "eraser"));
   eraser.start();

@@ -53,11 +53,13 @@ export async function startWorkers(parts: Parts): Promise<() => BreakerState> {
 }
 
 /** Who is not to be mailed; what mail servers refuse for good is added to it. */
-function startSuppressionGuard({ config, logger, connection, lifecycle }: Parts): SuppressionGuard {
+function startSuppressionGuard({ config, logger, connection, log, lifecycle }: Parts): SuppressionGuard {
   const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, config.natsPrefix));
   lifecycle.started("the suppressed addresses", async () => digests.stop());
   const store = createJetStreamSuppressionStore(connection, config.natsPrefix);
-  return createSuppressionGuard(store, digests, (failure, { job, cause }) =>
+  const isErased = async (job: JobRef): Promise<boolean> =>
+    (await log.readDecisions(job)).some(({ event }) => event.type === "JobContentErased");
+  return createSuppressionGuard(store, digests, isErased, (failure, { job, cause }) =>
     logger.warn(
       { ...originOf({ ...job, ...cause }), err: failure },
       "an address that does not exist was not put on the suppression list",

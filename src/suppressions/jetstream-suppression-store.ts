@@ -56,9 +56,10 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
       const stored = await last(subjectOf(key));
       return stored === null ? null : toSuppression(recordIn(stored));
     },
-    put: async (key, suppression) => {
+    put: async (key, suppression, ofJob) => {
+      const record = encodeSuppression(ofJob === undefined ? suppression : { ...suppression, jobId: ofJob });
       for (;;) {
-        if (await publish(subjectOf(key), encodeSuppression(suppression), 0)) return { isNew: true, suppression };
+        if (await publish(subjectOf(key), record, 0)) return { isNew: true, suppression };
         const stored = await last(subjectOf(key));
         if (stored !== null) return { isNew: false, suppression: toSuppression(recordIn(stored)) };
       }
@@ -73,16 +74,17 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
         wasThere = true;
       }
     },
-    forget: async (key) => {
+    forget: async (key, ofJob) => {
       for (;;) {
         const stored = await last(subjectOf(key));
         if (stored === null) return false;
-        const { replaces, ...record } = recordIn(stored);
+        const { replaces, jobId, ...record } = recordIn(stored);
         if (record.email === null) {
           // Whoever wrote this may have died before the one with the address was gone.
           if (replaces !== undefined) await erase(replaces);
           return true;
         }
+        if (ofJob !== undefined && jobId !== ofJob) return true;
         const forgotten: SuppressionRecord = { ...record, email: null, replaces: stored.sequence };
         await publish(subjectOf(key), encodeSuppression(forgotten), stored.sequence);
       }

@@ -4,23 +4,25 @@ import type { AddressKey, Suppression, SuppressionStore } from "./suppression-st
 /** Keeps the lists as long as the process lives. */
 export function createMemorySuppressionStore(): SuppressionStore {
   const secret = randomBytes(32);
-  const stored = new Map<string, AddressKey & { readonly place: number; suppression: Suppression }>();
+  type Stored = AddressKey & { readonly place: number; readonly ofJob: string | undefined; suppression: Suppression };
+  const stored = new Map<string, Stored>();
   const keyOf = ({ tenant, digest }: AddressKey): string => `${tenant}.${digest}`;
   let places = 0;
   return {
     secret: async () => secret,
     find: async (key) => stored.get(keyOf(key))?.suppression ?? null,
-    put: async (key, suppression) => {
+    put: async (key, suppression, ofJob) => {
       const there = stored.get(keyOf(key));
       if (there !== undefined) return { isNew: false, suppression: there.suppression };
       places += 1;
-      stored.set(keyOf(key), { ...key, place: places, suppression });
+      stored.set(keyOf(key), { ...key, place: places, ofJob, suppression });
       return { isNew: true, suppression };
     },
     remove: async (key) => stored.delete(keyOf(key)),
-    forget: async (key) => {
+    forget: async (key, ofJob) => {
       const there = stored.get(keyOf(key));
-      if (there !== undefined) there.suppression = { ...there.suppression, email: null };
+      if (there !== undefined && (ofJob === undefined || there.ofJob === ofJob))
+        there.suppression = { ...there.suppression, email: null };
       return there !== undefined;
     },
     page: async (tenant, { after, limit }) => {

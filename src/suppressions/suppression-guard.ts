@@ -35,10 +35,14 @@ export const isHardBounce = ({ code, statusCode }: DeliveryError): boolean =>
 
 type Report = (failure: unknown, turn: ServedTurn) => void;
 
-/** `report` hears of hard bounces that could not be stored; no address is in what it hears. */
+/**
+ * `report` hears of hard bounces that could not be stored; no address is in what it hears. `isErased` tells whether
+ * anything of what a job has sent was erased.
+ */
 export function createSuppressionGuard(
   store: SuppressionStore,
   digests: SuppressedDigests,
+  isErased: (job: JobRef) => Promise<boolean>,
   report: Report,
 ): SuppressionGuard {
   const keyed = createKeyed(store);
@@ -55,7 +59,10 @@ export function createSuppressionGuard(
       if (!isHardBounce(error)) return;
       try {
         const suppression = { email, reason: "hard-bounce", createdAt: new Date().toISOString() } as const;
-        await store.put(await keyOf(turn.job.tenant, email), suppression);
+        const key = await keyOf(turn.job.tenant, email);
+        await store.put(key, suppression, turn.job.jobId);
+        // A worker that was stopped before this line may find its job ended and erased meanwhile.
+        if (await isErased(turn.job)) await store.forget(key, turn.job.jobId);
       } catch (failure) {
         report(failure, turn);
       }

@@ -20,6 +20,9 @@ export interface SuppressionList {
   /** Drops the address and keeps that it is never mailed, as whoever erases a person needs it. False where it was not there. */
   forgetAddress(tenant: string, email: string): Promise<boolean>;
 
+  /** The same for those of these addresses that came onto the list by a mail of the job. */
+  forgetAddressesOf(job: JobRef, emails: readonly string[]): Promise<void>;
+
   page(tenant: string, wish: PageWish): Promise<SuppressionPage>;
 
   /** Of mails by which their recipients ask not to be mailed any more. */
@@ -36,6 +39,9 @@ export interface SuppressionList {
   ): Promise<void>;
 }
 
+/** A job has up to a thousand recipients, few of whom are on the list. */
+const askedAtOnce = 20;
+
 export function createSuppressionList(store: SuppressionStore): SuppressionList {
   const keyed = createKeyed(store);
   const keyOf = async (tenant: string, email: string) => ({ tenant, digest: (await keyed()).digest(tenant, email) });
@@ -46,6 +52,15 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
       await store.put(await keyOf(tenant, email), { email, reason, createdAt }),
     remove: async (tenant, email) => await store.remove(await keyOf(tenant, email)),
     forgetAddress: async (tenant, email) => await store.forget(await keyOf(tenant, email)),
+    forgetAddressesOf: async ({ tenant, jobId }, emails) => {
+      const left = [...emails];
+      const forgetSome = async (): Promise<void> => {
+        for (let email = left.pop(); email !== undefined; email = left.pop()) {
+          await store.forget(await keyOf(tenant, email), jobId);
+        }
+      };
+      await Promise.all(Array.from({ length: askedAtOnce }, forgetSome));
+    },
     page: (tenant, wish) => store.page(tenant, wish),
     links: async () => (await keyed()).links,
     unsubscribe: async ({ job, recipient, digest }, emailOf, createdAt) => {
@@ -54,7 +69,9 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
       const email = await emailOf(job, recipient);
       // The content of a job is what was signed for; all the same, nobody is put there under another's digest.
       const isTheirs = email !== null && (await keyOf(job.tenant, email)).digest === digest;
-      await store.put(key, { email: isTheirs ? email : null, reason: "unsubscribe", createdAt });
+      await store.put(key, { email: isTheirs ? email : null, reason: "unsubscribe", createdAt }, job.jobId);
+      // Erased in between, the address must not be left here by its reader's own wish.
+      if (isTheirs && (await emailOf(job, recipient)) === null) await store.forget(key, job.jobId);
     },
   };
 }

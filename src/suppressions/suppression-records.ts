@@ -5,6 +5,8 @@ import type { Suppression } from "./suppression-store.ts";
 
 /** As it is stored, in which version of its entry. */
 export type SuppressionRecord = Suppression & {
+  /** Which it came from; not kept once the address was dropped. */
+  readonly jobId?: string;
   /** The sequence of the entry with the address, which this one without it took the place of. */
   readonly replaces?: number;
 };
@@ -17,6 +19,7 @@ const check = checkRequest(
     email: Type.Union([text, Type.Null()]),
     reason: text,
     createdAt: text,
+    jobId: Type.Optional(text),
     replaces: Type.Optional(Type.Integer()),
   }),
 );

@@ -30,17 +30,24 @@ export interface SuppressionStore {
 
   find(key: AddressKey): Promise<Suppression | null>;
 
-  /** Puts it there unless it is there; what is there then. Throws LogFull. */
+  /**
+   * Puts it there unless it is there; what is there then. It keeps which job it came from, where it came from a mail: the
+   * mail server refused the address, or its recipient unsubscribed. Throws LogFull.
+   */
   put(
     key: AddressKey,
     suppression: Suppression,
+    ofJob?: string,
   ): Promise<{ readonly isNew: boolean; readonly suppression: Suppression }>;
 
   /** False where it was not there. */
   remove(key: AddressKey): Promise<boolean>;
 
-  /** Drops the address, overwritten where it was stored, and keeps that it is never mailed. False where it was not there. */
-  forget(key: AddressKey): Promise<boolean>;
+  /**
+   * Drops the address, overwritten where it was stored, and keeps that it is never mailed; with a job, only where it
+   * came from that one. False where it was not there.
+   */
+  forget(key: AddressKey, ofJob?: string): Promise<boolean>;
 
   /** However many there are, it holds no more than a page of them. */
   page(tenant: string, wish: PageWish): Promise<SuppressionPage>;

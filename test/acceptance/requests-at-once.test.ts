@@ -10,6 +10,8 @@ import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
+import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createChance } from "../simulation/chance.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { cancelJob, now, settings } from "../support/examples.ts";
@@ -55,6 +57,7 @@ function createWorld() {
     contentStore: contentsBy(contents, step),
     results: createMemoryResultStore(),
     outbox: emptyOutbox,
+    suppressions: createSuppressionList(createMemorySuppressionStore()),
   });
   const at = now;
   const leftOver = { reason: "left over", cause, at };

@@ -26,7 +26,13 @@ describe("an erasure that breaks off", () => {
 
   before(async () => {
     [side, mailServer] = await Promise.all([startWriteSide(), startMailServer()]);
-    ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    ports = {
+      log: side.log,
+      contentStore: side.contentStore,
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+      suppressions: side.suppressions,
+    };
   });
   after(async () => {
     await side.cleanUp();

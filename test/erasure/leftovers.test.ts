@@ -27,7 +27,13 @@ describe("Content that no job was made of", () => {
 
   before(async () => {
     side = await startWriteSide();
-    ports = { log: side.log, contentStore: side.contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    ports = {
+      log: side.log,
+      contentStore: side.contentStore,
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+      suppressions: side.suppressions,
+    };
     things = createJetStreamStoredThings(side.connection, side.nats.prefix);
   });
   after(() => side.cleanUp());

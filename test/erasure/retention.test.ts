@@ -6,6 +6,8 @@ import { createRetention, type Retention } from "../../src/erasure/retention.ts"
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
+import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
+import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobContentErased, jobCreated } from "../support/examples.ts";
@@ -43,6 +45,7 @@ describe("jobs that were kept long enough", () => {
       contentStore: side.contentStore,
       results: createMemoryResultStore(),
       outbox: emptyOutbox,
+      suppressions: createSuppressionList(createMemorySuppressionStore()),
     };
     const begun = createRetention(
       ports,

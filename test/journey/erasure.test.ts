@@ -20,7 +20,10 @@ const erased = {
   metadata: "Kundengeheimnis",
   attached: "Anlagengeheimnis",
   second: "zweiter.geheim@private-domain.example",
+  third: "dritte.geheim@private-domain.example",
 };
+/** Stands on the list of suppressions as its own entry, and in a job that is erased. */
+const byHand = "bleibt.liste@elsewhere.example";
 const other = "bleibt@elsewhere.example";
 const nothingElse = { reportsErased: 0, outboxRowsErased: 0, leftoversErased: 0 };
 
@@ -43,7 +46,8 @@ describe("what was erased", function () {
   before(async () => {
     folder = await temporaryFolder();
     [nats, database, mailServer] = await Promise.all([startNats(folder), freshDatabase(), startMailServer()]);
-    waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
+    const publicUrl = { PUBLIC_URL: "https://mail.example.com" };
+    waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, publicUrl);
     db = createDatabase(database.url);
     mailServer.answerRecipient(erased.second, { code: 550, text: `5.1.1 <${erased.second}> is unknown` });
     client = createApiClient(waybill.url);
@@ -51,10 +55,13 @@ describe("what was erased", function () {
       subject: erased.subject,
       body: `<p>${erased.body} {{ name }}</p>`,
       name: erased.name,
+      unsubscribe: true,
       metadata: { customer: erased.metadata },
       recipients: [
         { email: erased.address, variables: { name: erased.variable } },
         { email: erased.second, variables: { name: "B" } },
+        { email: erased.third, variables: { name: "C" } },
+        { email: byHand, variables: { name: "D" } },
       ],
       attachments: [{ filename: "a.txt", contentType: "text/plain", content: attachment.toString("base64") }],
     });
@@ -68,6 +75,8 @@ describe("what was erased", function () {
     });
     await client.ended(whole);
     await client.ended(shared);
+    await unsubscribe(erased.third);
+    await client.post("/api/suppressions", { email: byHand });
   });
   after(async () => {
     await db.destroy();
@@ -77,6 +86,15 @@ describe("what was erased", function () {
     await nats.cleanUp();
   });
 
+  /** With the one click that the mail to this address offers. */
+  const unsubscribe = async (email: string): Promise<void> => {
+    const mail = mailServer.mails.find(({ to }) => to[0] === email)?.raw.toString() ?? "";
+    const link = new URL(/^List-Unsubscribe: <(\S+)>\r$/m.exec(mail)?.[1] ?? "");
+    const headers = { "Content-Type": "application/x-www-form-urlencoded" };
+    const body = "List-Unsubscribe=One-Click";
+    const answer = await fetch(waybill.url + link.pathname, { method: "POST", headers, body });
+    expect(answer.status).to.equal(200);
+  };
   const get = async (path: string) => (await client.get(path)).body;
   const inRows = async (): Promise<readonly string[]> => {
     const [tables] = (await db.raw("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")) as [Record<string, string>[]];
@@ -92,7 +110,8 @@ describe("what was erased", function () {
     const onDisk = await filesWith(folder, secrets);
     const rows = (await inRows()).join("\n");
     for (const secret of secrets) expect(onDisk.join("\n")).to.include(secret);
-    for (const secret of [erased.address, erased.second, erased.subject, erased.body]) expect(rows).to.include(secret);
+    for (const secret of [erased.address, erased.second, erased.third, erased.subject, erased.body])
+      expect(rows).to.include(secret);
   });
 
   it("is not erased for a reason that names somebody, as reasons are kept", async () => {
@@ -113,7 +132,7 @@ describe("what was erased", function () {
     expect(await get(`/api/jobs/${whole}`)).to.deep.equal(first.body);
     expect(await get(`/api/jobs/${whole}?asOf=1`)).to.deep.include(nothing);
     const logs = (await get(`/api/jobs/${whole}/logs`)) as { email: string | null }[];
-    expect(logs.map(({ email }) => email)).to.deep.equal([null, null]);
+    expect(logs.map(({ email }) => email)).to.deep.equal([null, null, null, null]);
     const events = (await get(`/api/jobs/${whole}/events`)) as { type: string; actor: string; data: unknown }[];
     const erasures = events.filter(({ type }) => type === "JobContentErased");
     expect(erasures).to.have.lengthOf(1);
@@ -138,9 +157,21 @@ describe("what was erased", function () {
     const mailedAgain = await client.create({ subject: "Hi", body: "Hi", recipients: [erased.address] });
     expect((await client.ended(mailedAgain)).progress).to.include({ suppressed: 1, sent: 0 });
     await client.post("/api/recipients/erase", request);
-    // Refused for good, it was put on the list.
-    const bounced = await client.post("/api/recipients/erase", { email: erased.second, reason: "asked for" });
-    expect(bounced.body).to.deep.equal({ jobsErased: 0, ...nothingElse, isSuppressed: true });
+  });
+
+  it("is still known as not to be mailed, where a mail server had refused it or its reader unsubscribed, by no address", async () => {
+    const { data } = (await get("/api/suppressions")) as { data: { email: string | null; reason: string }[] };
+    expect(data.map(({ email, reason }) => [email, reason])).to.have.deep.members([
+      [byHand, "manual"],
+      [null, "hard-bounce"],
+      [null, "unsubscribe"],
+      [null, "manual"],
+    ]);
+    for (const email of [erased.second, erased.third]) {
+      const jobId = await client.create({ subject: "Again", body: "Hi", recipients: [email] });
+      expect((await client.ended(jobId)).progress).to.include({ suppressed: 1, sent: 0 });
+      expect((await client.delete(`/api/jobs/${jobId}/content`)).status).to.equal(200);
+    }
   });
 
   it("is in no row of MySQL and in no byte that NATS has stored", async () => {

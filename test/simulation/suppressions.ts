@@ -41,7 +41,12 @@ export function createSuppressions(world: World, isUsed: boolean) {
 
   return {
     guardOf: (process: SimulatedProcess): SuppressionGuard => {
-      const guard = createSuppressionGuard(storeOf(process), createSuppressedDigests(entriesOf(process)), noBounce);
+      const guard = createSuppressionGuard(
+        storeOf(process),
+        createSuppressedDigests(entriesOf(process)),
+        async () => false,
+        noBounce,
+      );
       return isUsed ? guard : { ...guard, reasonFor: async () => null };
     },
     /** Once it is stored it holds; what promises hang on is the clock of the world. */

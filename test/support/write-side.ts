@@ -156,7 +156,12 @@ export async function startWriteSide(): Promise<WriteSide> {
       stops.push(mailer.close);
       const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, prefix));
       stops.push(async () => digests.stop());
-      const guard = createSuppressionGuard(suppressionStore, digests, (failure) => reported.push(failure));
+      const guard = createSuppressionGuard(
+        suppressionStore,
+        digests,
+        async () => false,
+        (failure) => reported.push(failure),
+      );
       const suppressions = refused === undefined ? guard : { ...guard, refused };
       const publicUrl = "https://waybill.example.org";
       return startWork(

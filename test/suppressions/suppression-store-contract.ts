@@ -52,6 +52,20 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
     expect(put.map(({ suppression }) => suppression)).to.deep.equal([stored, stored, stored]);
   });
 
+  it("drops an address for the job that it came from, and for no other job", async () => {
+    const bounced = suppressionOf("ada", { reason: "hard-bounce" });
+    await store.put(keyOf("ada"), bounced, "job-1");
+    await store.put(keyOf("bob"), suppressionOf("bob"));
+    for (const ofJob of ["job-2", "job-1"]) await store.forget(keyOf("bob"), ofJob);
+    expect(await store.find(keyOf("bob"))).to.deep.equal(suppressionOf("bob"));
+    await store.forget(keyOf("ada"), "job-2");
+    expect(await store.find(keyOf("ada"))).to.deep.equal(bounced);
+    for (const _ of ["once", "again"]) {
+      expect(await store.forget(keyOf("ada"), "job-1")).to.equal(true);
+      expect(await store.find(keyOf("ada"))).to.deep.equal({ ...bounced, email: null });
+    }
+  });
+
   it("lets go what is removed, once, and takes it again", async () => {
     await store.put(keyOf("ada"), suppressionOf("ada"));
     expect(await store.remove(keyOf("ada"))).to.equal(true);
