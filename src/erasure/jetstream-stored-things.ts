@@ -5,7 +5,7 @@ import { isStreamMissing } from "../event-log/jetstream-errors.ts";
 import { createReader, deleteReader } from "../event-log/jetstream-follow.ts";
 import { isStatus, placeOf, storedAtOf } from "../event-log/jetstream-message.ts";
 import { openPull } from "../event-log/jetstream-pull.ts";
-import { streamFilter, streamName } from "../event-log/subjects.ts";
+import { nameWith, streamFilter, streamName } from "../event-log/subjects.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 
 const atOnce = 100;
@@ -81,7 +81,7 @@ function contentsOf(prefix: string): Source {
 
 /** Each object has one message that tells of it, after those with its bytes; its name stands in the subject. */
 function attachmentsOf(prefix: string): Source {
-  const bucket = prefix === "" ? "ATTACHMENTS" : `${prefix}_ATTACHMENTS`;
+  const bucket = nameWith(prefix, "ATTACHMENTS");
   const start = `$O.${bucket}.M.`;
   return {
     consumer: sweeperOf(`OBJ_${bucket}`, `${start}>`),
