@@ -43,6 +43,13 @@ export const lastMessageOf = (connection: JetStreamConnection, stream: string, s
 export const nextMessageOf = (connection: JetStreamConnection, stream: string, filter: string, sequence: number) =>
   getMessage(connection, stream, { seq: sequence, next_by_subj: filter });
 
+/** Whether the leader has a message at this place. */
+export const messageIsThere = async (
+  connection: JetStreamConnection,
+  stream: string,
+  sequence: number,
+): Promise<boolean> => (await getMessage(connection, stream, { seq: sequence })) !== null;
+
 /** Overwrites a message and takes it out of the stream; one that is not there is no failure. */
 export async function removeMessage(connection: JetStreamConnection, stream: string, sequence: number): Promise<void> {
   try {

@@ -4,7 +4,9 @@ import type { Delivery } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { isConsumerMissing } from "./jetstream-errors.ts";
+import { sawStored } from "./jetstream-horizon.ts";
 import { placeOf } from "./jetstream-message.ts";
+import { streamName } from "./subjects.ts";
 
 export type DurableConsumer = {
   readonly stream: string;
@@ -68,8 +70,11 @@ export function readDelivery<Event extends WaybillEvent>(
   message: Msg,
   notice: Notice,
 ): Delivery<Event> | null {
+  const { streamSequence } = placeOf(message);
+  // What is decided about it rests on a log that reaches it: a turn is not over because a replica has not heard of it.
+  sawStored(connection, streamName(prefix, "JOBS"), streamSequence);
   try {
-    const entry = decodeMessage(prefix, message.subject, placeOf(message).streamSequence, message.data);
+    const entry = decodeMessage(prefix, message.subject, streamSequence, message.data);
     // Which events there are is said by the channel that the consumer reads.
     if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<Event>);
   } catch (failure) {

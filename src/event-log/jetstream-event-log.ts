@@ -10,14 +10,16 @@ import {
   isOfJob,
   type JobRef,
   type Lane,
+  type LogEntry,
   type Notice,
   type StoredEvent,
   UndecodableEvent,
   type UnknownEvent,
 } from "./event-log.ts";
-import { lastMessageOf, type StreamMessage } from "./jetstream-api.ts";
+import type { StreamMessage } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
 import { followLog } from "./jetstream-follow.ts";
+import { lastMessageSince } from "./jetstream-horizon.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
@@ -37,19 +39,22 @@ export async function createJetStreamEventLog(
 
   const { readPasses, decode } = createReading(connection, prefix);
 
-  const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> => {
-    const messages = await readSubject(connection, stream, subjectOf(prefix, job, channel), last);
-    const { entries, failure } = await decode(messages);
+  const lastOf = (job: JobRef, channel: Channel) =>
+    lastMessageSince(connection, stream, subjectOf(prefix, job, channel));
+  const readAll = async (job: JobRef, channel: Channel, last?: number): Promise<readonly LogEntry[]> => {
+    const reach = last ?? (await lastOf(job, channel))?.sequence ?? 0;
+    const { entries, failure } = await decode(
+      await readSubject(connection, stream, subjectOf(prefix, job, channel), reach),
+    );
     if (failure !== null) throw failure;
-    return entries.filter(isOfJob);
+    return entries;
   };
-
-  const lastOf = (job: JobRef) =>
-    asking(connection, () => lastMessageOf(connection, stream, subjectOf(prefix, job, "job")));
+  const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> =>
+    (await readAll(job, channel, last)).filter(isOfJob);
 
   /** Most jobs are read when nothing but their creation was decided, and nothing can stand before that. */
   const readDecisions = async (job: JobRef): Promise<StoredEvent[]> => {
-    const last = await lastOf(job);
+    const last = await lastOf(job, "job");
     if (last === null) return [];
     return onlyCreated(prefix, last) ?? (await read(job, "job", last.sequence));
   };
@@ -74,15 +79,10 @@ export async function createJetStreamEventLog(
       ]);
       return [decided, ...lanes, recipients, notices].flat().sort((one, other) => one.sequence - other.sequence);
     },
-    lastDecision: async (job) => (await lastOf(job))?.sequence ?? 0,
+    lastDecision: async (job) => (await lastOf(job, "job"))?.sequence ?? 0,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
-    readAlerts: async () => {
-      const messages = await readSubject(connection, stream, subjectOf(prefix, alertsRef, "alert"));
-      const { entries, failure } = await decode(messages);
-      if (failure !== null) throw failure;
-      // Which events there are is said by the channel.
-      return entries as (StoredEvent<AlertEvent> | UnknownEvent)[];
-    },
+    // Which events there are is said by the channel.
+    readAlerts: async () => (await readAll(alertsRef, "alert")) as (StoredEvent<AlertEvent> | UnknownEvent)[],
     readPasses,
     state: () =>
       asking(connection, async () => {

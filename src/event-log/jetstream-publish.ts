@@ -5,6 +5,7 @@ import { type JobRef, LogFull, LogUnavailable, type NewEvent, VersionConflict } 
 import { askJetStream } from "./jetstream-api.ts";
 import { isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
 import { isBusy, isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
+import { sawStored } from "./jetstream-horizon.ts";
 import { placeOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { answerTimeoutMs } from "./jetstream-requests.ts";
@@ -30,6 +31,7 @@ type Stored = { readonly seq: number; readonly duplicate?: boolean };
 type Busy = { readonly busy: unknown };
 
 export function createPublisher(connection: JetStreamConnection, prefix: string, onStored: OnStored): Publisher {
+  const stream = streamName(prefix, "JOBS");
   const publishOnce = async (subject: string, data: Uint8Array, messageHeaders: MsgHdrs): Promise<Stored | Busy> => {
     try {
       const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
@@ -52,6 +54,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     for (;;) {
       const answer = await publishOnce(subject, data, messageHeaders);
       if ("seq" in answer) {
+        sawStored(connection, stream, answer.seq);
         onStored(subject, data);
         return answer;
       }
@@ -62,7 +65,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
 
   /** Where an event of this id stands on the subject, if it does. */
   const findStored = async (subject: string, id: string): Promise<number | null> => {
-    const messages = await readSubject(connection, streamName(prefix, "JOBS"), subject);
+    const messages = await readSubject(connection, stream, subject);
     const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === id);
     return found === undefined ? null : placeOf(found).streamSequence;
   };

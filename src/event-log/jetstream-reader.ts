@@ -3,6 +3,7 @@ import { LogUnavailable } from "./event-log.ts";
 import { lastMessageOf } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
 import { expectCount } from "./jetstream-counts.ts";
+import { isClustered } from "./jetstream-horizon.ts";
 import { isStatus, placeOf } from "./jetstream-message.ts";
 
 type Created = {
@@ -51,9 +52,6 @@ export async function readSubject(
 
 /** A replica has not yet what the leader has. */
 class Behind extends LogUnavailable {}
-
-/** Whether other servers may hold other parts of the same stream. */
-export const isClustered = ({ nats }: JetStreamConnection): boolean => Boolean(nats.info?.cluster);
 
 async function readUpTo(
   connection: JetStreamConnection,

@@ -6,9 +6,9 @@ import { asking, type JetStreamConnection } from "../event-log/jetstream-connect
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { isMessageMissing } from "../event-log/jetstream-errors.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
+import { isClustered } from "../event-log/jetstream-horizon.ts";
 import { placeOf } from "../event-log/jetstream-message.ts";
 import { openPull, type Pull, PullEnded } from "../event-log/jetstream-pull.ts";
-import { isClustered } from "../event-log/jetstream-reader.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 
 const batch = 2000;

@@ -1,0 +1,64 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import { streamName } from "../../src/event-log/subjects.ts";
+import { eventually } from "../support/eventually.ts";
+import { caused, jobCreated, jobPaused } from "../support/examples.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
+
+/** 2.9.10 goes on answering for ten seconds. */
+const watchedMs = 4000;
+
+describe("A leader that was cut off from the others and does not know it", function () {
+  this.timeout(120_000);
+  let cluster: NatsCluster;
+  /** Leads from one node to another, as a load balancer may. */
+  let door: TcpProxy;
+  const behindDoor = { host: "127.0.0.1", port: 0 };
+  let opened: OpenedLog;
+
+  before(async () => {
+    cluster = await startNatsCluster();
+    const { close } = await openJetStreamLog(cluster.config, cluster.prefix, { replicas: 3 });
+    await close();
+    door = await startTcpProxy(behindDoor);
+  });
+  after(async () => {
+    await opened.close();
+    await door.stop();
+    await cluster.cleanUp();
+  });
+
+  const portOf = ({ config }: ClusterNode): number => Number(config.servers[0]?.split(":")[1]);
+
+  it("tells nobody the past who has seen what came after it", async () => {
+    const stream = streamName(cluster.prefix, "JOBS");
+    const leader = await cluster.leaderOf(stream);
+    const [other] = (await cluster.followersOf(stream)) as [ClusterNode];
+    behindDoor.port = portOf(other);
+    const config = { ...cluster.config, servers: [`127.0.0.1:${door.port}`] };
+    opened = await openJetStreamLog(config, cluster.prefix, { replicas: 3 });
+    const { log } = opened;
+    const job = { tenant: "default", jobId: uuid() };
+    const created = await log.append(job, caused(uuid(), jobCreated()), 0);
+
+    leader.stall();
+    const paused = caused(uuid(), jobPaused());
+    const sequence = await eventually(() => log.append(job, paused, created), 45_000);
+    await door.cut();
+    behindDoor.port = portOf(leader);
+    await door.restore();
+
+    const until = performance.now() + watchedMs;
+    const told = new Set<string>();
+    while (performance.now() < until) {
+      const last = await log.lastDecision(job).catch(({ name }: Error) => name);
+      told.add(last === sequence ? "all" : last === "LogUnavailable" ? "nothing" : `the past (${last})`);
+      await pause(50);
+    }
+    expect([...told]).to.deep.equal(["nothing"]);
+  });
+});
