@@ -68,7 +68,7 @@ describe("What is appended to a log with three replicas", function () {
       await waybill.stop();
       return false;
     } catch (failure) {
-      expect(String(failure)).to.match(/STREAM_REPLICAS is 3, and NATS is [\d.]+:[^]*Use NATS 2\.10\.27 or later/);
+      expect(String(failure)).to.match(/STREAM_REPLICAS is 3, and NATS is [\d.]+:[\s\S]*Use NATS 2\.10\.27 or later/);
       return true;
     }
   };
