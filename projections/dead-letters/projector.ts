@@ -69,6 +69,7 @@ function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: L
       jobs.delete(jobId);
       return;
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":
@@ -99,6 +100,7 @@ function isDecisionOfConcern(stored: StoredEvent): stored is StoredEvent<JobEven
       return true;
     case "JobQueued":
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":

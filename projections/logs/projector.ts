@@ -87,6 +87,7 @@ function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome>
     case "JobCreated":
     case "JobQueued":
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":

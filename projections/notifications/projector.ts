@@ -86,6 +86,7 @@ function isOfConcern(stored: StoredEvent): stored is Concern {
       return true;
     case "JobQueued":
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":

@@ -153,6 +153,7 @@ function isOfConcern(stored: StoredEvent): stored is StoredEvent<EventOfRecipien
       return true;
     case "JobQueued":
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":

@@ -68,6 +68,7 @@ export function countedAfter(job: CountedJob, event: EventOfJob): CountedJob {
       recordInLedger(job.ledger, event);
       return job;
     case "JobCreated":
+    case "JobReleased":
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "JobContentErased":
@@ -103,6 +104,7 @@ export function canChangeCounts({ type }: EventOfJob): boolean {
     case "RecipientSuppressed":
     case "JobContentErased":
       return true;
+    case "JobReleased":
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "RecipientsClaimed":

@@ -83,6 +83,7 @@ function effectOf({ event }: StoredEvent): Effect {
     case "JobFailed":
     case "JobCancelled":
       return "ends";
+    case "JobReleased":
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "JobContentErased":

@@ -29,6 +29,7 @@ export const jobExamples = {
     data: { run: 1, attempt: 1, priority: "high", opening: 1, isCrowded: true, type: "webhook.deliver" },
   },
   JobStarted: { type: "JobStarted", at, data: { run: 1, attempt: 1, worker: "worker-1" } },
+  JobReleased: { type: "JobReleased", at, data: { run: 1, attempt: 1, worker: "worker-1" } },
   JobRetryScheduled: {
     type: "JobRetryScheduled",
     at,

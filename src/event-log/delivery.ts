@@ -7,6 +7,8 @@ import type { StoredEvent, WaybillEvent } from "./event-log.ts";
  */
 export type Delivery<Event extends WaybillEvent> = {
   readonly entry: StoredEvent<Event>;
+  /** How often it was handed out, this time included, as the server knows: it may forget. */
+  readonly times: number;
   acknowledge(): void;
   /** Says that work goes on, so that nobody else is handed it. */
   keep(): void;

@@ -104,6 +104,7 @@ function toDelivery<Event extends WaybillEvent>(
   };
   return {
     entry,
+    times: placeOf(message).deliveries,
     acknowledge: () => settle("+ACK"),
     keep: () => say("+WPI"),
     giveBack: (delayMs) => settle(handBack(delayMs)),

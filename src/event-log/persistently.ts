@@ -4,17 +4,23 @@ import { LogFull, LogUnavailable } from "./event-log.ts";
 const firstDelayMs = 100;
 const longestDelayMs = 2000;
 
+/** The log is away, or has no room: what was to be done is right, and will be done later. */
+export const isOutage = (failure: unknown): boolean => failure instanceof LogUnavailable || failure instanceof LogFull;
+
 /**
  * Repeats a step until the log takes it: what has happened must be recorded, however long the log is away. Throws what
- * the log said last once the signal aborts, and at once whatever is no outage.
+ * the log said last once the signal aborts, and at once whatever is no outage, or none that is worth waiting for.
  */
-export async function persistently<Result>(signal: AbortSignal, step: () => Promise<Result>): Promise<Result> {
+export async function persistently<Result>(
+  signal: AbortSignal,
+  step: () => Promise<Result>,
+  isWorthWaiting = isOutage,
+): Promise<Result> {
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
     try {
       return await step();
     } catch (failure) {
-      const isOutage = failure instanceof LogUnavailable || failure instanceof LogFull;
-      if (!isOutage || signal.aborted) throw failure;
+      if (!isWorthWaiting(failure) || signal.aborted) throw failure;
       await pause(delayMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -122,6 +122,7 @@ export function channelOf(event: WaybillEvent): Channel {
       return "pass";
     case "JobCreated":
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobResumed":

@@ -38,6 +38,7 @@ const isSeen: Readonly<Record<EventOfJob["type"], boolean>> = {
   JobCreated: true,
   JobQueued: false,
   JobStarted: true,
+  JobReleased: false,
   JobRetryScheduled: true,
   JobPaused: true,
   JobResumed: true,

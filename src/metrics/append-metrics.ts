@@ -97,6 +97,7 @@ type Named<Type extends WaybillEvent["type"]> = Readonly<Record<Type, string>>;
 const decisions: Named<JobEvent["type"]> = {
   JobCreated: "created",
   JobStarted: "started",
+  JobReleased: "released",
   JobRetryScheduled: "retry_scheduled",
   JobPaused: "paused",
   JobResumed: "resumed",

@@ -32,6 +32,7 @@ export function problemOfRejection(rejection: JobRejection): Problem {
     case "job-requeued":
     case "job-not-paused":
     case "turn-not-open":
+    case "too-many-takeovers":
     case "lease-lost":
       return toProblem(rejection.code, `The job is ${rejection.currentStatus}.`, {
         currentStatus: rejection.currentStatus,

@@ -15,6 +15,7 @@ export function turnOpenedBy(event: JobEvent): OpenTurn | null {
     case "JobRetried":
       return mayRun(event.data, null) ? toTurn({ ...event.data, opening: 0 }) : null;
     case "JobStarted":
+    case "JobReleased":
     case "JobRetryScheduled":
     case "JobPaused":
     case "JobCompleted":

@@ -87,6 +87,7 @@ export const eventSchemas = {
   }),
   JobQueued: data({ ...turn, opening: natural, type: jobType, priority, isCrowded: Type.Boolean() }),
   JobStarted: data({ ...turn, worker: Type.String() }),
+  JobReleased: data({ ...turn, worker: Type.String() }),
   JobRetryScheduled: data({ ...turn, type: jobType, priority, nextAttemptAt: instant, error: jobError }),
   JobPaused: data({ reason }),
   JobResumed: data({ ...turn, opening: natural, ...queueing, notBefore: orNull(instant), reason }),

@@ -24,13 +24,15 @@ export type JobWorkerConfig = {
   readonly name: string;
   readonly concurrency: number;
   readonly retrySchedule: RetrySchedule;
+  /** See WorkerSettings; half a second unless it says otherwise. */
+  readonly firstDelayMs?: number;
 };
 
 /** A worker for the jobs of one kind. */
 export function createJobWorker(
   { log, queue, probe }: JobWorkerDependencies,
   { type, work, gate: createGate, ...own }: JobWork,
-  { name, concurrency: usual, retrySchedule }: JobWorkerConfig,
+  { name, concurrency: usual, retrySchedule, firstDelayMs = 500 }: JobWorkerConfig,
   report: ReportOfWorker,
 ): Worker {
   const concurrency = own.concurrency ?? usual;
@@ -51,6 +53,7 @@ export function createJobWorker(
     {
       name,
       concurrency,
+      firstDelayMs,
       keepEveryMs: queuePatienceMs / 3,
       mayTake: async () => (gate === null ? concurrency : await gate.mayTake()),
     },

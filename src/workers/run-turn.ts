@@ -3,14 +3,16 @@ import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobState } from "../domain/job/decider.ts";
 import type { JobEvent, JobQueued, JobType } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
-import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../domain/recipients/ledger.ts";
+import { countRecipients, type Ledger } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Delivery } from "../event-log/delivery.ts";
-import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
-import { persistently } from "../event-log/persistently.ts";
+import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { isOutage, persistently } from "../event-log/persistently.ts";
 import { type Bookkeeper, createBookkeeper } from "./bookkeeper.ts";
 import { type Lease, watchLease } from "./lease.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
+import { replayLedger } from "./replay-ledger.ts";
+import { endTakeovers, lastWorker, takeLease } from "./take-lease.ts";
 import type { AttemptEnd, HeldTurn } from "./turn.ts";
 
 export type TurnDependencies = {
@@ -43,7 +45,7 @@ const now = (): string => new Date().toISOString();
  * over, it does nothing the second time: what to do is decided from the log.
  */
 export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnDependencies): Promise<void> {
-  const { log, probe, worker } = dependencies;
+  const { log, probe, worker, stopping } = dependencies;
   const { entry } = delivery;
   const job: JobRef = { tenant: entry.tenant, jobId: entry.jobId };
   const decisions = await log.readDecisions(job);
@@ -61,91 +63,84 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
   const { run, attempt, opening } = entry.event.data;
   const { correlationId, traceparent } = entry;
   const cause: Cause = { actor: `worker:${worker}`, correlationId, causationId: entry.id, traceparent };
-  const start: JobCommand = { type: "StartJob", run, attempt, opening, worker, at: now() };
-  const started = await startUnrivalled(log, job, start, cause, before);
-  if (started === "outrun") {
-    delivery.giveBack(lookAgainMs);
-    return;
+  const taker = { log, job, cause, from: before, stopping };
+  const started = await takeLease(taker, { type: "StartJob", run, attempt, opening, worker, at: now() });
+  if (started === "outrun") return delivery.giveBack(lookAgainMs);
+  if (started.outcome === "rejected" && started.rejection.code === "too-many-takeovers") {
+    const counts = countRecipients(await replayLedger(log, job, totalOf(before), decisions));
+    const hasEnded = await endTakeovers(taker, { type: "EndTakeovers", run, attempt, opening, counts, at: now() });
+    if (!hasEnded) return delivery.giveBack(lookAgainMs);
   }
   if (started.outcome === "accepted" && started.state.status === "processing") {
-    const lease: JobVersion = { state: started.state, sequence: started.sequence };
-    const ledger = await replayLedger(log, job, started.state.settings.total, last === null ? null : decisions);
-    const held = takeHold(job, createdAtOf(decisions), started.state, started.sequence, ledger, cause);
-    const end = await doTurn(held, lease, dependencies);
-    // The queue keeps a message, not who has it: to acknowledge it now would take it from whoever holds the turn, who
-    // may die. Where nobody does, it comes back once and is found to be over.
+    const { state, sequence } = started;
+    const hold = { job, cause, createdAt: createdAtOf(decisions), state, sequence };
+    const end = await underLease(hold, last === null ? null : decisions, dependencies);
+    // The queue keeps a message, not who has it: to acknowledge it now would take it from the worker that holds the
+    // turn, which may die. Where none does, it comes back once and is found to be over.
     if (end === "lost") return;
-    if (end === "interrupted") {
-      delivery.giveBack(0);
-      return;
-    }
+    if (end === "released") return delivery.giveBack(0);
   }
   delivery.acknowledge();
 }
 
+type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt"> & { readonly state: Processing; readonly sequence: number };
+
 /**
- * Who decided meanwhile may be a worker that was handed the same turn: it is to be asked, and what it has done to be
- * read, before anybody takes the job from it. So this is decided once, on what was looked at, and never again unseen.
+ * From the lease to the end of the attempt. What it throws breaks the turn off, and to begin it anew will be a takeover;
+ * but where the log was away, or the worker is stopping, the lease is given back first, which it is not.
  */
-async function startUnrivalled(log: EventLog, job: JobRef, start: JobCommand, cause: Cause, from: JobVersion) {
+async function underLease(
+  hold: Hold,
+  decisions: readonly StoredEvent<JobEvent>[] | null,
+  dependencies: TurnDependencies,
+): Promise<"over" | "released" | "lost"> {
+  const { log, stopping } = dependencies;
   try {
-    return await handleCommand(log, job, start, cause, { from, maxConflicts: 0 });
+    const ledger = await persistently(stopping, () =>
+      replayLedger(log, hold.job, hold.state.settings.total, decisions),
+    );
+    const end = await doTurn(takeHold(hold, ledger), hold, dependencies);
+    if (end !== "interrupted") return end;
   } catch (failure) {
-    if (failure instanceof VersionConflict) return "outrun";
+    if (isOutage(failure)) await giveLeaseBack(hold, dependencies);
     throw failure;
+  }
+  return await giveLeaseBack(hold, dependencies);
+}
+
+/** Waits for the log as long as the process may live. What cannot be said by then looks like the death of the worker. */
+async function giveLeaseBack(
+  { job, cause, state, sequence }: Hold,
+  { log, giveUp }: TurnDependencies,
+): Promise<"released" | "lost"> {
+  const { run, attempt, worker } = state;
+  const command: JobCommand = { type: "ReleaseJob", run, attempt, worker, at: now() };
+  try {
+    const from = { state, sequence };
+    const { outcome } = await persistently(giveUp, () => handleCommand(log, job, command, cause, { from }));
+    return outcome === "accepted" ? "released" : "lost";
+  } catch (failure) {
+    if (!isOutage(failure)) throw failure;
+    return "released";
   }
 }
 
-/** Who began the last attempt of the job, whatever became of it. */
-function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null {
-  const started = decisions.findLast(({ event }) => event.type === "JobStarted")?.event;
-  return started?.type === "JobStarted" ? started.data.worker : null;
-}
+const totalOf = ({ state }: JobVersion): number => (state.status === "absent" ? 0 : state.settings.total);
 
 function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
   if (created === undefined) throw new Error("A job that nobody created has a turn.");
   return created.event.at;
 }
 
-const takeHold = (
-  job: JobRef,
-  createdAt: Instant,
-  { run, attempt, settings, worker }: Processing,
-  leaseSequence: number,
-  ledger: Ledger,
-  cause: Cause,
-): HeldTurn => ({
-  job,
-  createdAt,
-  turn: { run, attempt },
-  settings,
-  worker,
-  leaseSequence,
-  cause,
+const takeHold = ({ state, sequence, ...hold }: Hold, ledger: Ledger): HeldTurn => ({
+  ...hold,
+  turn: { run: state.run, attempt: state.attempt },
+  settings: state.settings,
+  worker: state.worker,
+  leaseSequence: sequence,
   ledger,
-  isLastAttempt: attempt >= settings.maxAttempts,
+  isLastAttempt: state.attempt >= state.settings.maxAttempts,
 });
-
-/**
- * What happened to the recipients so far, with the retries by hand in between, in the order of the log. `decisions`
- * are those before the lease, which is guarded by the last of them; null for a job that nobody has ever held.
- */
-async function replayLedger(
-  log: EventLog,
-  job: JobRef,
-  total: number,
-  decisions: readonly StoredEvent<JobEvent>[] | null,
-): Promise<Ledger> {
-  const ledger = emptyLedger(total);
-  if (decisions === null) return ledger;
-  const retries = decisions.filter(({ event }) => event.type === "JobRetried");
-  const history: StoredEvent[] = [...retries, ...(await log.readRecipients(job))];
-  for (const { event } of history.sort((one, other) => one.sequence - other.sequence)) {
-    if (event.type === "JobRetried") beginRunInLedger(ledger, event);
-    else recordInLedger(ledger, event as Parameters<typeof recordInLedger>[1]);
-  }
-  return ledger;
-}
 
 async function doTurn(
   held: HeldTurn,

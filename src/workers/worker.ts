@@ -14,6 +14,8 @@ export type WorkerSettings = {
   readonly keepEveryMs: number;
   /** How many turns may be taken now; others are left to wait, as taking one up would only use up an attempt. */
   readonly mayTake: () => Promise<number>;
+  /** A turn that broke off is handed out again after this, the first time; later ones wait longer. */
+  readonly firstDelayMs: number;
 };
 
 /** Does one turn; the signals are those of `stop`. */
@@ -37,6 +39,10 @@ export type ReportOfWorker = (failure: unknown, turn: StoredEvent | null) => voi
 /** Without an arrival, the queue is asked again after this: a hint can be lost. */
 const askEveryMs = 1000;
 const otherTurnAfterMs = 500;
+const longestDelayMs = 15_000;
+
+/** Not in a hot loop, as what broke it off once may do so each time; and never later than after the death of a worker. */
+const delayAfter = (times: number, firstMs: number): number => Math.min(firstMs * 3 ** (times - 1), longestDelayMs);
 
 /** Takes turns from the queue whenever it has free slots, and no more than those. */
 export function createWorker(
@@ -70,7 +76,11 @@ export function createWorker(
     const keeping = setInterval(() => turns.get(key)?.delivery.keep(), settings.keepEveryMs);
     const done = runTurn(delegate(key, delivery), stopping.signal, giveUp.signal)
       // The queue hands it out again; by then the log says how far it came.
-      .catch((failure: unknown) => report(failure, delivery.entry))
+      .catch((failure: unknown) => {
+        const newest = turns.get(key)?.delivery ?? delivery;
+        newest.giveBack(delayAfter(newest.times, settings.firstDelayMs));
+        report(failure, delivery.entry);
+      })
       .finally(() => {
         clearInterval(keeping);
         turns.delete(key);
@@ -84,6 +94,7 @@ export function createWorker(
     const newest = (): Delivery<JobQueued> => turns.get(key)?.delivery ?? first;
     return {
       entry: first.entry,
+      times: first.times,
       acknowledge: () => newest().acknowledge(),
       keep: () => newest().keep(),
       giveBack: (delayMs) => newest().giveBack(delayMs),

@@ -45,10 +45,10 @@ describe("starting a job whose turn it is", () => {
 });
 
 describe("starting a job that is being processed", () => {
-  it("is a repeat when the worker holds the lease", () => {
+  it("gives a lease of its own also to the worker that has the one before, as it begins anew what it broke off", () => {
     given(...processing())
       .when(startJob())
-      .recordsNothing();
+      .records(jobStarted());
   });
 
   it("takes it over from a worker that is gone", () => {

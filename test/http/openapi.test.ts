@@ -7,7 +7,7 @@ import { allParts, documentOfAll, type RunningApi, startApi } from "../support/r
 
 /** What no route answers, and what only workers are refused. */
 const ofNoRoute = ["route-not-found", "method-not-allowed", "invalid-request", "request-timeout", "headers-too-large"];
-const ofWorkers = ["turn-not-open", "lease-lost"];
+const ofWorkers = ["turn-not-open", "too-many-takeovers", "lease-lost"];
 
 describe("The OpenAPI document", () => {
   let api: RunningApi;

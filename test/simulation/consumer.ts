@@ -7,6 +7,7 @@ type Item<Event extends WaybillEvent> = {
   readonly entry: StoredEvent<Event>;
   visibleAtMs: number;
   isAcknowledged: boolean;
+  times: number;
 };
 
 export type Consumer<Event extends WaybillEvent> = {
@@ -52,6 +53,7 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
     };
     return {
       entry: item.entry,
+      times: item.times,
       acknowledge: () => settle(() => acknowledge(item)),
       keep: () => tell(showAfter(ackWaitMs)),
       giveBack: (delayMs) => settle(showAfter(delayMs)),
@@ -63,7 +65,7 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
 
   return {
     add: (entry) => {
-      items.push({ entry, visibleAtMs: 0, isAcknowledged: false });
+      items.push({ entry, visibleAtMs: 0, isAcknowledged: false, times: 0 });
       for (const { process, arrived } of listeners) {
         if (!world.strikes(world.faults.lostMessages)) world.tell(process, world.latency(), arrived);
       }
@@ -74,6 +76,7 @@ export function createConsumer<Event extends WaybillEvent>(world: World, ackWait
       return taken.map(({ item }) => {
         const isRepeated = world.strikes(world.faults.repeats);
         if (!isRepeated) item.visibleAtMs = world.nowMs() + ackWaitMs;
+        item.times += 1;
         world.note(`  #${item.entry.sequence} ${item.entry.event.type} goes to ${process.name}`);
         return toDelivery(process, item);
       });

@@ -33,6 +33,8 @@ export function createMailWorld(world: World, shared: SharedLog) {
   let putsOffUntil = 0;
   /** Others who know why a mail must not be handed over now. */
   const isRefused: ((address: string, atMs: number) => string | null)[] = [];
+  /** Addresses whose mail is the death of its worker. */
+  const deadly = new Set<string>();
 
   world.onEnd.push((process) => {
     for (const handover of handovers) {
@@ -100,6 +102,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
   return {
     handovers,
     isRefused,
+    deadly,
     goAway: (forMs: number): void => {
       world.note(`the mail server is away for ${(forMs / 1000).toFixed(1)} s`);
       awayUntil = world.nowMs() + forMs;
@@ -134,6 +137,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
         new Promise((resolve) => {
           if (process.state === "dead") return;
           const handover = begin(process, mail);
+          if (deadly.has(mail.to)) world.crash(process);
           world.leave(process, () => {
             world.schedule(world.chance.between(1, 60), () => {
               const { outcome, isTaken } = decide(handover);

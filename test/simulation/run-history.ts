@@ -4,6 +4,7 @@ import { startsOutOfOrder } from "./group-order.ts";
 import { createRivals, faultsOfContent } from "./rivals.ts";
 import { type Moment, type Order, type Scenario, scenarioOf, type Unrest } from "./scenario.ts";
 import { createService } from "./service.ts";
+import { faultsOfTakeovers } from "./takeovers.ts";
 import { installVirtualTime } from "./virtual-time.ts";
 import { faultsOfJob } from "./what-must-hold.ts";
 import { createWorld } from "./world.ts";
@@ -39,6 +40,12 @@ export async function runHistory(seed: number, scenario: Scenario = scenarioOf(s
     restoreTime();
   }
 }
+
+/** Nothing ends a worker but orders, and nobody is taken for dead who is not. */
+const isCalm = ({ faults, logOutages, deadly }: Scenario): boolean =>
+  [faults.crashes, faults.freezes, faults.lostProbes].every((often) => often === 0) &&
+  logOutages.length === 0 &&
+  deadly === null;
 
 /** A job that was not created yet is in no group. */
 const isGrouped = (view: JobView | null): boolean => view !== null && view.settings.groupSha256 !== null;
@@ -93,6 +100,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   for (const unsubscription of scenario.unsubscriptions) {
     at(unsubscription, () => service.suppressions.add(addressOf(unsubscription.job, unsubscription.recipient)));
   }
+  if (scenario.deadly !== null) mail.deadly.add(addressOf(scenario.deadly.job, scenario.deadly.recipient));
   for (const unrest of scenario.unrest) at(unrest, () => causeUnrest(unrest));
   let mustEndAtMs = Number.POSITIVE_INFINITY;
   world.schedule(scenario.healedAfterMs, () => {
@@ -111,6 +119,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
     const own = mail.handovers.filter((handover) => handover.jobId === jobId);
     for (const fault of faultsOfJob(jobId, shared.historyOf(jobId), own, isHeldBack(jobId))) world.violated(fault);
     for (const fault of await faultsOfContent(service, jobId, scenario.rivals.length > 0)) world.violated(fault);
+    for (const fault of faultsOfTakeovers(jobId, shared.historyOf(jobId), isCalm(scenario))) world.violated(fault);
   }
   for (const fault of startsOutOfOrder(shared.entries)) world.violated(fault);
   return {

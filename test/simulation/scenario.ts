@@ -86,6 +86,8 @@ export type Scenario = {
   readonly unsubscriptions: readonly Unsubscription[];
   readonly unrest: readonly Unrest[];
   readonly rivals: readonly Rival[];
+  /** A worker that begins to hand over a mail to this recipient dies of it. */
+  readonly deadly: { readonly job: number; readonly recipient: number } | null;
 };
 
 /** Often never, so that every kind of fault is also seen without the others. */
@@ -190,6 +192,10 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   rivals: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(rival, { minLength: 1, maxLength: 4 }) },
+  ),
+  deadly: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.record({ job: fc.nat({ max: 2 }), recipient: fc.nat({ max: 7 }) }) },
   ),
 });
 

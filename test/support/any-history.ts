@@ -32,6 +32,7 @@ type Step = (turn: Turn & Opening) => JobCommand | RecipientEvent | EventOfJob;
 
 const ask = fc.oneof(
   { weight: 6, arbitrary: fc.constant("start" as const) },
+  { weight: 1, arbitrary: fc.constantFrom("release", "endTakeovers") },
   { weight: 8, arbitrary: fc.constantFrom("fail", "retry", "retryLater", "resume") },
   { weight: 3, arbitrary: fc.constantFrom("reschedule", "complete", "cancel", "pause", "requeue", "ignore") },
 );
@@ -43,6 +44,10 @@ const commandStep: fc.Arbitrary<Step> = command.map(({ at, worker, turnFor, scop
   switch (ask) {
     case "start":
       return example.startJob({ ...lease, opening: turn.opening });
+    case "release":
+      return example.releaseJob(lease);
+    case "endTakeovers":
+      return example.endTakeovers({ at, ...turnFor(turn), opening: turn.opening });
     case "complete":
       return example.completeJob(lease);
     case "fail":

@@ -84,6 +84,7 @@ const { type, priority } = settings;
 export const jobCreated = event("JobCreated", settings);
 export const jobQueued = event("JobQueued", { ...turn, opening: 0, type, priority, isCrowded: false });
 export const jobStarted = event("JobStarted", lease);
+export const jobReleased = event("JobReleased", lease);
 /** After attempt 1: attempt 2 is to come. */
 export const jobRetryScheduled = event("JobRetryScheduled", {
   run: 1,
@@ -185,6 +186,8 @@ export const createJob = (overrides: Partial<JobSettings> = {}): JobCommand => (
   settings: { ...settings, ...overrides },
 });
 export const startJob = command("StartJob", { ...lease, opening: 0 });
+export const releaseJob = command("ReleaseJob", lease);
+export const endTakeovers = command("EndTakeovers", { ...turn, opening: 0, counts: counts({ sent: 1, pending: 2 }) });
 export const completeJob = command("CompleteJob", { ...lease, counts: counts({ sent: 3 }) });
 export const failJob = command("FailJob", {
   ...lease,

@@ -40,6 +40,7 @@ describe("jobs of several kinds", () => {
   const givenBack: number[] = [];
   const delivered = (entry: StoredEvent<JobQueued>): Delivery<JobQueued> => ({
     entry,
+    times: 1,
     acknowledge: () => expect.fail("Acknowledged, it would never come back."),
     keep: () => {},
     giveBack: (delayMs) => void givenBack.push(delayMs),

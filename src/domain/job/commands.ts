@@ -11,6 +11,10 @@ export type JobCommand =
   | Command<"CreateJob", { readonly settings: JobSettings }>
   /** Said by a worker that was handed the job and made sure that no other one alive is doing it. */
   | Command<"StartJob", OfLease & Opening>
+  /** Said by a worker that is stopping, or that the log kept from going on: neither is for the job to answer for. */
+  | Command<"ReleaseJob", OfLease>
+  /** Said by a worker that was refused the lease because the attempt was taken over too often. */
+  | Command<"EndTakeovers", Turn & Opening & { readonly counts: RecipientCounts }>
   | Command<"CompleteJob", OfLease & { readonly counts: RecipientCounts }>
   | Command<"FailJob", OfLease & { readonly error: JobError; readonly counts: RecipientCounts }>
   | Command<

@@ -5,18 +5,27 @@ import type { JobCommand } from "./commands.ts";
 import { abandon, type Erased, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
 import { hasEnded, pause, reschedule, resume } from "./hold-back.ts";
+import { endTakeovers, holdsLease, isSameTurn, release, start, takeoversOnStart } from "./lease.ts";
 
 type Waiting = "pending" | "scheduled" | "retrying";
 type Ended = "completed" | "cancelled";
 
 /** `attempt` is the one that is being made, or that comes next. */
-type Known = Turn & Opening & { readonly settings: JobSettings; readonly hasStarted: boolean; readonly erased: Erased };
+type Known = Turn &
+  Opening & {
+    readonly settings: JobSettings;
+    readonly hasStarted: boolean;
+    readonly erased: Erased;
+    /** How often the attempt was taken over: see mostTakeovers. */
+    readonly takeovers: number;
+  };
 
 export type JobState =
   /** `isAbandoned`: content was stored for a job that was never created; it is erased, and the id is used no more. */
   | { readonly status: "absent"; readonly isAbandoned: boolean }
   | (Known & { readonly status: Waiting | "paused" | Ended })
-  | (Known & { readonly status: "processing"; readonly worker: string })
+  /** Released, it is nobody's, and is handed out again. */
+  | (Known & { readonly status: "processing"; readonly worker: string; readonly isReleased: boolean })
   /** What was decided about the dead letter of the run. */
   | (Known & { readonly status: "failed"; readonly requeuedAs: string | null; readonly isIgnored: boolean });
 
@@ -36,6 +45,7 @@ export type JobRejection =
         | "job-requeued"
         | "job-not-paused"
         | "turn-not-open"
+        | "too-many-takeovers"
         | "lease-lost";
       readonly currentStatus: Existing["status"];
     }
@@ -51,6 +61,10 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
     switch (command.type) {
       case "StartJob":
         return start(command, state);
+      case "ReleaseJob":
+        return release(command, state);
+      case "EndTakeovers":
+        return endTakeovers(command, state);
       case "CompleteJob":
         return complete(command, state);
       case "FailJob":
@@ -78,15 +92,19 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
     if (state.status === "absent") return { ...state, isAbandoned: event.type === "JobContentErased" };
-    const { settings, hasStarted, erased, run, attempt, opening } = state;
-    const known: Known = { settings, hasStarted, erased, run, attempt, opening };
+    const { settings, hasStarted, erased, run, attempt, opening, takeovers } = state;
+    const known: Known = { settings, hasStarted, erased, run, attempt, opening, takeovers };
     switch (event.type) {
-      case "JobStarted":
-        return { ...known, ...turnOf(event.data), hasStarted: true, status: "processing", worker: event.data.worker };
+      case "JobStarted": {
+        const started = { ...known, ...turnOf(event.data), hasStarted: true, takeovers: takeoversOnStart(state) };
+        return { ...started, status: "processing", worker: event.data.worker, isReleased: false };
+      }
+      case "JobReleased":
+        return state.status === "processing" ? { ...state, isReleased: true } : state;
       case "JobRetryScheduled":
-        return { ...known, ...turnOf(event.data), opening: 0, status: "retrying" };
+        return { ...known, ...turnOf(event.data), opening: 0, takeovers: 0, status: "retrying" };
       case "JobRetried":
-        return { ...known, ...turnOf(event.data), opening: 0, status: "pending" };
+        return { ...known, ...turnOf(event.data), opening: 0, takeovers: 0, status: "pending" };
       case "JobResumed":
         return { ...known, ...openingOf(event.data), status: statusUntil(event.data.notBefore) };
       case "JobRescheduled": {
@@ -127,6 +145,7 @@ const created = (settings: JobSettings): JobState => ({
   run: 1,
   attempt: 1,
   opening: 0,
+  takeovers: 0,
 });
 
 function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
@@ -137,27 +156,6 @@ function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
   }
   const isRepeat = state.settings.requestSha256 === command.settings.requestSha256;
   return isRepeat ? accepted() : rejected({ code: "idempotency-key-reused" });
-}
-
-/**
- * A job that another worker is processing is taken over: who says StartJob has made sure that the other one is gone,
- * and where that was a mistake, the older one finds its lease lost before it claims another recipient.
- */
-function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
-  const isOpen = isSameTurn(command, state) && command.opening === state.opening;
-  if (!isOpen || !(isWaiting(state) || state.status === "processing")) {
-    return rejected({ code: "turn-not-open", currentStatus: state.status });
-  }
-  if (state.status === "processing" && state.worker === command.worker) return accepted();
-  if (!state.hasStarted && hasPassed(state.settings.notAfter, command.at)) {
-    const message = `The job was not to start after ${state.settings.notAfter}.`;
-    return accepted({
-      type: "JobFailed",
-      at: command.at,
-      data: { ...turnOf(command), error: { code: "expired", message }, counts: null },
-    });
-  }
-  return accepted({ type: "JobStarted", at: command.at, data: { ...turnOf(command), worker: command.worker } });
 }
 
 function complete(command: CommandOf<"CompleteJob">, state: Existing): JobDecision {
@@ -195,13 +193,3 @@ function cancel(command: CommandOf<"CancelJob">, state: Existing): JobDecision {
   if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: state.status });
   return accepted({ type: "JobCancelled", at: command.at, data: { reason: command.reason } });
 }
-
-const isWaiting = (state: Existing): boolean =>
-  state.status === "pending" || state.status === "scheduled" || state.status === "retrying";
-
-const isSameTurn = (one: Turn, other: Turn): boolean => one.run === other.run && one.attempt === other.attempt;
-
-const holdsLease = (command: Turn & { readonly worker: string }, state: Existing): boolean =>
-  state.status === "processing" && state.worker === command.worker && isSameTurn(command, state);
-
-const hasPassed = (deadline: Instant | null, now: Instant): boolean => deadline !== null && deadline < now;

@@ -61,6 +61,8 @@ export type JobEvent =
   | Message<"JobCreated", JobSettings>
   /** The lease: from here on `worker`, and nobody else, does this attempt. */
   | Message<"JobStarted", Turn & { readonly worker: string }>
+  /** The lease given back before the end of the attempt, by a worker that is stopping, say: to start it then is no takeover. */
+  | Message<"JobReleased", Turn & { readonly worker: string }>
   /** `attempt` is the next one, to begin at `nextAttemptAt`. */
   | Message<
       "JobRetryScheduled",

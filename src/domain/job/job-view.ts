@@ -136,6 +136,8 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       return event.data.run === view.run ? { ...view, rows: Math.max(view.rows, event.data.rows) } : view;
     case "JobContentErased":
       return { ...view, settings: settingsAfter(view.settings, event.data) };
+    // Its attempt goes on with the worker that takes it next.
+    case "JobReleased":
     case "JobRequeued":
     case "DeadLetterIgnored":
     case "WebhookDelivered":

@@ -10,7 +10,14 @@ export const ordinal = Type.Integer({ minimum: 1 });
 export const jobId = Type.String({ format: "uuid" });
 export const priority = Type.Enum(["high", "normal", "low"]);
 
-export const error = Type.Object({ code: text, message: text }, { title: "Error" });
+/** Kinds of jobs add codes of their own. */
+const code = Type.String({
+  description:
+    "Stable. Of a failed job: `too-many-failures`, `attempts-exhausted`, `smtp-unavailable`, `expired`, `content-erased`, " +
+    "`too-many-takeovers` (within one attempt five workers took it over from one that died or broke off), among others.",
+});
+
+export const error = Type.Object({ code, message: text }, { title: "Error" });
 
 /** They add up to the total. */
 export const progress = Type.Object(

@@ -7,6 +7,7 @@ export const eventTypes = Object.keys({
   JobCreated: true,
   JobQueued: true,
   JobStarted: true,
+  JobReleased: true,
   JobRetryScheduled: true,
   JobPaused: true,
   JobResumed: true,

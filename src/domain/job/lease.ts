@@ -1,0 +1,82 @@
+import { accepted, type Decision, rejected } from "../decider.ts";
+import type { Instant } from "../message.ts";
+import type { JobCommand } from "./commands.ts";
+import type { JobRejection, JobState } from "./decider.ts";
+import type { JobEvent, Opening, Turn } from "./events.ts";
+
+type Existing = Exclude<JobState, { status: "absent" }>;
+type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
+type OfWorker = Turn & { readonly worker: string };
+type JobDecision = Decision<JobEvent, JobRejection>;
+
+/**
+ * So often within one attempt a job is taken over from a worker that died or broke off. A job that ends each of its
+ * workers would else come back for ever, and mail those in doubt once more each time.
+ */
+export const mostTakeovers = 5;
+
+/**
+ * A job that a worker is processing is taken over: who says StartJob has made sure that no other one is doing it, and
+ * where that was a mistake, the older one finds its lease lost before it claims another recipient. A worker takes over
+ * from itself as well, when it begins anew what it broke off: what it does then is done under a lease of its own.
+ */
+export function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
+  if (!isOpen(command, state)) return rejected({ code: "turn-not-open", currentStatus: state.status });
+  if (isWornOut(state)) return rejected({ code: "too-many-takeovers", currentStatus: state.status });
+  if (!state.hasStarted && hasPassed(state.settings.notAfter, command.at)) {
+    const message = `The job was not to start after ${state.settings.notAfter}.`;
+    return accepted({
+      type: "JobFailed",
+      at: command.at,
+      data: { ...turnOf(command), error: { code: "expired", message }, counts: null },
+    });
+  }
+  return accepted({ type: "JobStarted", at: command.at, data: { ...turnOf(command), worker: command.worker } });
+}
+
+/** The attempt goes on with the worker that takes it next, which takes nothing over. */
+export function release(command: CommandOf<"ReleaseJob">, state: Existing): JobDecision {
+  if (state.status === "processing" && state.isReleased && isHolder(command, state)) return accepted();
+  if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
+  return accepted({ type: "JobReleased", at: command.at, data: { ...turnOf(command), worker: command.worker } });
+}
+
+/** The end of a job that was taken over too often, decided by a worker that was refused its lease for it. */
+export function endTakeovers(command: CommandOf<"EndTakeovers">, state: Existing): JobDecision {
+  const isAbandoned = state.status === "failed" && isSameTurn(command, state);
+  if (isAbandoned) return accepted();
+  if (!isOpen(command, state) || !isWornOut(state)) {
+    return rejected({ code: "turn-not-open", currentStatus: state.status });
+  }
+  const message = `Attempt ${command.attempt} was begun ${mostTakeovers + 1} times, and each time the worker died or broke off before its end.`;
+  const error = { code: "too-many-takeovers", message };
+  return accepted({ type: "JobFailed", at: command.at, data: { ...turnOf(command), error, counts: command.counts } });
+}
+
+/** How often the attempt has been taken over once a worker holds the lease. */
+export const takeoversOnStart = (state: Existing): number => state.takeovers + (isLeftBehind(state) ? 1 : 0);
+
+export const holdsLease = (command: OfWorker, state: Existing): boolean =>
+  state.status === "processing" && !state.isReleased && isHolder(command, state);
+
+export const isSameTurn = (one: Turn, other: Turn): boolean => one.run === other.run && one.attempt === other.attempt;
+
+const isHolder = (command: OfWorker, state: OfWorker): boolean =>
+  state.worker === command.worker && isSameTurn(command, state);
+
+const isOpen = (command: Turn & Opening, state: Existing): boolean =>
+  isSameTurn(command, state) &&
+  command.opening === state.opening &&
+  (isWaiting(state) || state.status === "processing");
+
+const isWaiting = (state: Existing): boolean =>
+  state.status === "pending" || state.status === "scheduled" || state.status === "retrying";
+
+/** A worker took it, and has neither ended the attempt nor given it back. */
+const isLeftBehind = (state: Existing): boolean => state.status === "processing" && !state.isReleased;
+
+const isWornOut = (state: Existing): boolean => isLeftBehind(state) && state.takeovers >= mostTakeovers;
+
+const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
+
+const hasPassed = (deadline: Instant | null, now: Instant): boolean => deadline !== null && deadline < now;

@@ -1,0 +1,28 @@
+import type { Entry } from "./shared-log.ts";
+
+/** What a job may be taken over within one attempt: src/domain/job/lease.ts says so, and here it is said once more. */
+const mostTakeovers = 5;
+
+/** What is wrong with how often a job was taken over; in a calm world it never is. */
+export function faultsOfTakeovers(jobId: string, history: readonly Entry[], isCalm: boolean): string[] {
+  const faults: string[] = [];
+  let attempt = "";
+  let isHeld = false;
+  let takeovers = 0;
+  for (const { event, channel, sequence } of history) {
+    if (event.type === "JobStarted") {
+      const started = `${event.data.run}/${event.data.attempt}`;
+      if (started !== attempt) takeovers = 0;
+      else if (isHeld) takeovers += 1;
+      attempt = started;
+      if (takeovers > mostTakeovers) faults.push(`${jobId} was taken over once more than it may be at #${sequence}`);
+      if (takeovers > 0 && isCalm)
+        faults.push(`${jobId} was taken over at #${sequence} from a worker that had not died`);
+    }
+    if (event.type === "JobFailed" && event.data.error.code === "too-many-takeovers" && takeovers < mostTakeovers) {
+      faults.push(`${jobId} failed at #${sequence} as if it had been taken over more than ${takeovers} times`);
+    }
+    if (channel === "job") isHeld = event.type === "JobStarted";
+  }
+  return faults;
+}

@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { expect } from "chai";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { countRecipients, emptyLedger } from "../../src/domain/recipients/ledger.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { deadLetterFromLog } from "../../src/history/dead-letter-from-log.ts";
+import type { WorkOfTurn } from "../../src/workers/job-work.ts";
+import { eventually } from "../support/eventually.ts";
+import { now } from "../support/examples.ts";
+import { startWriteSide, type WriteSide } from "../support/write-side.ts";
+
+const type = "email.send";
+const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+
+const completed: WorkOfTurn = async () => ({ kind: "completed", counts: countRecipients(emptyLedger(1)) });
+
+describe("a turn that breaks off", () => {
+  let writeSide: WriteSide;
+
+  beforeEach(async () => {
+    writeSide = await startWriteSide();
+    writeSide.startScheduler();
+  });
+
+  afterEach(() => writeSide.cleanUp());
+
+  const becomes = (job: JobRef, status: string, withinMs?: number) =>
+    eventually(async () => {
+      const view = await writeSide.readView(job);
+      expect(view.status).to.equal(status);
+      return view;
+    }, withinMs);
+  const starts = async (job: JobRef): Promise<number> =>
+    (await writeSide.log.readDecisions(job)).filter(({ event }) => event.type === "JobStarted").length;
+
+  it("is taken up again at once, and not only when the queue misses its worker", async () => {
+    let calls = 0;
+    const work: WorkOfTurn = async (...given) => {
+      calls += 1;
+      if (calls === 1) throw new Error("once");
+      return await completed(...given);
+    };
+    writeSide.startWork({ type, work });
+    const job = await writeSide.createJob(["ada@example.com"]);
+    await becomes(job, "completed", 8000);
+    expect(await starts(job)).to.equal(2);
+    expect(writeSide.reported.map(String)).to.deep.equal(["Error: once"]);
+  });
+
+  it("makes the job fail once five have taken it over, with a dead letter that says why", async () => {
+    const mailed: number[] = [];
+    const work: WorkOfTurn = async ({ ledger: { cells } }, _lease, books) => {
+      mailed.push(cells.length);
+      await books.claim([0]);
+      throw new Error("each time");
+    };
+    for (let workers = 0; workers < 2; workers += 1) writeSide.startWork({ type, work }, { firstDelayMs: 5 });
+    const job = await writeSide.createJob(["ada@example.com", "bob@example.com"]);
+    const { error } = await becomes(job, "failed", 20_000);
+    expect(error?.code).to.equal("too-many-takeovers");
+    expect(await starts(job)).to.equal(6);
+    expect(mailed).to.have.lengthOf(6);
+    const letter = await deadLetterFromLog(writeSide.log, writeSide.contentStore, job, 1);
+    expect(letter).to.deep.include({ attempt: 1, error, status: "open" });
+    expect(letter?.progress).to.include({ total: 2, pending: 2, sent: 0 });
+
+    // By hand it begins anew.
+    const retry = { type: "RetryJob", at: now, scope: "unsent", reason: null } as const;
+    await handleCommand(writeSide.log, job, retry, cause);
+    await eventually(async () => expect(await starts(job)).to.be.at.least(8));
+  });
+
+  it("is none where its worker is stopped, however often that happens", async () => {
+    const untilStopped: WorkOfTurn = async (_held, _lease, _books, { stopping }) => {
+      if (!stopping.aborted) await once(stopping, "abort");
+      return { kind: "interrupted" };
+    };
+    const job = await writeSide.createJob(["ada@example.com"]);
+    for (let restart = 1; restart <= 7; restart += 1) {
+      const worker = writeSide.startWork({ type, work: untilStopped });
+      await eventually(async () => expect(await starts(job)).to.equal(restart));
+      await worker.stop(5000);
+    }
+    writeSide.startWork({ type, work: completed });
+    await becomes(job, "completed");
+  });
+});
