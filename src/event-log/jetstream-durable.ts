@@ -32,7 +32,7 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     max_ack_pending: 20_000,
     ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
-  const manager = await asking(connection, () => connection.nats.jetstreamManager());
+  const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
   const found = await asking(connection, () => findConsumer(manager, consumer));
   if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
   else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {

@@ -50,8 +50,8 @@ export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   return {
     measure: (queue) => ({
       ...queue,
-      take: async (limit) => {
-        const deliveries = await queue.take(limit);
+      take: async (limit, inHand) => {
+        const deliveries = await queue.take(limit, inHand);
         for (const { entry } of deliveries) {
           const { at, data } = entry.event;
           const turn = { sinceMs: Date.parse(at), priority: data.priority };

@@ -3,6 +3,7 @@ import type { Lane as LaneName } from "../event-log/event-log.ts";
 import { type JetStreamConnection, nanosOf } from "../event-log/jetstream-connection.ts";
 import { type DurableConsumer, nextMessages } from "../event-log/jetstream-durable.ts";
 import { isStatus } from "../event-log/jetstream-message.ts";
+import { createStandingRequest } from "./jetstream-standing-request.ts";
 
 /**
  * How long the server keeps a request for which there is no message. With `no_wait` it would say so at once, but 2.9
@@ -11,13 +12,22 @@ import { isStatus } from "../event-log/jetstream-message.ts";
 const expiresMs = 100;
 /** Releases up to 2.9.15 forget to say when the time is up. */
 const silenceMs = 150;
-/** A lane that was found empty is asked again after this, hint or no hint. */
+/** A lane that was found empty is asked again after this, hint or no hint, by a worker that has turns in hand. */
 const lookAgainAfterMs = 500;
 /** A hint may be here before its message is in the log: then the lane is asked once more, a moment later. */
 const hintIsYoungForMs = 50;
 const askOnceMoreAfterMs = 20;
 /** What came when nobody waited for it is handed back after this, unless it was taken. */
 const keptForMs = 50;
+/**
+ * For each turn that a worker has in hand it leaves a new one to the others for so long. An idle worker needs a
+ * millisecond or two to ask; where all are busy, what waits for longer is taken without any delay.
+ */
+const leaveToOthersMs = 20;
+/** From then on one that is busy asks for as many as it has room for. */
+const leftByAllAfterMs = 200;
+/** A standing request is answered the moment that a turn comes; one that was lost on the server would hide it. */
+const standingAnswersWithinMs = 200;
 
 /** The turns of one lane, as the consumer that all workers share hands them out. */
 export type Lane = {
@@ -26,12 +36,16 @@ export type Lane = {
   /** Something is likely to be there, or nobody has looked for a while. */
   mayHaveWork(): boolean;
   /**
-   * Up to `limit` messages, a moment later at most; none, at once, where none is likely. Rejects, with an error of
-   * NATS, where there is no such consumer.
+   * Up to `limit` messages, a moment later at most, and fewer the more are in hand; none, at once, where none is
+   * likely. Rejects, with an error of NATS, where there is no such consumer.
    */
-  take(limit: number): Promise<readonly Msg[]>;
+  take(limit: number, inHand: number): Promise<readonly Msg[]>;
   /** A message may have come. */
   hint(): void;
+  /** The server may know of no request any more, and messages may have come. */
+  reconnected(): void;
+  /** Nothing is taken any more: what the server would still hand over goes to others. */
+  close(): void;
 };
 
 type Round = { readonly messages: Msg[]; outstanding: number; readonly settle: () => void };
@@ -39,8 +53,8 @@ type Round = { readonly messages: Msg[]; outstanding: number; readonly settle: (
 /**
  * Asks for one message a request, and counts the answers: of a request for several nobody is told when its last one
  * was answered. How many are asked for is how many are likely to be there, by the hints and by what was found before.
- * Where none is, one is asked for all the same, now and then, and nobody waits for it: what comes then, or too late,
- * wakes whoever takes.
+ * A worker with nothing in hand leaves one request with the server for seconds, which costs an idle service next to
+ * nothing; one that is busy asks now and then, and does not wait for it. What comes then, or too late, wakes the worker.
  */
 export function createLane(
   connection: JetStreamConnection,
@@ -55,28 +69,44 @@ export function createLane(
   let unclaimed: Msg[] = [];
   let refusal: NatsError | null = null;
   let likely = 0;
+  /** Since when something is likely to be there. */
+  let likelySince = Number.NEGATIVE_INFINITY;
   let hintedAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let looking: NodeJS.Timeout | undefined;
 
+  const expect = (atLeast: number): void => {
+    if (likely === 0) likelySince = performance.now();
+    likely = Math.max(likely, atLeast);
+  };
+  const lookAgainIn = (ms: number): void => {
+    clearTimeout(looking);
+    looking = setTimeout(lookAgain, ms).unref();
+  };
+  const handBack = (message: Msg): void => {
+    if (message.reply) connection.say(message.reply, "-NAK");
+  };
   const keep = (message: Msg): void => {
     unclaimed.push(message);
-    likely += 1;
+    expect(likely + 1);
     setTimeout(() => {
       if (!unclaimed.includes(message)) return;
       unclaimed = unclaimed.filter((other) => other !== message);
-      if (message.reply) connection.say(message.reply, "-NAK");
+      handBack(message);
     }, keptForMs).unref();
     lookAgain();
   };
+  const refuse = (): void => {
+    refusal = NatsError.errorForCode(ErrorCode.NoResponders);
+    round?.settle();
+  };
+  const standing = createStandingRequest(connection, next, { came: keep, refused: refuse });
   /** An answer to an earlier question may be taken for one to the next: then that one comes when nobody waits for it. */
   const heard = (message: Msg): void => {
     if (!isStatus(message)) {
       if (round === null) keep(message);
       else round.messages.push(message);
-    } else if (message.headers?.code === 503) {
-      refusal = NatsError.errorForCode(ErrorCode.NoResponders);
-      round?.settle();
-    }
+    } else if (message.headers?.code === 503) refuse();
     if (round === null) return;
     round.outstanding -= 1;
     if (round.outstanding === 0) round.settle();
@@ -104,10 +134,28 @@ export function createLane(
     });
   };
 
-  const isDue = (): boolean => performance.now() - askedAt > lookAgainAfterMs;
-  const askOnceMore = (): void => {
-    likely = Math.max(likely, 1);
-    lookAgain();
+  const isDue = (): boolean => !standing.isOut() && performance.now() - askedAt > lookAgainAfterMs;
+  const look = (inHand: number): void => {
+    if (inHand === 0 && !standing.isOut()) {
+      standing.ask();
+      askedAt = performance.now();
+    } else if (likely === 0 && isDue()) ask(1);
+  };
+  /** How many a worker may ask for now that has so many in hand; where it is too early, it looks again when it may. */
+  const fairCount = (limit: number, inHand: number): number => {
+    const wanted = Math.min(limit, likely);
+    if (wanted === 0) return 0;
+    const now = performance.now();
+    if (standing.isOut() || inHand > 0) {
+      const isLeftSince = likelySince + (standing.isOut() ? standingAnswersWithinMs : inHand * leaveToOthersMs);
+      // However long the process stood still meanwhile: others may have done so, too.
+      const waitMs = Math.max(isLeftSince, now - likelySince < leftByAllAfterMs ? askedAt + leaveToOthersMs : 0) - now;
+      if (waitMs > 0) {
+        lookAgainIn(Math.ceil(waitMs));
+        return 0;
+      }
+    }
+    return now - likelySince < leftByAllAfterMs ? 1 : wanted;
   };
   const throwRefusal = (): void => {
     const failure = refusal;
@@ -119,12 +167,12 @@ export function createLane(
     name,
     consumer,
     mayHaveWork: () => likely > 0 || isDue(),
-    take: async (limit) => {
+    take: async (limit, inHand) => {
       const kept = unclaimed.splice(0, limit);
       if (kept.length > 0) return kept;
       throwRefusal();
-      if (likely === 0 && isDue()) ask(1);
-      const count = Math.min(limit, likely);
+      look(inHand);
+      const count = fairCount(limit, inHand);
       if (count === 0) return [];
       const before = likely;
       const messages = await askAndWait(count);
@@ -132,14 +180,28 @@ export function createLane(
       else {
         // What was hinted at meanwhile may be there by now.
         likely = Math.max(0, likely - before);
-        if (performance.now() - hintedAt < hintIsYoungForMs) setTimeout(askOnceMore, askOnceMoreAfterMs).unref();
+        if (performance.now() - hintedAt < hintIsYoungForMs) {
+          setTimeout(() => {
+            expect(1);
+            lookAgain();
+          }, askOnceMoreAfterMs).unref();
+        }
       }
       if (messages.length === 0) throwRefusal();
       return messages;
     },
     hint: () => {
-      likely += 1;
+      expect(likely + 1);
       hintedAt = performance.now();
+    },
+    reconnected: () => {
+      standing.forget();
+      expect(likely + 1);
+    },
+    close: () => {
+      clearTimeout(looking);
+      standing.close();
+      for (const message of unclaimed.splice(0)) handBack(message);
     },
   };
 }

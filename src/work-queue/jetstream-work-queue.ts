@@ -43,12 +43,15 @@ export function createJetStreamWorkQueue(
     ),
   );
 
+  let inHandNow = 0;
+
   const takeFrom = async (lane: Lane, limit: number): Promise<Delivery<JobQueued>[]> => {
     for (;;) {
-      const messages = await lane.take(limit);
+      const messages = await lane.take(limit, inHandNow);
       const deliveries = messages.flatMap(
         (message) => readDelivery<JobQueued>(connection, prefix, message, notice) ?? [],
       );
+      inHandNow += deliveries.length;
       if (deliveries.length > 0 || messages.length === 0) return deliveries;
     }
   };
@@ -65,9 +68,10 @@ export function createJetStreamWorkQueue(
   };
 
   return {
-    take: (limit) =>
+    take: (limit, inHand = 0) =>
       asking(connection, async () => {
         await ensureLanes();
+        inHandNow = inHand;
         try {
           return await serve(limit);
         } catch (failure) {
@@ -91,12 +95,13 @@ export function createJetStreamWorkQueue(
         nats.subscribe(channelFilter(prefix, lane.name), { callback: () => hint(lane) }),
       );
       const stopListening = connection.onReconnect(() => {
-        for (const lane of lanes) lane.hint();
+        for (const lane of lanes) lane.reconnected();
         arrived();
       });
       return () => {
         arrived = () => {};
         stopListening();
+        for (const lane of lanes) lane.close();
         if (!nats.isClosed()) for (const subscription of subscriptions) subscription.unsubscribe();
       };
     },

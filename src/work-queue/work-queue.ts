@@ -5,9 +5,10 @@ import type { Delivery } from "../event-log/delivery.ts";
 export interface WorkQueue {
   /**
    * Turns that wait, up to `limit`, of the highest priority there is; none when none is known of. What is found then is
-   * told by `onArrival`, and handed back where nobody takes it at once. Throws LogUnavailable.
+   * told by `onArrival`, and handed back where nobody takes it at once. The more turns a worker has in hand, the longer
+   * it leaves a new one to workers that have fewer; one that stays is taken all the same. Throws LogUnavailable.
    */
-  take(limit: number): Promise<readonly Delivery<JobQueued>[]>;
+  take(limit: number, inHand?: number): Promise<readonly Delivery<JobQueued>[]>;
   /** About how many turns wait to be taken for the first time. Throws LogUnavailable. */
   waiting(): Promise<number>;
   /** Calls back when a turn may have come. A hint that can be lost: ask now and then as well. */

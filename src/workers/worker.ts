@@ -105,7 +105,7 @@ export function createWorker(
     try {
       const limit = Math.min(settings.concurrency - turns.size, await settings.mayTake());
       if (limit <= 0) return false;
-      const deliveries = await queue.take(limit);
+      const deliveries = await queue.take(limit, turns.size);
       for (const delivery of deliveries) {
         if (stopping.signal.aborted) delivery.giveBack(0);
         else begin(delivery);

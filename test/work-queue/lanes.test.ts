@@ -93,7 +93,8 @@ describe("A queue of turns", () => {
     // Later servers keep count of what waits, and do not say up to where they have looked.
     if (isAtLeast(opened.connection.nats.info?.version ?? "", [2, 10])) return;
     const queue = openQueue();
-    await queue.take(1);
+    // As a worker that is busy: an idle one asks every five seconds.
+    await queue.take(1, 1);
     for (let count = 0; count < 50; count += 1) {
       const job = newJob();
       await opened.log.append(job, caused(`${job.jobId}/created`, jobCreated()), 0);
@@ -101,7 +102,7 @@ describe("A queue of turns", () => {
     const { lastSequence } = await opened.log.state();
     const manager = await opened.connection.nats.jetstreamManager();
     await eventually(async () => {
-      await queue.take(1);
+      await queue.take(1, 1);
       const { delivered } = await manager.consumers.info(streamName(nats.prefix, "JOBS"), "worker-low-crowd");
       expect(delivered.stream_seq).to.be.at.least(lastSequence);
     }, 5000);

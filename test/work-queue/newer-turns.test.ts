@@ -37,12 +37,14 @@ describe("A turn on the queue that cannot be read", () => {
       { prefix: nats.prefix, type: "email.send", ackWaitMs: 15_000 },
       () => {},
     );
+    const close = queue.onArrival(() => {});
     const message = JSON.stringify({ ...turn, ...attributes });
     await opened.connection.nats.jetstream().publish(subjectOf(nats.prefix, job, "queue.normal"), message);
     await eventually(async () => {
       expect(await queue.take(1)).to.deep.equal([]);
       expect(answers).to.have.lengthOf.at.least(1);
     });
+    close();
     listening.unsubscribe();
     return answers[0] ?? "";
   };
