@@ -12,13 +12,16 @@ import { noLabels } from "../domain/job/job-record.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "./job-from-log.ts";
 
+/** `sequence` is that of the job's last decision, all of which went into it. */
+export type DeadLetterFromLog = { readonly letter: DeadLetterRecord; readonly sequence: number };
+
 /** What a run that failed left behind, from the log without any read model; null where it did not fail. */
 export async function deadLetterFromLog(
   log: EventLog,
   contentStore: ContentStore,
   job: JobRef,
   run: number,
-): Promise<DeadLetterRecord | null> {
+): Promise<DeadLetterFromLog | null> {
   const decisions = await log.readDecisions(job);
   const created = decisions[0]?.event;
   if (created?.type !== "JobCreated") return null;
@@ -26,7 +29,8 @@ export async function deadLetterFromLog(
   if (letter === null) return null;
   const isErased = decisions.some(({ event }) => isWholeErasure(event));
   const { name, subject } = isErased ? noLabels : await readLabels(contentStore, job);
-  return { ...letter, jobId: job.jobId, type: created.data.type, name, subject };
+  const record = { ...letter, jobId: job.jobId, type: created.data.type, name, subject };
+  return { letter: record, sequence: decisions.at(-1)?.sequence ?? 0 };
 }
 
 function foldDeadLetter(decisions: readonly StoredEvent<JobEvent>[], total: number, run: number): DeadLetter | null {

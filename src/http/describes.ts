@@ -26,7 +26,8 @@ export type DescribedAnswer = {
 };
 
 export const requestHeaders = {
-  "Min-Sequence": "The `Event-Sequence` of an earlier answer: the read model is waited for until it has come so far.",
+  "Min-Sequence":
+    "The `Event-Sequence` of an earlier answer, or the id of an event of a stream: the read model is waited for until it has come so far.",
   "Idempotency-Key":
     "1 to 255 visible characters. The same request with the same key makes one job, for ever: send one with every job, as after a 503, or no answer, the job may exist.",
   Prefer: "`wait=N`, at most 60: the answer comes when the job has ended, or after N seconds.",
@@ -36,7 +37,8 @@ export const requestHeaders = {
 export type RequestHeader = keyof typeof requestHeaders;
 
 export const answerHeaders = {
-  "Event-Sequence": "The place in the log of what was stored for this request; take it along as `Min-Sequence`.",
+  "Event-Sequence":
+    "The place in the log of the last event that is in this answer, what was stored for it at the least; take it along as `Min-Sequence`.",
   "Read-Sequence": "How far the read model had come that answered.",
   Location: "The path of the new job.",
   "Idempotency-Replayed": "`true` where the job was there already.",

@@ -1,6 +1,6 @@
-import type { JobRecord } from "../domain/job/job-record.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
+import type { JobMoment } from "../live/job-fold.ts";
 import type { Live } from "../live/live.ts";
 import { type Answer, json } from "./answer.ts";
 import { toLoggable } from "./failure.ts";
@@ -10,7 +10,7 @@ import type { ApiRequest } from "./route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 import { takePlace } from "./take-place.ts";
 
-type Held = Pick<RouteDependencies, "live" | "logger">;
+type Held = Pick<RouteDependencies, "live" | "ownWrites" | "logger">;
 /** Its body is left behind: it may be large, and the wait long. */
 type Waiting = Pick<ApiRequest, "context" | "base" | "gone" | "isStillAdmitted">;
 
@@ -29,7 +29,7 @@ export function holdAnswer(held: Held, asked: ApiRequest, job: JobRef, created: 
 }
 
 async function answerLater(
-  { live, logger }: Held,
+  { live, ownWrites, logger }: Held,
   request: Waiting,
   seconds: number,
   job: JobRef,
@@ -40,8 +40,14 @@ async function answerLater(
   try {
     const found = await awaitEnd(live, job, seconds, place.signal);
     if (found === null) return created;
-    const headers = { ...created.headers, "Preference-Applied": `wait=${seconds}` };
-    const body = { ...(created.body as object), ...toJobAnswer(found, request.base) };
+    // What comes next is to show no less than this answer, here and, by its Event-Sequence, elsewhere.
+    ownWrites.remember(job, found.sequence);
+    const headers = {
+      ...created.headers,
+      "Event-Sequence": String(found.sequence),
+      "Preference-Applied": `wait=${seconds}`,
+    };
+    const body = { ...(created.body as object), ...toJobAnswer(found.job, request.base) };
     return json(body, headers, created.status);
   } catch (failure) {
     const { requestId, traceparent } = request.context;
@@ -52,15 +58,15 @@ async function answerLater(
 }
 
 /** The job once it has ended, or as it stands when the time is up or the client has gone. */
-async function awaitEnd(live: Live, job: JobRef, seconds: number, signal: AbortSignal): Promise<JobRecord | null> {
+async function awaitEnd(live: Live, job: JobRef, seconds: number, signal: AbortSignal): Promise<JobMoment | null> {
   const deadline = performance.now() + seconds * 1000;
   const watch = await live.watch(job, null, signal);
   if (watch === null) return null;
   try {
     for (;;) {
-      const found = watch.now()?.job ?? null;
+      const found = watch.now();
       const leftMs = deadline - performance.now();
-      const hasEnded = found !== null && found.completedAt !== null;
+      const hasEnded = found !== null && found.job.completedAt !== null;
       if (hasEnded || leftMs <= 0 || signal.aborted) return found;
       await watch.sleep(leftMs);
     }

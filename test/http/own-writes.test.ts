@@ -13,6 +13,16 @@ describe("What a process remembers of its own decisions", () => {
     expect(ownWrites.ofTenant("default")).to.equal(9);
   });
 
+  it("grows with what it shows of a job, whichever answer comes first, and asks no list to wait for that", () => {
+    const ownWrites = createOwnWrites();
+    ownWrites.remember(job("a"), 3);
+    ownWrites.show(job("a"), 9);
+    ownWrites.show(job("a"), 7);
+    ownWrites.remember(job("a"), 5);
+    expect(ownWrites.ofJob(job("a"))).to.equal(9);
+    expect(ownWrites.ofTenant("default")).to.equal(5);
+  });
+
   it("is nothing about jobs and tenants of others", () => {
     const ownWrites = createOwnWrites();
     ownWrites.remember(job("a"), 3);

@@ -34,13 +34,14 @@ describe("A mailing that prefers to wait", () => {
   it("is answered once the job has ended, with the job as it is then", async () => {
     const answered = create("wait=30");
     const job = await theNewJob();
-    await happen(api.log, job, [
+    const ended = await happen(api.log, job, [
       jobStarted(),
       recipientSent(),
       jobCompleted({ counts: counts({ total: 1, sent: 1 }) }),
     ]);
     const { status, headers, body } = await answered;
     expect(status).to.equal(201);
+    expect(headers.get("Event-Sequence")).to.equal(String(ended));
     expect(headers.get("Preference-Applied")).to.equal("wait=30");
     expect(headers.get("Location")).to.equal(`/api/jobs/${job.jobId}`);
     expect(body).to.deep.include({ jobId: job.jobId, id: job.jobId, status: "completed", duplicates: 0 });

@@ -81,6 +81,32 @@ describe("Asked for one job", () => {
     expect((await ask(`/api/jobs/${job.jobId}`)).body).to.include({ status: "cancelled" });
   });
 
+  it("the API names with its answer to a decision the last event that is in it", async () => {
+    const { readSide, api } = service;
+    const job = newJob();
+    await readSide.happens(job, jobCreated(), jobStarted());
+    await api.ask("POST", `/api/jobs/${job.jobId}/pause`);
+    const sequence = await readSide.happens(job, recipientSent({ recipient: 0 }));
+    // Said again, it decides nothing.
+    const { headers, body } = await api.ask("POST", `/api/jobs/${job.jobId}/pause`);
+    expect(body.progress).to.include({ sent: 1 });
+    expect(headers.get("Event-Sequence")).to.equal(String(sequence));
+  });
+
+  it("the API shows as much as it has shown before, from the log while the read model is behind", async () => {
+    const { readSide, api } = service;
+    const job = newJob();
+    await readSide.happens(job, jobCreated(), jobStarted(), recipientSent({ recipient: 0 }));
+    await api.ask("POST", `/api/jobs/${job.jobId}/pause`);
+    await readSide.happens(job, recipientSent({ recipient: 1 }));
+    const first = await ask(`/api/jobs/${job.jobId}`);
+    expect(first.body.progress).to.include({ sent: 2 });
+    await project();
+    const second = await ask(`/api/jobs/${job.jobId}`);
+    expect(second.body.progress).to.include({ sent: 2 });
+    expect(Number(second.headers.get("Read-Sequence"))).to.be.at.least(Number(first.headers.get("Read-Sequence")));
+  });
+
   it("the API does not know one that nobody accepted, nor one of another tenant", async () => {
     const foreign = newJob("other");
     await service.readSide.happens(foreign, jobCreated());

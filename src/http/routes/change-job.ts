@@ -135,5 +135,8 @@ async function change<Wish>(
   ownWrites.remember(job, outcome.sequence);
   const changed = await jobFromLog(log, contentStore, job);
   if (changed === null) return jobNotFound();
-  return json(toJobAnswer(changed.job, base), { "Event-Sequence": String(outcome.sequence) });
+  // What has happened since is in the answer, too.
+  const sequence = Math.max(outcome.sequence, changed.sequence);
+  ownWrites.remember(job, sequence);
+  return json(toJobAnswer(changed.job, base), { "Event-Sequence": String(sequence) });
 }

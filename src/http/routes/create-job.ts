@@ -76,6 +76,6 @@ export const createJobRoute = ({
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
       ownWrites.remember(creation.job, creation.sequence);
       const created = toCreatedAnswer(base, creation);
-      return holdAnswer({ live, logger }, asked, creation.job, created);
+      return holdAnswer({ live, ownWrites, logger }, asked, creation.job, created);
     },
   });

@@ -97,9 +97,11 @@ async function ignore(dependencies: RouteDependencies, { context, part, body, in
   const outcome = await handleCommand(log, job, command, toCause(context));
   if (outcome.outcome === "rejected") return refuseLetter(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
-  const letter = await deadLetterFromLog(log, contentStore, job, run);
-  if (letter === null) return deadLetterNotFound();
-  return json(toDeadLetterAnswer(letter), { "Event-Sequence": String(outcome.sequence) });
+  const found = await deadLetterFromLog(log, contentStore, job, run);
+  if (found === null) return deadLetterNotFound();
+  const sequence = Math.max(outcome.sequence, found.sequence);
+  ownWrites.remember(job, sequence);
+  return json(toDeadLetterAnswer(found.letter), { "Event-Sequence": String(sequence) });
 }
 
 /** Without a job there is no dead letter of it either. */

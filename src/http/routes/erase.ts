@@ -78,7 +78,9 @@ async function eraseContent(
   await untilForgotten(dependencies.readPosition, outcome.sequence);
   const erased = await jobFromLog(log, contentStore, job);
   if (erased === null) return jobNotFound();
-  return json(toJobAnswer(erased.job, base), { "Event-Sequence": String(outcome.sequence) });
+  const sequence = Math.max(outcome.sequence, erased.sequence);
+  ownWrites.remember(job, sequence);
+  return json(toJobAnswer(erased.job, base), { "Event-Sequence": String(sequence) });
 }
 
 type Erased = { readonly jobsErased: number; readonly jobsNotEnded: readonly string[]; readonly sequence: number };

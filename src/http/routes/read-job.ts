@@ -53,14 +53,21 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
 /** `sequence` is how far whatever told about the job had come. */
 type Found = { readonly job: JobRecord; readonly sequence: number };
 
+/**
+ * Never less than what this process has decided or shown before: where the read model is behind that, as it was then,
+ * and not as it is now, or the next answer would have to come from the log again, and so on until the job has ended.
+ */
 async function findJob(
   { log, contentStore, ownWrites, ...readSide }: RouteDependencies,
   ref: JobRef,
 ): Promise<Found | null> {
   const projected = await findProjected(readSide, ref);
-  if (projected !== null && projected.sequence >= ownWrites.ofJob(ref)) return projected;
+  const known = ownWrites.ofJob(ref);
+  if (projected !== null && projected.sequence >= known) return projected;
   try {
-    return await jobFromLog(log, contentStore, ref);
+    const found = await jobFromLog(log, contentStore, ref, projected === null ? null : { sequence: known });
+    if (found !== null) ownWrites.show(ref, found.sequence);
+    return found;
   } catch (failure) {
     // Older than it could be, and true.
     if (failure instanceof LogUnavailable && projected !== null) return projected;

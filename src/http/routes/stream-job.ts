@@ -22,7 +22,7 @@ import { takePlace } from "../take-place.ts";
 const betweenProgressMs = 50;
 
 /** GET /jobs/:jobId/stream: how the job goes on, as Server-Sent Events, until it has ended. From the log alone. */
-export const streamJobRoute = ({ live }: RouteDependencies) =>
+export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/stream",
@@ -54,15 +54,19 @@ export const streamJobRoute = ({ live }: RouteDependencies) =>
       }
       // It has seen the end, and a browser would come again for ever: this answer tells it not to.
       if (now !== null && hasEnded(now) && !watch.hasStatus()) return { ...json(null), status: 204 };
-      return streaming(eventStreamType, tell(watch, base, place.signal), place.signal);
+      const toFrame = (event: string, { job, sequence }: JobMoment): string => {
+        ownWrites.show(ref, sequence);
+        return toServerSentEvent(event, sequence, toJobAnswer(job, base));
+      };
+      return streaming(eventStreamType, tell(watch, toFrame, place.signal), place.signal);
     },
   });
 
 const hasEnded = ({ job }: JobMoment): boolean => job.completedAt !== null;
 
-async function* tell(watch: JobWatch, base: string, signal: AbortSignal): AsyncGenerator<string> {
-  const frame = (event: string, { job, sequence }: JobMoment): string =>
-    toServerSentEvent(event, sequence, toJobAnswer(job, base));
+type Frame = (event: string, moment: JobMoment) => string;
+
+async function* tell(watch: JobWatch, frame: Frame, signal: AbortSignal): AsyncGenerator<string> {
   let progressAt = 0;
   let heartbeatAt = performance.now() + heartbeatMs;
   yield beginOfStream;
