@@ -17,7 +17,14 @@ const event = Type.String({
 });
 
 const payload = Type.Object(
-  { event, data: Type.Unsafe<Record<string, unknown>>({ type: "object", description: "an object" }) },
+  {
+    event,
+    data: Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      additionalProperties: true,
+      description: "an object",
+    }),
+  },
   { ...closed, description: "an object with event and data" },
 );
 

@@ -5,6 +5,7 @@ const maxBytes = 32_768;
 
 export const variables = Type.Unsafe<Record<string, unknown>>({
   type: "object",
+  additionalProperties: true,
   description: "an object with the values that fill in the template",
 });
 

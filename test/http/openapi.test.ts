@@ -67,6 +67,20 @@ describe("The OpenAPI document", () => {
     expect(document.components.schemas).to.include.all.keys(...new Set(referred));
   });
 
+  it("says of every object what may be in it: generated types have no object that must be empty", () => {
+    const unsaid: string[] = [];
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      const { type, properties, additionalProperties } = value as Readonly<Record<string, unknown>>;
+      const isOpen = additionalProperties !== undefined && additionalProperties !== false;
+      if (type === "object" && properties === undefined && !isOpen) unsaid.push(at);
+      for (const [name, inner] of Object.entries(value)) look(inner, `${at}/${name}`);
+    };
+    look(document.components.schemas, "");
+    look(document.paths, "/paths");
+    expect(unsaid).to.deep.equal([]);
+  });
+
   it("is handed out without a key, and again only when it has changed", async () => {
     const first = await fetch(`${api.url}/openapi.json`);
     expect(first.status).to.equal(200);

@@ -21,7 +21,7 @@ export function documentRoute({ path, operation, summary, document }: DocumentRo
       operation,
       summary,
       answers: {
-        200: { is: "The document.", json: { type: "object" } },
+        200: { is: "The document.", json: { type: "object", additionalProperties: true } },
         304: { is: "It is the one that the client has.", isEmpty: true },
       },
     },
