@@ -5,6 +5,7 @@ import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
+import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { jobFailed, now, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
@@ -48,7 +49,13 @@ describe("A process that dies between the decision to run a job again and the ne
     await dying.close();
     const first = { ...job, jobId: jobIdOfRequeue(job, 1) };
     const { contentStore } = dying;
-    const ports = { log, contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    const ports = {
+      log,
+      contentStore,
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+      suppressions: emptySuppressions,
+    };
     const cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
     await eraseLeftover(ports, { job: first, attachment: null }, { reason: "left over", cause, at: now });
     expect(await contentStore.get(first)).to.equal(null);

@@ -12,6 +12,7 @@ import { createMemoryResultStore } from "../../src/reports/memory-result-store.t
 import { filesWith } from "../erasure/bytes-in.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
+import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { readOutboxRow } from "../support/outbox-side.ts";
@@ -172,7 +173,13 @@ describe("copies of what was erased", function () {
     const refused = await erase();
     expect(refused.status).to.equal(409);
     expect(refused.body).to.deep.include({ jobsNotEnded: [job.jobId] });
-    const ports = { log, contentStore, results: createMemoryResultStore(), outbox: emptyOutbox };
+    const ports = {
+      log,
+      contentStore,
+      results: createMemoryResultStore(),
+      outbox: emptyOutbox,
+      suppressions: emptySuppressions,
+    };
     const cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
     const at = new Date().toISOString();
     await eraseLeftover(ports, { job, attachment: null }, { reason: "No job was made of it.", cause, at });

@@ -119,6 +119,7 @@ module.exports = {
       "erasure",
       domain,
       logPort,
+      file("suppressions", "suppression-list"),
       contentPort,
       file("content", "erase-content"),
       commands,

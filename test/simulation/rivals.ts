@@ -7,6 +7,7 @@ import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
+import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { anotherSubject, cause, draftOf, jobIdOf } from "./client.ts";
 import type { JobOfScenario, Rival } from "./scenario.ts";
 import type { Service } from "./service.ts";
@@ -45,6 +46,7 @@ export function createRivals(world: World, service: Service) {
       contentStore: shared.contentsOf(client),
       results: createMemoryResultStore(),
       outbox: emptyOutbox,
+      suppressions: emptySuppressions,
     };
     const say = (): void => {
       const cancelled = handleCommand(ports.log, job, { type: "CancelJob", at: now(), reason: null }, cause);

@@ -13,6 +13,7 @@ import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-w
 import { createMailWork } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
+import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { createConsumer } from "./consumer.ts";
 import { createMailWorld } from "./mail-world.ts";
 import { createProbes } from "./probes.ts";
@@ -139,6 +140,7 @@ export function createService(world: World, scenario: Scenario) {
       contentStore: shared.contentsOf(process),
       results: createMemoryResultStore(),
       outbox: emptyOutbox,
+      suppressions: emptySuppressions,
     };
     const failed = report(process);
     createSweeper(ports, shared.thingsOf(process), sweeping, { erased: () => {}, failed }).start();
