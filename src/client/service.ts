@@ -21,7 +21,7 @@ export type Service = {
    * its end. Only for what may be asked twice.
    */
   askPatiently(path: string, asked: Asked, onWaiting: (reason: string) => void): Promise<Answered>;
-  /** The lines of an answer that goes on, until the service or the signal ends it. */
+  /** The lines of an answer that goes on, until the service or the signal ends it; begun when the service has room for it. */
   lines(path: string, accept: string): AsyncIterable<string>;
 };
 
@@ -80,6 +80,18 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
     throw new ServiceRefused(answered);
   };
 
+  /** Where the service has as many readers as it lets in at a time, it says when to come again. */
+  const openLines = async (path: string, accept: string): Promise<Response> => {
+    for (const giveUpAt = performance.now() + patienceMs; ; ) {
+      const response = await request(path, { method: "GET" }, `${accept}, application/problem+json`);
+      if (response.ok) return response;
+      const { status, headers } = response;
+      const refused = new ServiceRefused({ status, headers, body: await readJson(response, url) });
+      if (status !== 429 || performance.now() > giveUpAt) throw refused;
+      await pause((refused.retryAfter ?? 1) * 1000, undefined, { signal: interrupted });
+    }
+  };
+
   return {
     ask,
     askPatiently: async (path, asked, onWaiting) => {
@@ -96,11 +108,7 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
       }
     },
     lines: async function* (path, accept) {
-      const response = await request(path, { method: "GET" }, `${accept}, application/problem+json`);
-      if (!response.ok) {
-        const { status, headers } = response;
-        throw new ServiceRefused({ status, headers, body: await readJson(response, url) });
-      }
+      const response = await openLines(path, accept);
       // Without a body there is nothing more to be said: a job that has ended, say.
       if (response.body !== null) yield* linesOf(response.body, url, interrupted);
     },

@@ -1,4 +1,5 @@
 import type { EventLog, LogEntry, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import type { PastReader } from "./past-readers.ts";
 import { takeSeat } from "./seat.ts";
 import type { Tail } from "./tail.ts";
 
@@ -7,6 +8,8 @@ export type FeedRequest = {
   readonly afterSequence: number;
   /** Empty for all. */
   readonly types: readonly WaybillEvent["type"][];
+  /** By which it reads the past, also later where it falls behind. */
+  readonly past: PastReader;
 };
 
 export type FeedStep = {
@@ -17,17 +20,26 @@ export type FeedStep = {
   readonly isCaughtUp: boolean;
 };
 
-const maxEvents = 500;
+/** So little of the past is not worth waiting for one's turn: a client at the head of the log asks for it page by page. */
+const atTheHead = 500;
+/** Read in one go: other work of the process waits for it. */
+const maxEvents = 200;
+/** Waiting for its turn it says now and then that it is still there. */
+const stillThereMs = 5000;
+
+/** Whether a feed that begins there reads the past, for which it has to be let in. */
+export const isPast = (afterSequence: number, lastSequence: number): boolean =>
+  lastSequence - afterSequence > atTheHead;
 
 /**
  * A tenant's events in the order of the log, each once, until the signal aborts: from the log as long as there is a
- * past to read, at the pace of whoever reads, then as they are appended. A step may hold no event; at the latest one
- * comes every `idleMs`. The log is read without a filter and the tenant picked out here (see jetstream-follow.ts).
+ * past to read, at the pace of whoever reads and when it is its turn (see past-readers.ts), then as they are appended.
+ * A step may hold no event; at the latest one comes every `idleMs`. The log is read without a filter and the tenant picked out here (see jetstream-follow.ts).
  */
 export async function* readFeed(
   log: EventLog,
   tail: Tail,
-  { tenant, afterSequence, types }: FeedRequest,
+  { tenant, afterSequence, types, past }: FeedRequest,
   signal: AbortSignal,
   idleMs: number,
 ): AsyncGenerator<FeedStep> {
@@ -40,8 +52,9 @@ export async function* readFeed(
     const seat = await takeSeat(tail, tenant, signal);
     try {
       const end = (await log.state()).lastSequence;
-      for await (const batch of readPast(log, position, end, signal)) {
+      for await (const batch of readPast(log, past, position, end, signal)) {
         position = batch.at(-1)?.sequence ?? position;
+        if (position >= end) past.leave();
         yield { events: batch.filter(isWanted), position, isCaughtUp: position >= end };
       }
       if (signal.aborted) return;
@@ -54,22 +67,48 @@ export async function* readFeed(
         yield { events, position, isCaughtUp: true };
       }
     } finally {
+      past.leave();
       seat.leave();
     }
   }
 }
 
-/** The batches between two places, none of them empty; the last one ends at the second place or where the log does. */
+/** The batches between two places, some of them empty; the last one ends at the second place or where the log does. */
 async function* readPast(
   log: EventLog,
+  past: PastReader,
   afterSequence: number,
   end: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly LogEntry[]> {
   if (afterSequence >= end) return;
-  for await (const batch of log.follow({ afterSequence, maxEvents, signal })) {
-    const upToEnd = batch.filter(({ sequence }) => sequence <= end);
-    if (upToEnd.length > 0) yield upToEnd;
-    if ((batch.at(-1)?.sequence ?? 0) >= end) return;
+  const batches = log.follow({ afterSequence, maxEvents, signal })[Symbol.asyncIterator]();
+  const next = () => batches.next();
+  try {
+    for (let position = afterSequence; position < end; ) {
+      const reading = isPast(position, end) ? past.read(next) : next();
+      for (const isThere = hasSettled(reading); !(await isThere(stillThereMs)); ) yield [];
+      const read = await reading;
+      if (read === null || read.done) return;
+      position = read.value.at(-1)?.sequence ?? position;
+      yield read.value.filter(({ sequence }) => sequence <= end);
+    }
+  } finally {
+    await batches.return?.();
   }
+}
+
+/** Tells whether it has come to its end, well or not, once it has or the time is up. */
+function hasSettled(promise: Promise<unknown>): (withinMs: number) => Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return async (withinMs) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, withinMs, false);
+    });
+    return await Promise.race([settled, late]).finally(() => clearTimeout(timer));
+  };
 }

@@ -14,10 +14,16 @@ const eventsPerJob = recipientsPerJob + recipientsPerJob / recipientsPerClaim;
 const jobsAtOnce = 2;
 const eventsAtOnce = 200;
 
+type WithNats = { readonly nats: Pick<Ground["nats"], "config"> };
+
 export type WrittenHistory = { readonly events: number; readonly sent: number };
 
 /** What mailings leave in the log, written with the service's own code as fast as the log takes it, and mailed to nobody. */
-export async function writeHistory({ nats }: Ground, prefix: string, recipientEvents: number): Promise<WrittenHistory> {
+export async function writeHistory(
+  { nats }: WithNats,
+  prefix: string,
+  recipientEvents: number,
+): Promise<WrittenHistory> {
   const { log, connection, close } = await openJetStreamLog(nats.config, prefix);
   try {
     const contentStore = await createJetStreamContentStore(connection, prefix);

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { usualPast } from "../../src/live/live.ts";
+import { createPastReaders } from "../../src/live/past-readers.ts";
 import { type FeedStep, readFeed } from "../../src/live/read-feed.ts";
 import { createTail } from "../../src/live/tail.ts";
 import { eventually } from "../support/eventually.ts";
@@ -14,7 +16,8 @@ describe("A feed", () => {
     const [ours, theirs] = [newJob("acme"), newJob("shop")];
     await happen(log, ours, [jobCreated()]);
     await happen(log, theirs, [jobCreated()]);
-    const request = { tenant: "acme", afterSequence: 0, types: [] };
+    const past = createPastReaders(usualPast).reader("acme", stopping.signal);
+    const request = { tenant: "acme", afterSequence: 0, types: [], past };
     const read: number[] = [];
     const steps = readFeed(log, tail, request, stopping.signal, 50)[Symbol.asyncIterator]();
     const step = async (): Promise<FeedStep> => {

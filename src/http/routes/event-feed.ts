@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../../access/scopes.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
+import { type FeedRequest, isPast } from "../../live/read-feed.ts";
 import { type EventType, eventSchemas } from "../../schemas/events.ts";
 import type { Checked, Fault } from "../../schemas/fault.ts";
 import { failed, passed } from "../../schemas/fault.ts";
@@ -11,7 +12,7 @@ import type { Describes } from "../describes.ts";
 import { eventStreamType, ndjsonType, streaming } from "../event-stream.ts";
 import { readFeedPage } from "../feed-page.ts";
 import { lastEventIdFault, readLastEventId } from "../last-event-id.ts";
-import { refuseFaults } from "../problem.ts";
+import { refuseFaults, refuseForNow } from "../problem.ts";
 import { type Parameters, someOf, whole } from "../query.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
@@ -68,6 +69,7 @@ const feedRoute = (
       headers: ["Last-Event-ID"],
       answers: { 200: { is: "A page in JSON, or a feed of events that goes on.", json: eventPage } },
       needs: ["log", "streams"],
+      problems: ["too-many-past-readers"],
     },
     query: parameters,
     scope,
@@ -76,17 +78,28 @@ const feedRoute = (
       const begin = await readBegin(log, request);
       if (!begin.valid) return refuseFaults(begin.faults);
       const place = takePlace(live, request);
-      return place.taken ? await answerFeed(live, request, tenantOf(request), begin.value, place.signal) : place.answer;
+      if (!place.taken) return place.answer;
+      const { afterSequence, lastSequence } = begin.value;
+      const tenant = tenantOf(request);
+      const past = live.past.reader(tenant, place.signal);
+      if (isPast(afterSequence, lastSequence) && !(await past.comeIn())) return refuseReader();
+      const feed = { tenant, afterSequence, types: request.query.types, past };
+      return await answerFeed(live, request, feed, place.signal);
     },
   });
 
+const refuseReader = (): Answer =>
+  refuseForNow("too-many-past-readers", "Others of this tenant read the past of the log, in turn. Try again.", 5);
+
+type Begin = { readonly afterSequence: number; readonly lastSequence: number };
+
 /** A client that comes back says where it was by a header, as browsers do; its address still names where it began. */
-async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>): Promise<Checked<number>> {
+async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>): Promise<Checked<Begin>> {
   const lastEventId = readLastEventId(header("Last-Event-ID"));
   if (!lastEventId.valid) return lastEventId;
   const begin = lastEventId.value ?? query.after ?? 0;
-  const lastSequence = begin === 0 ? 0 : await endOfLog(log, begin);
-  if (begin <= lastSequence) return passed(begin);
+  const lastSequence = await endOfLog(log, begin);
+  if (begin <= lastSequence) return passed({ afterSequence: begin, lastSequence });
   const sentence = `is ${begin}; the log ends with ${lastSequence}`;
   const ofQuery: Fault = { pointer: "?after", message: `after ${sentence}` };
   return failed([lastEventId.value === null ? ofQuery : lastEventIdFault(sentence)]);
@@ -107,12 +120,10 @@ async function endOfLog(log: EventLog, seen: number): Promise<number> {
 
 async function answerFeed(
   live: RouteDependencies["live"],
-  { accepted, query: { types, limit, wait } }: ApiRequest<FeedQuery>,
-  tenant: string,
-  afterSequence: number,
+  { accepted, query: { limit, wait } }: ApiRequest<FeedQuery>,
+  asked: FeedRequest,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const asked = { tenant, afterSequence, types };
   if (accepted !== ndjsonType && accepted !== eventStreamType) {
     const options = { limit: limit ?? defaultLimit, waitMs: (wait ?? 0) * 1000 };
     const { events, position, hasMore } = await readFeedPage(live, asked, options, signal);

@@ -1,0 +1,116 @@
+import { createPace } from "./pace.ts";
+
+export type PastLimits = {
+  /** So many readers of the past of one tenant at a time, in this process. */
+  readonly ofTenant: number;
+  /** For a new one to come in. */
+  readonly patienceMs: number;
+  /** One that has read for so long makes room, where others wait. */
+  readonly sliceMs: number;
+  /** One whose client takes nothing for so long makes room. */
+  readonly stallMs: number;
+};
+
+/**
+ * Feeds that read what was in the log before: a few of each tenant at a time, in turn, and all of them together one
+ * batch after the other with a rest in between, so that they do not keep from the log and from this process those who
+ * write. Feeds at the head of the log have nothing to do with it.
+ */
+export interface PastReaders {
+  /** One that is not in yet. It leaves with the signal. */
+  reader(tenant: string, signal: AbortSignal): PastReader;
+  /** How many are in, of all tenants. */
+  inside(): number;
+}
+
+export type PastReader = {
+  /** Whether it is in, once it is or its patience is at an end. */
+  comeIn(): Promise<boolean>;
+  /** Reads a batch when it is its turn, which may be after others; null where the signal came before. */
+  read<Batch>(batch: () => Promise<Batch>): Promise<Batch | null>;
+  /** Makes room. It may come in again. */
+  leave(): void;
+};
+
+/** Of one tenant: who waits comes in in order. */
+type Room = { inside: number; readonly waiting: Set<() => void> };
+
+export function createPastReaders({ ofTenant, patienceMs, sliceMs, stallMs }: PastLimits): PastReaders {
+  const rooms = new Map<string, Room>();
+  const pace = createPace();
+  let inside = 0;
+
+  const roomOf = (tenant: string): Room => {
+    const room = rooms.get(tenant) ?? { inside: 0, waiting: new Set() };
+    rooms.set(tenant, room);
+    return room;
+  };
+  const enter = (room: Room): void => {
+    room.inside += 1;
+    inside += 1;
+  };
+  const makeRoom = (tenant: string, room: Room): void => {
+    room.inside -= 1;
+    inside -= 1;
+    const [next] = room.waiting;
+    next?.();
+    if (room.inside === 0 && room.waiting.size === 0) rooms.delete(tenant);
+  };
+
+  const reader = (tenant: string, signal: AbortSignal): PastReader => {
+    let room: Room | null = null;
+    let since = 0;
+    let stalled: NodeJS.Timeout | undefined;
+
+    const leave = (): void => {
+      clearTimeout(stalled);
+      signal.removeEventListener("abort", leave);
+      if (room !== null) makeRoom(tenant, room);
+      room = null;
+    };
+    const isIn = (found: Room): void => {
+      enter(found);
+      room = found;
+      since = performance.now();
+      signal.addEventListener("abort", leave, { once: true });
+    };
+    const comeIn = (waitMs: number): Promise<boolean> => {
+      if (room !== null || signal.aborted) return Promise.resolve(!signal.aborted);
+      const found = roomOf(tenant);
+      if (found.inside < ofTenant && found.waiting.size === 0) {
+        isIn(found);
+        return Promise.resolve(true);
+      }
+      return new Promise((resolve) => {
+        const end = (came: boolean): void => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", giveUp);
+          found.waiting.delete(admit);
+          if (came) isIn(found);
+          resolve(came);
+        };
+        const admit = (): void => end(true);
+        const giveUp = (): void => end(false);
+        const timer = Number.isFinite(waitMs) ? setTimeout(giveUp, waitMs).unref() : undefined;
+        signal.addEventListener("abort", giveUp, { once: true });
+        found.waiting.add(admit);
+      });
+    };
+    return {
+      comeIn: () => comeIn(patienceMs),
+      leave,
+      read: async (batch) => {
+        clearTimeout(stalled);
+        if (room !== null && room.waiting.size > 0 && performance.now() - since > sliceMs) leave();
+        if (!(await comeIn(Number.POSITIVE_INFINITY))) return null;
+        try {
+          return await pace(batch);
+        } finally {
+          stalled = setTimeout(leave, stallMs).unref();
+          if (room === null) clearTimeout(stalled);
+        }
+      },
+    };
+  };
+  return { reader, inside: () => inside };
+}
