@@ -1,9 +1,7 @@
 /** One of several that go on at the same time: it takes each of its steps through `step`, when it is let. */
 export type Actor = (step: <Answer>(act: () => Promise<Answer>) => Promise<Answer>) => Promise<void>;
 
-/** Which of those that could go on did, step by step. */
-export type Path = readonly number[];
-
+/** Which of those that could go on did, step by step, and how many there were. */
 type Played = { readonly path: readonly number[]; readonly widths: readonly number[] };
 
 /** Lets what a step set going come to rest. */
