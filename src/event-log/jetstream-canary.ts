@@ -9,7 +9,7 @@ const atMostEveryMs = 1000;
 
 /**
  * A stream that has been silent for so long is no longer taken for one of a busy server, or for one whose replicas elect
- * a leader: an election was over after 4 to 12 s, measured on three servers, and a server that starts again takes longer.
+ * a leader: an election was over after some 7 s in a test on three servers, and a server that starts again takes longer.
  */
 const silentForMs = { alone: 5000, replicated: 60_000 } as const;
 

@@ -60,9 +60,9 @@ describe("a turn that breaks off", () => {
     expect(error?.code).to.equal("too-many-takeovers");
     expect(await starts(job)).to.equal(6);
     expect(mailed).to.have.lengthOf(6);
-    const letter = await deadLetterFromLog(writeSide.log, writeSide.contentStore, job, 1);
-    expect(letter).to.deep.include({ attempt: 1, error, status: "open" });
-    expect(letter?.progress).to.include({ total: 2, pending: 2, sent: 0 });
+    const found = await deadLetterFromLog(writeSide.log, writeSide.contentStore, job, 1);
+    expect(found?.letter).to.deep.include({ attempt: 1, error, status: "open" });
+    expect(found?.letter.progress).to.include({ total: 2, pending: 2, sent: 0 });
 
     // By hand it begins anew.
     const retry = { type: "RetryJob", at: now, scope: "unsent", reason: null } as const;
