@@ -54,7 +54,10 @@ async function launch(): Promise<Browser> {
     // Its sandbox does not work for root, and containers have no large /dev/shm.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"],
   });
-  atEndOfRun(() => browser.close());
+  atEndOfRun(async () => {
+    shared = null;
+    await browser.close();
+  });
   return browser;
 }
 

@@ -27,6 +27,7 @@ async function start(): Promise<DashboardStage> {
   const [nats, database, mailServer] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
   const waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, settings);
   atEndOfRun(async () => {
+    shared = null;
     mailServer.release();
     await waybill.stop();
     await mailServer.stop();

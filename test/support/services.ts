@@ -21,6 +21,8 @@ export type TestNats = Restartable & {
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
 export type TestMysql = Restartable & {
+  /** With the rights to make databases. */
+  readonly url: string;
   /** An empty database of one's own. */
   freshDatabase(): Promise<TestDatabase>;
   cleanUp(): Promise<void>;
@@ -81,8 +83,10 @@ async function removeStreams({ servers, user, password }: NatsConfig, prefix: st
 
 let shared: Promise<TestMysql> | null = null;
 
-/** The one database server that all test files share; it ends with the run, so nobody may stop it. */
-export function startMysql(): Promise<Pick<TestMysql, "freshDatabase">> {
+/** The one database server that all test files share; it ends with the run, so no test may stop it. */
+export async function startMysql(): Promise<Pick<TestMysql, "freshDatabase">> {
+  const url = process.env["TEST_SHARED_MYSQL_URL"];
+  if (url !== undefined) return { freshDatabase: () => createDatabase(url) };
   shared ??= startOwnMysql();
   return shared;
 }
@@ -104,7 +108,7 @@ export async function startOwnMysql(folder?: string): Promise<TestMysql> {
     await rm(dataDir, { recursive: true, force: true });
   };
   atEndOfRun(cleanUp);
-  return { ...life, freshDatabase: () => createDatabase(url), cleanUp };
+  return { ...life, url, freshDatabase: () => createDatabase(url), cleanUp };
 }
 
 async function useRunningMysql(url: URL): Promise<TestMysql> {
@@ -113,7 +117,7 @@ async function useRunningMysql(url: URL): Promise<TestMysql> {
   address.hostname = "127.0.0.1";
   address.port = String(proxy.port);
   atEndOfRun(proxy.stop);
-  return { ...life, freshDatabase: () => createDatabase(address.href), cleanUp: proxy.stop };
+  return { ...life, url: address.href, freshDatabase: () => createDatabase(address.href), cleanUp: proxy.stop };
 }
 
 async function createDatabase(serverUrl: string): Promise<TestDatabase> {

@@ -3,4 +3,5 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** An empty folder of the test's own, which it removes itself. */
-export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "waybill-test-"));
+export const temporaryFolder = (): Promise<string> =>
+  mkdtemp(join(process.env["TEST_FOLDER"] ?? tmpdir(), "waybill-test-"));

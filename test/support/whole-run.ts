@@ -1,0 +1,79 @@
+import { appendFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { relative } from "node:path";
+import { eventually } from "./eventually.ts";
+import { startOwnMysql, type TestMysql } from "./services.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+/**
+ * What a run of all files in parallel shares. Mocha runs each file in one of several processes, so what they share has an
+ * address, which stands in the environment: the database server, and the folder that all temporary folders lie in. A run
+ * of files one after the other needs none of it.
+ */
+type SharedByRun = { readonly folder: string; readonly mysql: TestMysql };
+
+let shared: SharedByRun | null = null;
+
+const isParallel = (): boolean => process.argv.includes("--parallel");
+
+/** Mocha calls this by its name, in its first process, before the others start. */
+export async function mochaGlobalSetup(): Promise<void> {
+  if (!isParallel()) return;
+  const folder = await temporaryFolder();
+  process.env["TEST_FOLDER"] = folder;
+  const mysql = await startOwnMysql();
+  process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
+  shared = { folder, mysql };
+}
+
+/** Mocha calls this by its name, in its first process, after the others have ended. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  if (shared === null) return;
+  const { folder, mysql } = shared;
+  await printSlowestFiles(timesFileIn(folder));
+  await mysql.cleanUp();
+  await rm(folder, { recursive: true, force: true });
+}
+
+let begunAt = 0;
+let openAtBegin = 0;
+
+/** Around all tests of a file, in the process that runs it. */
+export const mochaHooks = {
+  beforeAll: (): void => {
+    begunAt = performance.now();
+    openAtBegin = openResources().length;
+  },
+  async afterAll(this: Mocha.Context): Promise<void> {
+    const folder = process.env["TEST_FOLDER"];
+    const file = this.test?.parent?.suites[0]?.file;
+    if (folder === undefined || file === undefined) return;
+    const ms = Math.round(performance.now() - begunAt);
+    appendFileSync(timesFileIn(folder), `${JSON.stringify({ file: relative(process.cwd(), file), ms })}\n`);
+    await eventually(leavesNothingOpen, 10_000);
+  },
+};
+
+/**
+ * A file that is run alone hangs when its tests leave something open, and so shows it. A process that runs many files
+ * ends whatever is open: so it looks after each.
+ */
+function leavesNothingOpen(): void {
+  const open = openResources();
+  if (open.length > openAtBegin) throw new Error(`The tests of this file left open: ${open.join(", ")}`);
+}
+
+const openResources = (): readonly string[] =>
+  process.getActiveResourcesInfo().filter((kind) => /^(TCP|UDP|Process|FSEvent)/.test(kind));
+
+const timesFileIn = (folder: string): string => `${folder}/times.ndjson`;
+
+const slowestFiles = 20;
+
+async function printSlowestFiles(timesFile: string): Promise<void> {
+  const lines = (await readFile(timesFile, "utf8").catch(() => "")).split("\n").filter(Boolean);
+  const times = lines.map((line) => JSON.parse(line) as { readonly file: string; readonly ms: number });
+  const slowest = times.sort((one, other) => other.ms - one.ms).slice(0, slowestFiles);
+  const rows = slowest.map(({ file, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
+  process.stdout.write(`The slowest of ${times.length} test files:\n${rows.join("\n")}\n`);
+}
