@@ -4,7 +4,7 @@ import { alertsRef, type JobRef, logRef } from "../event-log/event-log.ts";
 import { channelOf, isOfService } from "../event-log/subjects.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
 import { type EventType, eventSchemas } from "../schemas/events.ts";
-import { pastVersions } from "../schemas/past-events.ts";
+import { pastVersions } from "../schemas/upcast.ts";
 import { examples } from "./examples.ts";
 
 const job: JobRef = { tenant: "acme", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };

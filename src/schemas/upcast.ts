@@ -1,7 +1,6 @@
 import type { TSchema } from "typebox";
 import { checkedBy } from "./checked-by.ts";
 import { eventSchemas } from "./events.ts";
-import { pastVersions } from "./past-events.ts";
 
 /** A version of a type that is no longer written, with its step to the next version. */
 export type PastVersion = { readonly schema: TSchema; readonly lift: (data: unknown) => unknown };
@@ -35,6 +34,9 @@ export function eventVersions(
     newest: new Map(all.flatMap((versions) => versions.slice(-1)).map((version) => [version.type, version])),
   };
 }
+
+/** What is no longer written, and decodes for ever. Nothing was released before version 1 of each type. */
+export const pastVersions: Readonly<Record<string, readonly PastVersion[]>> = {};
 
 /** What this release reads and writes. */
 export const releasedVersions: EventVersions = eventVersions(eventSchemas, pastVersions);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { mochaGlobalTeardown } from "../support/end-of-run.ts";
+import { endRun } from "../support/end-of-run.ts";
 import { allFaults } from "./all-faults.ts";
 import type { Fault } from "./fault.ts";
 import { runCell } from "./run-cell.ts";
@@ -74,5 +74,5 @@ async function leaveStage(): Promise<void> {
 try {
   process.exitCode = await runMatrix(values.seed ?? randomBytes(4).toString("hex"));
 } finally {
-  await mochaGlobalTeardown();
+  await endRun();
 }

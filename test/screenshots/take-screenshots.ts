@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { openPage, phone } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
-import { mochaGlobalTeardown as cleanUp } from "../support/end-of-run.ts";
+import { endRun as cleanUp } from "../support/end-of-run.ts";
 import { demoDraft, demoMailing, playDemo } from "./demo-mailings.ts";
 
 const folder = fileURLToPath(new URL("../../src/dashboard/screenshots/", import.meta.url));

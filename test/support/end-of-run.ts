@@ -11,9 +11,10 @@ export function atEndOfRun(cleanUp: CleanUp): void {
   cleanUps.push(cleanUp);
 }
 
-/** Mocha reads these by their name. What was started last ends first. */
-export const mochaHooks = {
-  afterAll: async (): Promise<void> => {
-    for (let cleanUp = cleanUps.pop(); cleanUp !== undefined; cleanUp = cleanUps.pop()) await cleanUp();
-  },
-};
+/** What was started last ends first. */
+export async function endRun(): Promise<void> {
+  for (let cleanUp = cleanUps.pop(); cleanUp !== undefined; cleanUp = cleanUps.pop()) await cleanUp();
+}
+
+/** Mocha reads these by their name. */
+export const mochaHooks = { afterAll: endRun };
