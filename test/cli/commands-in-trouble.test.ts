@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createApiClient } from "../support/api-client.ts";
 import { allCommands, type Outcome, runProgram } from "../support/command-tree.ts";
+import { openJetStreamLog } from "../support/jetstream-log.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
 
@@ -43,6 +44,8 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "seals rotate": { needs: "nats", words: [] },
   "seals accept": { needs: "servers", words: [] },
   "log export": { needs: "nats", words: ["EXPORTED"] },
+  "log show": { needs: "nats", words: ["PLANTED"] },
+  "log pass": { needs: "nats", words: ["--sequence", "PLANTED", "--sha256", "DIGEST", "--reason", "planted"] },
 };
 const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
 
@@ -61,12 +64,25 @@ describe("Every command, where things are as they should be and where they are n
     const key = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
     env = { ...env, WAYBILL_KEY: key.key };
     const other = JSON.parse((await run("keys create", ["--tenant", "gone", "--json"])).out);
-    places = { ...places, KEYID: other.id };
+    places = { ...places, KEYID: other.id, ...(await plantMessage()) };
   });
   after(async () => {
     await service?.stop();
     await stage?.cleanUp();
   });
+
+  /** A message that nobody can decode, and that is passed by already, so that nothing stops at it. */
+  async function plantMessage(): Promise<Record<string, string>> {
+    const { connection, close } = await openJetStreamLog(stage.nats.config, stage.nats.prefix);
+    const subject = `${stage.nats.prefix}.jobs.default.planted.recipients`;
+    const { seq } = await connection.nats.jetstream().publish(subject, "hello");
+    await close();
+    const { sha256 } = JSON.parse((await run("log show", [String(seq), "--json"])).out);
+    const planted = { PLANTED: String(seq), DIGEST: sha256 };
+    places = { ...places, ...planted };
+    await run("log pass", filledIn(calls["log pass"]?.words ?? []));
+    return planted;
+  }
 
   async function makeFiles(): Promise<Record<string, string>> {
     const at = (name: string): string => join(stage.folder, name);
