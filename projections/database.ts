@@ -14,6 +14,8 @@ export type DatabaseOptions = {
   /** At most at a time; those who find none free wait for one up to `acquireMs`. */
   readonly connections?: number;
   readonly acquireMs?: number;
+  /** Once it aborts every connection is given up, queries in flight fail, and so does each one from then on. */
+  readonly givenUp?: AbortSignal;
 };
 
 /** For what is answered at once: the server gives up just before the client is told that there is no answer. */
@@ -36,6 +38,7 @@ const sessionSettings = [
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
+  const open = createSockets(silenceMs, options.givenUp);
   const db = knex({
     client: "mysql2",
     compileSqlOnError: false,
@@ -47,7 +50,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       connectTimeout: connectTimeoutMs,
       // Of each connection; those used last are kept. A server has 16,382 of them by default, for everybody together.
       maxPreparedStatements: 100,
-      stream: ({ config }: { config: { host: string; port: number } }) => openSocket(config, silenceMs),
+      stream: ({ config }: { config: { host: string; port: number } }) => open(config),
     },
     // Idle connections go before they count as silent.
     pool: {
@@ -89,10 +92,27 @@ function forgetStatement(failure: Error & { sql?: string }): void {
  * The driver waits for ever for a server that is frozen or cut off, and its own time limit leaves the connection in
  * use. Destroying the socket makes the query fail and the pool forget the connection.
  */
-function openSocket({ host, port }: { host: string; port: number }, silenceMs: number): Socket {
-  const socket = connect({ host, port, noDelay: true, keepAlive: true });
-  socket.setTimeout(silenceMs, () => socket.destroy(new DatabaseSilent(silenceMs)));
-  return socket;
+function createSockets(silenceMs: number, givenUp: AbortSignal | undefined) {
+  const sockets = new Set<Socket>();
+  const giveUp = (socket: Socket): unknown => socket.destroy(new DatabaseGivenUp());
+  givenUp?.addEventListener("abort", () => sockets.forEach(giveUp), { once: true });
+  return ({ host, port }: { host: string; port: number }): Socket => {
+    const socket = connect({ host, port, noDelay: true, keepAlive: true });
+    socket.setTimeout(silenceMs, () => socket.destroy(new DatabaseSilent(silenceMs)));
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    if (givenUp?.aborted) giveUp(socket);
+    return socket;
+  };
+}
+
+/** The process stops, and has waited for the database for as long as it may. */
+class DatabaseGivenUp extends Error {
+  override readonly name = "DatabaseGivenUp";
+
+  constructor() {
+    super("The process is stopping, and does not wait for the database any longer.");
+  }
 }
 
 /** The server did not answer in time; the connection was given up, and whether a statement took effect is unknown. */

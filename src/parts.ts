@@ -43,6 +43,12 @@ export type Parts = {
   readonly patiently: Patience;
 };
 
+/**
+ * Of the time that a process may take to stop, after which it waits for no answer of the database any more. One that is
+ * frozen would take longer than all of it to be found silent; what was not committed by then is done again later.
+ */
+const shareForDatabase = 0.4;
+
 /** What every role and the commands that work on the read models need. Throws CannotStart where waiting does not help. */
 export async function connectParts(
   config: CompleteConfig,
@@ -61,9 +67,10 @@ export async function connectParts(
   const room = await createJetStreamLogRoom(connection, prefix);
   const witness = createWitness(connection);
   const tellOfAppend = logAppends(logger);
-  const db = createDatabase(config.mysqlUrl, databaseOptions);
-  const reads = createDatabase(config.mysqlUrl, readingOptions);
-  const searches = createDatabase(config.mysqlUrl, searchingOptions);
+  const givenUp = abortedAfter(lifecycle.stopping, config.shutdownTimeoutMs * shareForDatabase);
+  const db = createDatabase(config.mysqlUrl, { ...databaseOptions, givenUp });
+  const reads = createDatabase(config.mysqlUrl, { ...readingOptions, givenUp });
+  const searches = createDatabase(config.mysqlUrl, { ...searchingOptions, givenUp });
   lifecycle.started("the database connections", async () => {
     await Promise.all([db, reads, searches].map((pool) => pool.destroy()));
   });
@@ -89,6 +96,15 @@ export async function connectParts(
     ),
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
+}
+
+/** Aborts so long after the other one, unless the process has ended by then. */
+function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {
+  const later = new AbortController();
+  const begin = (): unknown => setTimeout(() => later.abort(), delayMs).unref();
+  if (signal.aborted) begin();
+  else signal.addEventListener("abort", begin, { once: true });
+  return later.signal;
 }
 
 /** Throws CannotStart with what to do about it. */

@@ -21,6 +21,7 @@ export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Prom
     const ended = new Promise((resolve) => thread.once("exit", resolve));
     thread.ref();
     thread.postMessage(order);
+    lifecycle.stopping.addEventListener("abort", () => thread.postMessage("stopping"), { once: true });
     lifecycle.started("the thread of the projectors", async () => {
       thread.postMessage("stop");
       await ended;

@@ -32,6 +32,7 @@ export function createOwnLifecycle(print: (line: string) => void): Lifecycle {
   const lifecycle = createLifecycle((failure, name) => print(`    ${name} could not be stopped: ${String(failure)}`));
   let isStopped = false;
   return {
+    ...lifecycle,
     started: (name, stop) => {
       if (!isStopped) return lifecycle.started(name, stop);
       stop().catch(() => {});

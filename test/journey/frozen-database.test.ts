@@ -8,7 +8,11 @@ import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support
 
 /** Idle connections are dismissed after 5 s, and were found silent 10 s later; it took 17 to 19 s to end the process. */
 const frozenMs = 21_000;
+/** The default of SHUTDOWN_TIMEOUT. */
+const shutdownMs = 10_000;
 const everyRole = "api,scheduler,worker,projector,webhooks,outbox";
+const recipients = Array.from({ length: 20 }, (_, index) => `p${index}@example.com`);
+const mailing = { subject: "Frozen", body: "text", recipients };
 
 describe("a service whose database freezes", function () {
   this.timeout(180_000);
@@ -40,7 +44,6 @@ describe("a service whose database freezes", function () {
   it("mails on in every process, and shows all of it once the database thaws", async () => {
     const services = await Promise.all([everyRole, "api"].map(start));
     const client = createApiClient((services[0] as WaybillProcess).url);
-    const mailing = { subject: "Frozen", body: "text", recipients: recipientsOf(20) };
     const jobIds = [await client.create(mailing)];
     await client.ended(jobIds[0] as string);
     for (const { url } of services.filter((service) => service.url !== "")) {
@@ -72,6 +75,24 @@ describe("a service whose database freezes", function () {
     const codes = await Promise.all(services.map((service) => service.terminate()));
     expect(codes).to.deep.equal(services.map(() => 0));
   });
-});
 
-const recipientsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `p${index}@example.com`);
+  it("stops in order and in time when it is told to while the database is frozen", async () => {
+    const services = await Promise.all([everyRole, "projector"].map(start));
+    const client = createApiClient((services[0] as WaybillProcess).url);
+    await client.ended(await client.create(mailing));
+    mysql.suspend();
+    mailServer.forgetMails();
+    await client.create(mailing);
+    await eventually(() => expect(mailServer.mails.length).to.be.at.least(20));
+    const toldAt = Date.now();
+    const stopped = await Promise.all(
+      services.map(async (service) => ({ code: await service.terminate(), tookMs: Date.now() - toldAt })),
+    );
+    const said = services.map(({ output }) => output()).join("\n");
+    expect(
+      stopped.map(({ code }) => code),
+      JSON.stringify(stopped) + said,
+    ).to.deep.equal([0, 0]);
+    for (const { tookMs } of stopped) expect(tookMs).to.be.below(shutdownMs);
+  });
+});
