@@ -83,8 +83,9 @@ export type LogState = { readonly createdAt: string; readonly lastSequence: numb
 export interface EventLog {
   /**
    * Stores a decision about a job, or about the service, if the last event of its own subject still is
-   * `expectedSequence` (0: none), else throws VersionConflict. When it returns, the event is stored; its sequence comes
-   * back. An answer that was lost on the way is settled by looking, so a conflict is never reported for one's own event.
+   * `expectedSequence` (0: none; what was passed by does not count), else throws VersionConflict. When it returns, the
+   * event is stored; its sequence comes back. An answer that was lost on the way is settled by looking, so a conflict is
+   * never reported for one's own event.
    */
   append(job: JobRef, event: NewEvent<JobEvent | ServiceEvent>, expectedSequence: number): Promise<number>;
 

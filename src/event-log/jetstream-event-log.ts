@@ -15,6 +15,7 @@ import {
   type StoredEvent,
   UndecodableEvent,
   type UnknownEvent,
+  VersionConflict,
 } from "./event-log.ts";
 import type { StreamMessage } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
@@ -23,7 +24,7 @@ import { lastMessageSince } from "./jetstream-horizon.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { readSubject } from "./jetstream-reader.ts";
-import { lanesOf, streamName, subjectOf } from "./subjects.ts";
+import { channelOf, lanesOf, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
 
@@ -37,7 +38,19 @@ export async function createJetStreamEventLog(
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
   const publisher = createPublisher(connection, prefix, onStored);
 
-  const { readPasses, decode } = createReading(connection, prefix);
+  const { readPasses, decode, passedSince } = createReading(connection, prefix);
+
+  /** What was passed by decided nothing, and NATS counts it: the append is then guarded by the last of that. */
+  const append: EventLog["append"] = async (job, event, expectedSequence) => {
+    try {
+      return await publisher.append(job, event, expectedSequence);
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict)) throw failure;
+      const last = await passedSince(subjectOf(prefix, job, channelOf(event.event)), expectedSequence);
+      if (last === null) throw failure;
+      return await publisher.append(job, event, last);
+    }
+  };
 
   const lastOf = (job: JobRef, channel: Channel) =>
     lastMessageSince(connection, stream, subjectOf(prefix, job, channel));
@@ -60,7 +73,7 @@ export async function createJetStreamEventLog(
   };
 
   return {
-    append: publisher.append,
+    append,
     record: publisher.record,
     // Which events there are is said by the channel.
     readDecisions: async (job) => (await readDecisions(job)) as StoredEvent<JobEvent>[],

@@ -2,9 +2,10 @@ import type { Msg } from "nats";
 import type { MessagePassed } from "../domain/log/events.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import { isPassed, type LogEntry, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
-import { lastMessageOf } from "./jetstream-api.ts";
+import { lastMessageOf, type StreamMessage } from "./jetstream-api.ts";
 import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
 import type { Decode } from "./jetstream-follow.ts";
+import { lastMessageSince } from "./jetstream-horizon.ts";
 import { placeOf, storedAtOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { leafHashOf } from "./log-message.ts";
@@ -17,8 +18,11 @@ type Passes = readonly StoredEvent<MessagePassed>[];
  * is asked for when a message cannot be decoded, and at no other time, so a log that is whole costs nothing more. Who
  * reads from the start learns of it in the same way.
  */
-export function createReading(connection: JetStreamConnection, prefix: string) {
-  const stream = streamName(prefix, "JOBS");
+export function createReading(
+  connection: JetStreamConnection,
+  prefix: string,
+  stream: string = streamName(prefix, "JOBS"),
+) {
   const subject = subjectOf(prefix, logRef, "pass");
   let known: { readonly lastSequence: number; readonly passes: Passes } = { lastSequence: 0, passes: [] };
 
@@ -44,7 +48,36 @@ export function createReading(connection: JetStreamConnection, prefix: string) {
     return { entries, failure: null };
   };
 
-  return { readPasses, decode };
+  /**
+   * Where a subject ends, if all that stands on it after a sequence was passed by: whoever decides from there has seen
+   * all that was decided. Null otherwise. Asked after a conflict, which is nearly always one with somebody else.
+   */
+  const passedSince = async (subject: string, sequence: number): Promise<number | null> => {
+    const last = await lastMessageSince(connection, stream, subject);
+    if (last === null || last.sequence <= sequence || isDecodable(prefix, last)) return null;
+    const later = (await readSubject(connection, stream, subject, last.sequence)).filter(
+      (message) => placeOf(message).streamSequence > sequence,
+    );
+    const { entries, failure } = await decode(later);
+    const isPassedBy = failure === null && entries.every(isWithoutEvent);
+    return isPassedBy ? (entries.at(-1)?.sequence ?? null) : null;
+  };
+
+  return { readPasses, decode, passedSince };
+}
+
+const undecodable = "undecodable";
+
+const isWithoutEvent = (entry: LogEntry): boolean => "unknownType" in entry && entry.unknownType === undecodable;
+
+function isDecodable(prefix: string, { subject, sequence, data }: StreamMessage): boolean {
+  try {
+    decodeMessage(prefix, subject, sequence, data);
+    return true;
+  } catch (failure) {
+    if (failure instanceof UndecodableEvent) return false;
+    throw failure;
+  }
 }
 
 /** What stands on their subject and is none passes nothing by, and is itself passed by like any other message. */
@@ -68,7 +101,7 @@ function decodeOrFail(prefix: string, message: Msg): LogEntry | UndecodableEvent
 
 /** A subject that is none of the log's names no job either. */
 function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEntry {
-  const unknownType = "undecodable";
+  const unknownType = undecodable;
   try {
     const { tenant, jobId } = parseSubject(prefix, subject);
     return { tenant, jobId, sequence, unknownType };

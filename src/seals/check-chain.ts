@@ -13,16 +13,23 @@ export type ChainFinding = {
   readonly sequences: readonly number[];
 };
 
-type Chain = { readonly seals: readonly StoredSeal[]; readonly findings: readonly ChainFinding[] };
+type Chain = {
+  readonly seals: readonly StoredSeal[];
+  readonly findings: readonly ChainFinding[];
+  /** What stands among the seals and is none: a finding each, unless it was passed by. */
+  readonly unreadable: ReadonlySet<number>;
+};
 
 /** Reads all seals of a log, some hundred bytes each, and looks whether each follows from the one before. */
 export async function checkChain(source: LogSource, trust: Trust): Promise<Chain> {
   const seals: StoredSeal[] = [];
   const findings: ChainFinding[] = [];
+  const unreadable = new Set<number>();
   let sealedTo = 0;
   for await (const batch of source.messages(0, "seals")) {
     for (const message of batch) {
       const seal = readSeal(message);
+      if (seal === null) unreadable.add(message.sequence);
       const before = seals.at(-1) ?? null;
       const fault = seal === null ? "it cannot be read" : (faultOfSeal(seal) ?? faultOfPlace(seal, before, sealedTo));
       if (fault !== null) {
@@ -36,7 +43,7 @@ export async function checkChain(source: LogSource, trust: Trust): Promise<Chain
       sealedTo = seal.to;
     }
   }
-  return { seals, findings: [...findings, ...checkKeys(seals, trust), ...checkPublished(seals, trust)] };
+  return { seals, findings: [...findings, ...checkKeys(seals, trust), ...checkPublished(seals, trust)], unreadable };
 }
 
 function faultOfPlace(seal: StoredSeal, before: StoredSeal | null, sealedTo: number): string | null {

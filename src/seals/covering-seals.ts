@@ -13,7 +13,7 @@ export class EvidenceBroken extends Error {
  * seal stands behind its range, so the one of an event is among the first behind that event.
  */
 export async function* coveringSeals(
-  sealedLog: Pick<SealedLog, "messages">,
+  sealedLog: Pick<SealedLog, "messages" | "isPassed">,
   sequences: readonly number[],
 ): AsyncGenerator<StoredSeal> {
   let next = 0;
@@ -23,6 +23,7 @@ export async function* coveringSeals(
       for (const message of batch) {
         if (message.sequence <= (sequences[next] ?? 0)) continue;
         const seal = readSeal(message);
+        if (seal === null && (await sealedLog.isPassed(message))) continue;
         if (seal === null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
         if (seal.to < (sequences[next] ?? 0)) continue;
         if (faultOfSeal(seal) !== null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);

@@ -3,7 +3,9 @@ import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
 import { lastMessageOf } from "../event-log/jetstream-api.ts";
 import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { placeOf, storedAtOf } from "../event-log/jetstream-message.ts";
-import type { LogMessage } from "../event-log/log-message.ts";
+import { createReading } from "../event-log/jetstream-passes.ts";
+import { readSubject } from "../event-log/jetstream-reader.ts";
+import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { messageAt, readStored } from "./jetstream-stored-messages.ts";
 import { isSealSubject, readSeal } from "./read-seal.ts";
@@ -19,10 +21,24 @@ export async function createJetStreamSealedLog(
   const subject = subjectOf(prefix, logRef, "seal");
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1500 });
 
-  const toSeal = (sequence: number, body: Uint8Array): StoredSeal => {
-    const seal = readSeal({ sequence, body });
-    if (seal === null) throw new UndecodableEvent(sequence, "it stands where seals do, and is none");
-    return seal;
+  const { readPasses } = createReading(connection, prefix, stream);
+  const isPassed = async (message: LogMessage): Promise<boolean> => {
+    const sha256 = leafHashOf(message).toString("hex");
+    return (await readPasses()).some(
+      ({ event: { data } }) => data.sequence === message.sequence && data.sha256 === sha256,
+    );
+  };
+
+  /** The last one before what was passed by, where that is at the end: until the next seal stands there. */
+  const lastSealBefore = async (reach: number): Promise<StoredSeal | null> => {
+    const messages = await readSubject(connection, stream, subject, reach);
+    for (const message of messages.toReversed().map(toLogMessage)) {
+      const seal = readSeal(message);
+      if (seal !== null) return seal;
+      if (await isPassed(message)) continue;
+      throw new UndecodableEvent(message.sequence, "it stands where seals do, and is none");
+    }
+    return null;
   };
 
   return {
@@ -33,12 +49,15 @@ export async function createJetStreamSealedLog(
       }),
     lastSeal: async () => {
       const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
-      return last === null ? null : toSeal(last.sequence, last.data);
+      if (last === null) return null;
+      const { sequence, data: body } = last;
+      return readSeal({ sequence, body }) ?? (await lastSealBefore(sequence));
     },
     sealAt: async (sequence) => {
       const found = await asking(connection, () => messageAt(connection, stream, sequence));
       return found === null || !isSealSubject(found.subject) ? null : readSeal({ sequence, body: found.body });
     },
+    isPassed,
     messages: async function* (afterSequence, which) {
       const only = which === "seals" ? subject : null;
       for await (const messages of readStored(connection, stream, afterSequence, only))

@@ -12,6 +12,9 @@ export interface SealedLog {
   /** The seal at a place of the log; null where something else stands there, or nothing. */
   sealAt(sequence: number): Promise<StoredSeal | null>;
 
+  /** Whether an operator has decided that readers go on without this message, as it stands there. */
+  isPassed(message: LogMessage): Promise<boolean>;
+
   /**
    * Every message after a sequence, or the seals alone, in order, each once, up to where the log ended when it was asked.
    * Batches are never empty. Lost connections are taken up again for a while.

@@ -50,7 +50,7 @@ export async function verifyLog(
   trust: Trust,
   onProgress: (sequence: number) => void = () => {},
 ): Promise<LogReport> {
-  const { seals, findings: ofChain } = await checkChain(source, trust);
+  const { seals, findings: ofChain, unreadable } = await checkChain(source, trust);
   const walk = createWalk(seals);
   const passes: LogMessage[] = [];
   for await (const batch of source.messages(0, "all")) {
@@ -61,7 +61,12 @@ export async function verifyLog(
     onProgress(walk.lastSequence());
   }
   const ofRanges = walk.end();
-  const findings: LogFinding[] = [...ofChain];
+  const passed = await readPassed(source, passes);
+  const passedBy = new Set(passed.filter(({ holds }) => holds).map(({ sequence }) => sequence));
+  // A seal that was made unreadable is missing all the same: the one after it says so.
+  const isPassed = ({ kind, sequences: [at = 0] }: ChainFinding): boolean =>
+    kind === "seal" && unreadable.has(at) && passedBy.has(at);
+  const findings: LogFinding[] = ofChain.filter((finding) => !isPassed(finding));
   for (const [index, finding] of ofRanges.entries()) {
     const isUnnamed = finding.sequences.length === 0 && finding.kind === "changed";
     findings.push(
@@ -76,7 +81,7 @@ export async function verifyLog(
     sealedTo: seals.at(-1)?.to ?? 0,
     unsealed: walk.unsealed(),
     keyIds: [...new Set(seals.map(({ keyId }) => keyId))],
-    passed: await readPassed(source, passes),
+    passed,
   };
 }
 

@@ -1,7 +1,15 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import type { JobEvent } from "../../src/domain/job/events.ts";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
-import { type JobRef, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import {
+  type JobRef,
+  type LogEntry,
+  type NewEvent,
+  UndecodableEvent,
+  VersionConflict,
+} from "../../src/event-log/event-log.ts";
 import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
 import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -45,6 +53,12 @@ describe("a message in the log that this release did not write", () => {
     ...JSON.parse(Buffer.from(encodeEnvelope(job, caused(uuid(), jobPaused()))).toString()),
     ...attributes,
   });
+
+  const passBy = async (planted: number): Promise<void> => {
+    const { subject = "", sha256 = "" } = (await examineMessage(opened.connection, prefix, planted)) ?? {};
+    const decision = { sequence: planted, subject, sha256, fault: "odd", reason: "planted" };
+    await recordPass(opened.connection, prefix, opened.log, { ...decision, actor: "cli:test", at: exampleTime });
+  };
 
   const opening = () => changed({ type: "JobOpened", dataschema: "urn:waybill:event:JobOpened:1" });
 
@@ -121,13 +135,34 @@ describe("a message in the log that this release did not write", () => {
     });
   }
 
+  it("holds up no decision about its job once it was passed by, be it the last of its subject", async () => {
+    const pause = (): NewEvent<JobEvent> => caused(uuid(), jobPaused());
+    const first = await plant(".job", "hello");
+    expect(await failureOf(opened.log.append(job, pause(), created))).to.be.instanceOf(VersionConflict);
+    await passBy(first);
+    const paused = await opened.log.append(job, pause(), created);
+    for (const message of ["hello", "hello again"]) await passBy(await plant(".job", message));
+    // Who has not seen the last decision is refused as ever.
+    expect(await failureOf(opened.log.append(job, pause(), created))).to.be.instanceOf(VersionConflict);
+    const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+    const command = { type: "ResumeJob", at: exampleTime, reason: null } as const;
+    const { outcome, sequence } = await handleCommand(opened.log, job, command, cause, { maxConflicts: 0 });
+    expect(outcome).to.equal("accepted");
+    const decided = (await opened.log.readDecisions(job)).map(({ sequence }) => sequence);
+    expect(decided).to.deep.equal([created, paused, sequence]);
+  });
+
+  it("lets nobody decide past what a newer release has decided", async () => {
+    await plant(".job", opening());
+    const pausing = opened.log.append(job, caused(uuid(), jobPaused()), created);
+    expect(await failureOf(pausing)).to.be.instanceOf(VersionConflict);
+  });
+
   it("is passed by also where it stands among the decisions to pass by", async () => {
     const { seq: planted } = await opened.connection.nats
       .jetstream()
       .publish(`${prefix}.jobs._service.log.pass`, JSON.stringify("hello"));
-    const { subject = "", sha256 = "" } = (await examineMessage(opened.connection, prefix, planted)) ?? {};
-    const decision = { sequence: planted, subject, sha256, fault: "odd", reason: "planted" };
-    await recordPass(opened.connection, prefix, opened.log, { ...decision, actor: "cli:test", at: exampleTime });
+    await passBy(planted);
     const entries = await readOn(opened.log, created, (read) => read.length === 2);
     expect(entries[0]).to.deep.include({ sequence: planted, unknownType: "undecodable" });
   });

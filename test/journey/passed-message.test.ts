@@ -59,12 +59,11 @@ describe("a message in the log that nobody can decode", function () {
   });
 
   it("stops the projections, which is seen in /readyz with the command that shows it", async () => {
-    await eventually(async () => expect(await stopped()).to.have.length.greaterThan(5), 30_000);
-    expect(await stopped()).to.deep.include({
-      projection: "jobs",
-      atSequence: planted,
-      command: `waybill log show ${planted}`,
-    });
+    const here = { projection: "jobs", atSequence: planted, command: `waybill log show ${planted}` };
+    await eventually(async () => {
+      expect(await stopped()).to.have.length.greaterThan(5);
+      expect(await stopped()).to.deep.include(here);
+    }, 30_000);
     expect(JSON.stringify((await client.get("/api/admin/projections")).body)).to.include(`waybill log show ${planted}`);
     expect((await client.get(`/api/jobs/${first}/events`)).status).to.equal(500);
   });
@@ -115,5 +114,17 @@ describe("a message in the log that nobody can decode", function () {
       new RegExp(`\\[passed by\\] ${planted} \\(.+\\), which nobody could decode, by cli:\\S+ at .+: written by hand`),
     );
     expect(printed.at(-1)).to.equal("What is here and was sealed is as it was sealed.");
+  });
+
+  it("is passed by where it was the last on the subject of a job's decisions, and the job can be decided about", async () => {
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    const job = await client.create({ ...mailing, scheduledAt });
+    const subject = `${nats.prefix}.jobs.default.${job}.job`;
+    ({ seq: planted } = await opened.connection.nats.jetstream().publish(subject, "hello"));
+    expect((await client.delete(`/api/jobs/${job}`)).status).to.equal(500);
+    const { sha256 } = JSON.parse((await cli.run("log", "show", String(planted), "--json")).printed[0] ?? "") as Shown;
+    await pass(sha256);
+    expect((await client.delete(`/api/jobs/${job}`)).status).to.equal(200);
+    await client.ended(job);
   });
 });

@@ -138,6 +138,7 @@ function createLife(death: number, when: "before" | "after") {
         state: () => step(sealedLog.state),
         lastSeal: () => step(sealedLog.lastSeal),
         sealAt: (sequence) => step(() => sealedLog.sealAt(sequence)),
+        isPassed: (message) => step(() => sealedLog.isPassed(message)),
         // Read before it is handed out, so that no reader is left behind.
         messages: async function* (...asked) {
           yield await step(() => readAll(sealedLog.messages(...asked)));

@@ -1,5 +1,8 @@
 import { expect } from "chai";
+import { UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
 import { trustNothing } from "../../src/seals/check.ts";
+import { coveringSeals } from "../../src/seals/covering-seals.ts";
 import { readSeal } from "../../src/seals/read-seal.ts";
 import { digestOfSeal, faultOfSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import { LogRolledBack } from "../../src/seals/seal-witness.ts";
@@ -23,6 +26,11 @@ describe("The sealer", () => {
 
   const seals = async (): Promise<readonly StoredSeal[]> =>
     (await readAll(side.sealedLog.messages(0, "seals"))).map((message) => readSeal(message) as StoredSeal);
+  const sealed = async () =>
+    (await readAll(side.sealedLog.messages(0, "seals"))).flatMap((message) => {
+      const seal = readSeal(message);
+      return seal === null ? [] : [[seal.from, seal.to]];
+    });
   const ranges = async () => (await seals()).map(({ from, to, count }) => [from, to, count]);
   const isWhole = async (): Promise<void> => {
     expect((await verifyLog(side.sealedLog, trustNothing)).findings).to.deep.equal([]);
@@ -57,6 +65,26 @@ describe("The sealer", () => {
       [11, 20, 10],
     ]);
     expect((await seals()).map(({ sequence }) => sequence)).to.deep.equal([11, 22]);
+    await isWhole();
+  });
+
+  it("goes on after a message on its own subject that is no seal, once that was passed by", async () => {
+    const sealer = side.newSealer({ everyMs: 0 });
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    const { seq } = await side.connection.nats.jetstream().publish(`${side.prefix}.jobs._service.log.seal`, "hello");
+    await side.jobHappens();
+    expect(await failureOf(sealer.sealWhatIsDue())).to.be.instanceOf(UndecodableEvent);
+    const { subject = "", sha256 = "" } = (await examineMessage(side.connection, side.prefix, seq)) ?? {};
+    const decision = { sequence: seq, subject, sha256, fault: "no JSON", reason: "planted", actor: "cli:test" };
+    await recordPass(side.connection, side.prefix, side.log, { ...decision, at: new Date().toISOString() });
+    await sealer.sealWhatIsDue();
+    expect(await sealed()).to.deep.equal([
+      [1, 5],
+      [6, 13],
+    ]);
+    await side.newSealer({ everyMs: 0 }).sealWhatIsDue();
+    for await (const { from, to } of coveringSeals(side.sealedLog, [6])) expect([from, to]).to.deep.equal([6, 13]);
     await isWhole();
   });
 

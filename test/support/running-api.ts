@@ -63,6 +63,7 @@ const noSeals = (): ApiDependencies["seals"] => {
     state: away,
     lastSeal: away,
     sealAt: away,
+    isPassed: away,
     messages: (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: away }) }),
   };
   return { key: newSealKey(), sealedLog, sealer: { sealNow: away, sealWhatIsDue: away } };
