@@ -1,12 +1,9 @@
 import type { JobError } from "../domain/job/events.ts";
-import {
-  countRecipients,
-  hasTooManyFailures,
-  recipientsInDoubt,
-  recipientsToMail,
-} from "../domain/recipients/ledger.ts";
+import { countRecipients, recipientsInDoubt, recipientsToMail } from "../domain/recipients/ledger.ts";
 import type { SendOutcome } from "../mail/mailer.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
+import { endOfAttempt, type Tried } from "./end-of-attempt.ts";
+import { giveBackClaims } from "./give-back-claims.ts";
 import type { Lease } from "./lease.ts";
 import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
@@ -60,7 +57,8 @@ export async function serveRecipients(
 ): Promise<AttemptEnd> {
   const leavingOut = createLeavingOut(books, serving.whyNot, recipientsInDoubt(held.ledger), serving.stopping);
   const toServe = await recipientsOfAttempt(held, books);
-  const progress = trackProgress(held, lease, books, leavingOut, toServe.at(-1), serving);
+  const notSent = new Set<number>();
+  const progress = trackProgress(held, lease, books, leavingOut, { notSent, last: toServe.at(-1) }, serving);
   const { using = (work) => work() } = serving;
   const end = await runPipeline({
     items: toServe,
@@ -69,6 +67,7 @@ export async function serveRecipients(
     claim: async (group) => {
       const others = await leavingOut.sift(group);
       if (!(await lease.confirmLately())) return false;
+      for (const recipient of others) notSent.add(recipient);
       if (others.length > 0) await books.claim(others);
       return true;
     },
@@ -77,15 +76,15 @@ export async function serveRecipients(
   })
     .finally(progress.end)
     // Also where a claim could not be stored: what was sent until then must not be left behind unrecorded.
-    .finally(books.settled);
-  const unsent = [...end.unhandled.filter((recipient) => !leavingOut.isLeftOut(recipient)), ...progress.notSent];
+    .finally(books.settled)
+    .catch(async (failure: unknown) => {
+      // What broke the turn off is what it was broken off by, whether or not the claims could be taken back as well.
+      await giveBackClaims(lease, books, notSent).catch(() => {});
+      throw failure;
+    });
   // Whether the lease was held to the end is found out by what ends the attempt, which is guarded by it.
-  if (end.isComplete && unsent.length === 0) return endOfAttempt(held, progress);
-  // Whoever decided about the job meanwhile may have handed it to another worker, whose claims these now are. From a
-  // pause until it is resumed there is no other worker, and a claim left behind would count as a mail in doubt.
-  const isHeld = await lease.confirm();
-  if (isHeld || (unsent.length > 0 && (await lease.wasOnlyPaused()))) await books.release(unsent);
-  if (!isHeld) return { kind: "lease-lost" };
+  if (end.isComplete && notSent.size === 0) return endOfAttempt(held, progress);
+  if (!(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
   const outage = progress.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
@@ -106,16 +105,16 @@ async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookke
   return recipientsToMail(ledger);
 }
 
-type Progress = {
+type Recipients = {
+  /** Claimed, or about to be, and surely not handed over. */
+  readonly notSent: Set<number>;
+  readonly last: number | undefined;
+};
+
+type Progress = Tried & {
   readonly handle: (recipient: number) => Promise<void>;
   /** Why nobody at all can be served, once that is known. */
   readonly outage: () => JobError | null;
-  /** Claimed, and surely not handed over. */
-  readonly notSent: readonly number[];
-  /** Whether somebody was deferred for the last time. */
-  readonly isExhausted: () => boolean;
-  /** The longest that somebody asked to be left alone. */
-  readonly notBeforeMs: () => number;
   readonly end: () => void;
 };
 
@@ -124,10 +123,9 @@ function trackProgress(
   lease: Lease,
   books: Bookkeeper,
   leavingOut: LeavingOut,
-  lastRecipient: number | undefined,
+  { notSent, last }: Recipients,
   { serve, before, after, stopping }: Serving,
 ): Progress {
-  const notSent: number[] = [];
   let outage: JobError | null = null;
   let isExhausted = false;
   let notBeforeMs = 0;
@@ -161,12 +159,11 @@ function trackProgress(
         });
       case "unavailable":
         outage ??= outcome.error;
-        notSent.push(recipient);
+        notSent.add(recipient);
     }
   };
 
   return {
-    notSent,
     outage: () => outage,
     isExhausted: () => isExhausted,
     notBeforeMs: () => notBeforeMs,
@@ -177,34 +174,16 @@ function trackProgress(
       let lookedAt: number;
       do {
         lookedAt = performance.now();
-        if (!stopping.aborted && (await leavingOut.sift([recipient])).length === 0) return;
-        if (stopping.aborted || !(await lease.confirmLately())) {
-          notSent.push(recipient);
+        if (!stopping.aborted && (await leavingOut.sift([recipient])).length === 0) {
+          notSent.delete(recipient);
           return;
         }
+        if (stopping.aborted || !(await lease.confirmLately())) return;
         // The lease was asked for last; if that took its time, the first answer is of the past.
       } while (performance.now() - lookedAt > answersHoldMs);
+      notSent.delete(recipient);
       await record(recipient, await serve(recipient));
-      if (recipient !== lastRecipient) await after?.(untilNext.signal);
+      if (recipient !== last) await after?.(untilNext.signal);
     },
   };
-}
-
-/** Everybody who was to be served has been tried. */
-function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }: Progress): AttemptEnd {
-  const counts = countRecipients(ledger);
-  if (counts.deferred > 0) {
-    const message = `${counts.deferred} of ${counts.total} recipients are to be tried again.`;
-    const error = { code: "recipients-deferred", message };
-    return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs() };
-  }
-  if (isExhausted()) {
-    const message = "Some recipients were deferred on every attempt, the last one included.";
-    return { kind: "failed", counts, error: { code: "attempts-exhausted", message } };
-  }
-  if (hasTooManyFailures(counts)) {
-    const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
-    return { kind: "failed", counts, error: { code: "too-many-failures", message } };
-  }
-  return { kind: "completed", counts };
 }
