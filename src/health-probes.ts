@@ -10,6 +10,7 @@ import type { LogServer } from "./event-log/jetstream-durability.ts";
 import type { LogRoom } from "./event-log/log-room.ts";
 import type { Condition, Probe } from "./http/routes/health.ts";
 import type { BreakerState } from "./mail/breaker.ts";
+import type { StandstillOfKind, WorkersView } from "./worker-role.ts";
 
 export type ProbeDependencies = {
   readonly roles: ReadonlySet<Role>;
@@ -21,8 +22,8 @@ export type ProbeDependencies = {
   readonly db: Knex;
   /** AUTO_MIGRATE. */
   readonly mayChangeTables: boolean;
-  /** Null in a process that sends no mail. */
-  readonly breaker: (() => BreakerState) | null;
+  /** Null in a process that has none. */
+  readonly workers: WorkersView | null;
   /** Null in a process that seals nothing. */
   readonly seals: (() => Condition) | null;
 };
@@ -32,7 +33,7 @@ export type ProbeDependencies = {
  * are accepted while either is away, and taking the process out of service for it would break that promise.
  */
 export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
-  const { roles, db, breaker, seals } = dependencies;
+  const { roles, db, workers, seals } = dependencies;
   const takesJobs = roles.has("api");
   return [
     { name: "nats", isNeeded: true, check: () => examineLog(dependencies) },
@@ -41,10 +42,22 @@ export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
       isNeeded: (roles.has("projector") || roles.has("outbox")) && !takesJobs,
       check: () => examineDatabase(db, dependencies.mayChangeTables),
     },
-    ...(breaker === null ? [] : [{ name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) }]),
+    ...(workers === null ? [] : probesOfWorkers(workers, takesJobs)),
     // Mails go out without seals; that a log was rolled back is for somebody to look at, and to say so is all.
     ...(seals === null ? [] : [{ name: "seals", isNeeded: false, check: async () => seals() }]),
   ];
+}
+
+const probesOfWorkers = ({ breaker, standstills }: WorkersView, takesJobs: boolean): readonly Probe[] => [
+  { name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) },
+  // What keeps them from it is down itself where it is needed, and another process would fare no better.
+  { name: "workers", isNeeded: false, check: async () => conditionOfWorkers(standstills()) },
+];
+
+/** The error is for the log: anybody may ask here. */
+function conditionOfWorkers(standstills: readonly StandstillOfKind[]): Condition {
+  if (standstills.length === 0) return { status: "up" };
+  return { status: "degraded", standstills: standstills.map(({ type, reason, since }) => ({ type, reason, since })) };
 }
 
 /**

@@ -58,7 +58,7 @@ export function createStarting(servers: readonly string[], logger: Logger, signa
 }
 
 /** What kept NATS from answering, in its own words where it has said something. */
-function reasonOf(failure: unknown): string {
+export function reasonOf(failure: unknown): string {
   if (failure === null) return "no answer yet";
   const cause = failure instanceof LogUnavailable ? (failure.cause ?? failure) : failure;
   const { message = "", code = "" } = cause as NodeJS.ErrnoException;

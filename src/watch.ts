@@ -15,9 +15,9 @@ import type { Append, AppendOutcome } from "./event-log/observe-appends.ts";
 import { probesFor } from "./health-probes.ts";
 import type { OperatorsDependencies } from "./http/operators-api.ts";
 import { type Condition, conditionOf } from "./http/routes/health.ts";
-import type { BreakerState } from "./mail/breaker.ts";
 import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
 import { createMysqlOutboxGauge } from "./outbox/mysql-outbox-gauge.ts";
+import type { WorkersView } from "./worker-role.ts";
 
 /** What hears of the work while it is done. */
 export type Witness = {
@@ -60,10 +60,10 @@ export type Watch = OperatorsDependencies & {
   readonly logGauge: LogGauge;
 };
 
-/** `breaker` is null in a process that sends no mail, `seals` in one that seals nothing. */
+/** `workers` is null in a process that has none, `seals` in one that seals nothing. */
 export async function createWatch(
   parts: WatchedParts,
-  breaker: (() => BreakerState) | null,
+  workers: WorkersView | null,
   seals: (() => Condition) | null = null,
 ): Promise<Watch> {
   const { config, logger, connection, log, room, db, reads, witness } = parts;
@@ -80,12 +80,12 @@ export async function createWatch(
     logServer: () => logServerOf(connection),
     db,
     mayChangeTables: config.autoMigrate,
-    breaker,
+    workers,
     seals,
   });
   const examine = async () =>
     new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));
-  if (breaker !== null) witness.metrics.mail.watchBreaker(breaker);
+  if (workers !== null) witness.metrics.mail.watchBreaker(workers.breaker);
   const metrics = witness.metrics.page({
     stats,
     projectionLags,

@@ -51,7 +51,7 @@ export async function startService(
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
     // In the order in which work flows backwards: whoever acts on an event is there before whoever makes it.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
-    const breaker = config.roles.has("worker") ? await startWorkers(parts) : null;
+    const workers = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
     if (config.roles.has("scheduler")) {
       startScheduler(parts);
@@ -59,7 +59,7 @@ export async function startService(
     }
     if (config.roles.has("outbox")) await startOutbox(parts);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
-    const watch = await createWatch(parts, breaker, seals);
+    const watch = await createWatch(parts, workers, seals);
     if (config.roles.has("webhooks")) await startAlerts(parts, watch);
     const healthUrl = doors.health === null ? null : startOperatorsApi(parts, watch, doors.health);
     const url = doors.api === null ? null : await startApi(parts, watch, doors.api);

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { JobType } from "./domain/job/events.ts";
 import type { Cause, JobRef } from "./event-log/event-log.ts";
 import { traceIdOf } from "./event-log/traceparent.ts";
@@ -8,6 +9,7 @@ import { createPace } from "./mail/pace.ts";
 import { createSmtpMailer } from "./mail/smtp-mailer.ts";
 import type { Parts } from "./parts.ts";
 import { reportsForWork } from "./report-parts.ts";
+import { reasonOf } from "./starting.ts";
 import { createJetStreamSuppressionEntries } from "./suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "./suppressions/suppressed-digests.ts";
@@ -17,10 +19,19 @@ import { createJetStreamWorkQueue } from "./work-queue/jetstream-work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "./workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "./workers/jetstream-lease-probe.ts";
 import { createJetStreamRollCall } from "./workers/jetstream-roll-call.ts";
+import type { Standstill } from "./workers/standstill.ts";
 import type { Worker } from "./workers/worker.ts";
 
-/** One worker for each kind of job. Answers how to see the state of the breaker before the mail server. */
-export async function startWorkers(parts: Parts): Promise<() => BreakerState> {
+/** What the workers of a process show of themselves. */
+export type WorkersView = {
+  /** Of the breaker before the mail server. */
+  readonly breaker: () => BreakerState;
+  /** Of those that have taken no work for some time. */
+  readonly standstills: () => readonly StandstillOfKind[];
+};
+
+/** One worker for each kind of job. */
+export async function startWorkers(parts: Parts): Promise<WorkersView> {
   const { config, logger, contentStore, witness, lifecycle } = parts;
   const smtp = createSmtpMailer({
     url: config.smtpUrl,
@@ -49,7 +60,12 @@ export async function startWorkers(parts: Parts): Promise<() => BreakerState> {
     await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));
     for (const stop of stopAnswering) stop();
   });
-  return mailer.state;
+  const standstills = () =>
+    workers.flatMap(({ type, worker }) => {
+      const standstill = worker.standstill();
+      return standstill === null ? [] : [{ type, ...standstill }];
+    });
+  return { breaker: mailer.state, standstills };
 }
 
 /** Who is not to be mailed; what mail servers refuse for good is added to it. */
@@ -67,6 +83,8 @@ function startSuppressionGuard({ config, logger, connection, log, lifecycle }: P
   );
 }
 
+export type StandstillOfKind = Standstill & { readonly type: JobType };
+
 type NamedWorker = { readonly type: JobType; readonly name: string; readonly worker: Worker };
 
 function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly NamedWorker[] {
@@ -82,11 +100,22 @@ function createWorkers({ config, logger, connection, log, witness }: Parts, port
       { log, probe, queue: witness.metrics.attempts.measure(queue) },
       createWork(ports),
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
-      (failure, turn) =>
-        logger.error({ ...(turn && originOf(turn)), err: failure }, "a turn broke off; it is taken up again"),
+      {
+        turnBrokeOff: (failure, turn) =>
+          logger.error({ ...originOf(turn), err: failure }, "a turn broke off; it is taken up again"),
+        standsStill: (standstill, hasEnded) => sayStandstill(logger, type, standstill, hasEnded),
+      },
     );
     return { type, name, worker };
   });
+}
+
+function sayStandstill(logger: Logger, type: JobType, standstill: Standstill, hasEnded: boolean): void {
+  const { reason, since, forMs, failure } = standstill;
+  const said = { type, reason, since, forSeconds: Math.round(forMs / 1000) };
+  if (hasEnded) logger.warn(said, "the worker takes work again");
+  else if (reason === "queue-failed") logger.error({ ...said, err: failure }, "the worker takes no work");
+  else logger.warn({ ...said, ...(failure !== null && { error: reasonOf(failure) }) }, "the worker takes no work");
 }
 
 type Origin = JobRef & Pick<Cause, "correlationId" | "traceparent">;

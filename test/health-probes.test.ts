@@ -7,6 +7,8 @@ import { LogUnavailable } from "../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../src/event-log/memory-event-log.ts";
 import { type ProbeDependencies, probesFor } from "../src/health-probes.ts";
 import type { BreakerState } from "../src/mail/breaker.ts";
+import type { StandstillOfKind } from "../src/worker-role.ts";
+import { now } from "./support/examples.ts";
 import { failureOf } from "./support/failure-of.ts";
 
 describe("What a process looks at to see whether it is ready", () => {
@@ -26,10 +28,14 @@ describe("What a process looks at to see whether it is ready", () => {
       logServer: () => ({ version: "2.9.10", durability: "flushed every 2 minutes" }),
       db,
       mayChangeTables: true,
-      breaker: null,
+      workers: null,
       seals: null,
       ...changed,
     });
+  const workersWith = (breaker: BreakerState, standstills: readonly StandstillOfKind[] = []) => ({
+    breaker: () => breaker,
+    standstills: () => standstills,
+  });
   const needs = (...given: Parameters<typeof probes>) =>
     probes(...given)
       .filter(({ isNeeded }) => isNeeded)
@@ -40,10 +46,10 @@ describe("What a process looks at to see whether it is ready", () => {
       ?.check();
 
   it("is NATS whatever it does, and the rest only where it takes no jobs", () => {
-    const breaker = (): BreakerState => "closed";
-    expect(needs(["api", "scheduler", "worker", "projector"], { breaker })).to.deep.equal(["nats"]);
+    const workers = workersWith("closed");
+    expect(needs(["api", "scheduler", "worker", "projector"], { workers })).to.deep.equal(["nats"]);
     expect(needs(["projector"])).to.deep.equal(["nats", "mysql"]);
-    expect(needs(["worker"], { breaker })).to.deep.equal(["nats", "mail"]);
+    expect(needs(["worker"], { workers })).to.deep.equal(["nats", "mail"]);
     expect(needs(["scheduler"])).to.deep.equal(["nats"]);
   });
 
@@ -89,8 +95,26 @@ describe("What a process looks at to see whether it is ready", () => {
 
   it("finds the mail server down while the breaker is not closed", async () => {
     for (const breaker of ["open", "half-open"] as const) {
-      expect(await examine("mail", { breaker: () => breaker })).to.deep.equal({ status: "down", breaker });
+      expect(await examine("mail", { workers: workersWith(breaker) })).to.deep.equal({ status: "down", breaker });
     }
-    expect(await examine("mail", { breaker: () => "closed" })).to.deep.equal({ status: "up", breaker: "closed" });
+    expect(await examine("mail", { workers: workersWith("closed") })).to.deep.equal({
+      status: "up",
+      breaker: "closed",
+    });
+  });
+
+  it("finds workers degraded that take no work, and never in need of being taken out of service", async () => {
+    const standstill = {
+      type: "email.send",
+      reason: "mail-server-away",
+      since: now,
+      forMs: 5000,
+      failure: null,
+    } as const;
+    expect(await examine("workers", { workers: workersWith("open", [standstill]) })).to.deep.equal({
+      status: "degraded",
+      standstills: [{ type: "email.send", reason: "mail-server-away", since: now }],
+    });
+    expect(await examine("workers", { workers: workersWith("closed") })).to.deep.equal({ status: "up" });
   });
 });

@@ -1,6 +1,7 @@
 import type { JobType } from "../domain/job/events.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
+import type { Hindrance } from "./standstill.ts";
 import type { AttemptEnd, HeldTurn } from "./turn.ts";
 
 /** Where a turn is worked on. */
@@ -26,8 +27,8 @@ export type WorkerView = {
 
 /** Holds back the turns of one kind of job, and of no other, while to take one up would only use up an attempt. */
 export type Gate = {
-  /** How many turns may be taken now. */
-  mayTake(): Promise<number>;
+  /** How many turns may be taken now, or what forbids it. Throws LogUnavailable. */
+  mayTake(): Promise<number | Hindrance>;
   start(): void;
   stop(): void;
 };

@@ -44,12 +44,13 @@ export function createMailWork({
       start: caution.start,
       stop: caution.stop,
       mayTake: async () => {
-        if (mailer.state() !== "closed") return 0;
+        if (mailer.state() !== "closed") return "mail-server-away";
         switch (caution.standing()) {
           case "unknown":
-            return 0;
+            return "mail-server-away";
           case "away":
-            return worker.busy() === 0 && (await worker.waiting()) < mostWaitingToTry ? 1 : 0;
+            if (worker.busy() > 0) return 0;
+            return (await worker.waiting()) < mostWaitingToTry ? 1 : "mail-server-away";
           case "lets-in":
             return worker.busy() === 0 ? 1 : 0;
           case "answers":

@@ -1,9 +1,11 @@
 import { setMaxListeners } from "node:events";
 import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
-import { type JobRef, LogUnavailable, type StoredEvent } from "../event-log/event-log.ts";
+import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { isOutage } from "../event-log/persistently.ts";
 import type { WorkQueue } from "../work-queue/work-queue.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
+import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
 export type WorkerSettings = {
   /** Names this worker in the log; another process never has the same name. */
@@ -12,8 +14,8 @@ export type WorkerSettings = {
   readonly concurrency: number;
   /** How often the queue is told that a turn is still worked on; well inside its patience. */
   readonly keepEveryMs: number;
-  /** How many turns may be taken now; others are left to wait, as taking one up would only use up an attempt. */
-  readonly mayTake: () => Promise<number>;
+  /** How many turns may be taken now, or what forbids it; others wait, as taking one up would only use up an attempt. */
+  readonly mayTake: () => Promise<number | Hindrance>;
   /** A turn that broke off is handed out again after this, the first time; later ones wait longer. */
   readonly firstDelayMs: number;
 };
@@ -31,10 +33,14 @@ export type Worker = {
   busy(): number;
   /** Turns at once, at most. */
   readonly slots: number;
+  /** Why it has taken no work for some time, though it has room for some; null where it does. */
+  standstill(): Standstill | null;
 };
 
-/** Of a turn that broke off, or of the queue, which has no turn to name. */
-export type ReportOfWorker = (failure: unknown, turn: StoredEvent | null) => void;
+export type ReportOfWorker = {
+  readonly turnBrokeOff: (failure: unknown, turn: StoredEvent) => void;
+  readonly standsStill: SayStandstill;
+};
 
 /** Without an arrival, the queue is asked again after this: a hint can be lost. */
 const askEveryMs = 1000;
@@ -61,6 +67,7 @@ export function createWorker(
   let wake: () => void = () => {};
   let loop: Promise<void> | null = null;
   let stopAnswering: () => void = () => {};
+  const standstill = watchStandstill(report.standsStill);
 
   const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
 
@@ -79,7 +86,7 @@ export function createWorker(
       .catch((failure: unknown) => {
         const newest = turns.get(key)?.delivery ?? delivery;
         newest.giveBack(delayAfter(newest.times, settings.firstDelayMs));
-        report(failure, delivery.entry);
+        report.turnBrokeOff(failure, delivery.entry);
       })
       .finally(() => {
         clearInterval(keeping);
@@ -102,17 +109,23 @@ export function createWorker(
   };
 
   const takeSome = async (): Promise<boolean> => {
+    standstill.tries();
     try {
-      const limit = Math.min(settings.concurrency - turns.size, await settings.mayTake());
-      if (limit <= 0) return false;
-      const deliveries = await queue.take(limit, turns.size);
+      const may = await settings.mayTake();
+      if (typeof may === "string") {
+        standstill.isHindered(may);
+        return false;
+      }
+      const limit = Math.min(settings.concurrency - turns.size, may);
+      const deliveries = limit > 0 ? await queue.take(limit, turns.size) : [];
+      standstill.isFree();
       for (const delivery of deliveries) {
         if (stopping.signal.aborted) delivery.giveBack(0);
         else begin(delivery);
       }
       return deliveries.length > 0;
     } catch (failure) {
-      if (!(failure instanceof LogUnavailable)) report(failure, null);
+      standstill.isHindered(isOutage(failure) ? "log-away" : "queue-failed", failure);
       return false;
     }
   };
@@ -141,10 +154,12 @@ export function createWorker(
       wake();
       const deadline = setTimeout(() => giveUp.abort(), withinMs);
       await loop;
+      standstill.stop();
       await Promise.all([...turns.values()].map(({ done }) => done));
       clearTimeout(deadline);
       stopAnswering();
     },
+    standstill: standstill.current,
     wake: () => wake(),
     busy: () => turns.size,
     slots: settings.concurrency,

@@ -100,7 +100,12 @@ export function createService(world: World, scenario: Scenario) {
         concurrency: scenario.concurrency,
         retrySchedule: { baseDelayMs: 1000, factor: 2, jitter: 0.1, delaysMs: null },
       },
-      report(process),
+      {
+        turnBrokeOff: report(process),
+        standsStill: ({ reason, failure }) => {
+          if (reason === "queue-failed") report(process)(failure);
+        },
+      },
     );
     worker.start();
     return worker;

@@ -101,7 +101,7 @@ export async function startWriteSide(): Promise<WriteSide> {
         retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
         ...config,
       },
-      (failure) => reported.push(failure),
+      { turnBrokeOff: (failure) => reported.push(failure), standsStill: (standstill) => reported.push(standstill) },
     );
     worker.start();
     stops.push(() => worker.stop(2000));
