@@ -17,10 +17,13 @@ export type Deadline = {
   bound<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 };
 
+/** It begins with the first question: what a frozen database took before is not for NATS to make up. */
 export function createDeadline(bodyBytes: number): Deadline {
-  const endsAt = performance.now() + patienceMs + Math.max(0, bodyBytes - usualBytes) / bytesPerMs;
+  const forMs = patienceMs + Math.max(0, bodyBytes - usualBytes) / bytesPerMs;
+  let endsAt: number | null = null;
   return {
     bound: async (ask) => {
+      endsAt ??= performance.now() + forMs;
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0) throw tooLate();
       let timer: NodeJS.Timeout | undefined;

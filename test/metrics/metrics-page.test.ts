@@ -54,6 +54,7 @@ describe("what a service tells of itself", function () {
       const found = await page();
       expect(found).to.match(/^waybill_jobs\{state="completed"\} 1$/m);
       expect(found).to.match(/^waybill_jobs\{state="scheduled"\} 1$/m);
+      expect(found).to.match(/^waybill_projection_lag_events\{projection="stats"\} 0$/m);
       return found;
     });
     for (const line of [

@@ -50,7 +50,7 @@ export const mochaHooks = {
     if (folder === undefined || file === undefined) return;
     const ms = Math.round(performance.now() - begunAt);
     appendFileSync(timesFileIn(folder), `${JSON.stringify({ file: relative(process.cwd(), file), ms })}\n`);
-    await eventually(leavesNothingOpen, 10_000);
+    await eventually(() => leavesNothingOpen(file), 10_000);
   },
 };
 
@@ -58,9 +58,9 @@ export const mochaHooks = {
  * A file that is run alone hangs when its tests leave something open, and so shows it. A process that runs many files
  * ends whatever is open: so it looks after each.
  */
-function leavesNothingOpen(): void {
+function leavesNothingOpen(file: string): void {
   const open = openResources();
-  if (open.length > openAtBegin) throw new Error(`The tests of this file left open: ${open.join(", ")}`);
+  if (open.length > openAtBegin) throw new Error(`The tests of ${file} left open: ${open.join(", ")}`);
 }
 
 const openResources = (): readonly string[] =>
