@@ -101,7 +101,10 @@ export interface EventLog {
   /** Who was told that the job has ended and who has read it, oldest first, as the leader has it. */
   readNotices(job: JobRef): Promise<readonly StoredEvent<Notice>[]>;
 
-  /** Everything about a job in the order of the log. */
+  /**
+   * Everything about a job in the order of the log. Nothing is left out before the last event of it: whoever reads that a
+   * job has ended also reads what became of its recipients.
+   */
   readHistory(job: JobRef): Promise<readonly StoredEvent[]>;
 
   /** The sequence of the last decision about a job, 0 if there is none: the cheap way to see whether it changed. */

@@ -27,6 +27,8 @@ import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, lanesOf, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
+/** How often the history of a job is read while decisions about it come in. */
+const historyRounds = 3;
 
 /** The log on a JetStream stream that `ensureStreams` has made or checked. */
 export async function createJetStreamEventLog(
@@ -65,6 +67,20 @@ export async function createJetStreamEventLog(
   const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> =>
     (await readAll(job, channel, last)).filter(isOfJob);
 
+  const lastDecision = async (job: JobRef): Promise<number> => (await lastOf(job, "job"))?.sequence ?? 0;
+
+  /**
+   * Decisions first and facts after them: a job that is read as completed without what became of its recipients would
+   * have mailed nobody. Eight exact subjects and a sort: a wildcard over them makes the server of 2.9 scan the whole log.
+   */
+  const readParts = async (job: JobRef, reach: number): Promise<StoredEvent[]> => {
+    const decisions = await read(job, "job", reach);
+    // Which lanes it has is said by its creation.
+    const channels: readonly Channel[] = [...lanesOfJob(decisions[0]), "recipients", "notify"];
+    const facts = await Promise.all(channels.map((channel) => read(job, channel)));
+    return [decisions, ...facts].flat().sort((one, other) => one.sequence - other.sequence);
+  };
+
   /** Most jobs are read when nothing but their creation was decided, and nothing can stand before that. */
   const readDecisions = async (job: JobRef): Promise<StoredEvent[]> => {
     const last = await lastOf(job, "job");
@@ -79,20 +95,16 @@ export async function createJetStreamEventLog(
     readDecisions: async (job) => (await readDecisions(job)) as StoredEvent<JobEvent>[],
     readRecipients: async (job) => (await read(job, "recipients")).filter(isAboutRecipients),
     readNotices: async (job) => (await read(job, "notify")) as StoredEvent<Notice>[],
-    // Nine exact subjects and a sort: a wildcard over them makes the server of 2.9 scan the whole log.
     readHistory: async (job) => {
-      const decisions = read(job, "job");
-      // Which lanes it has is said by its creation.
-      const turns = decisions.then(([created]) => Promise.all(lanesOfJob(created).map((lane) => read(job, lane))));
-      const [decided, lanes, recipients, notices] = await Promise.all([
-        decisions,
-        turns,
-        read(job, "recipients"),
-        read(job, "notify"),
-      ]);
-      return [decided, ...lanes, recipients, notices].flat().sort((one, other) => one.sequence - other.sequence);
+      for (let round = 1; ; round += 1) {
+        const reach = await lastDecision(job);
+        const history = await readParts(job, reach);
+        if ((await lastDecision(job)) === reach) return history;
+        // More was decided meanwhile, and part of it may be missing: what stood there before is whole.
+        if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
+      }
     },
-    lastDecision: async (job) => (await lastOf(job, "job"))?.sequence ?? 0,
+    lastDecision,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     // Which events there are is said by the channel.
     readAlerts: async () => (await readAll(alertsRef, "alert")) as (StoredEvent<AlertEvent> | UnknownEvent)[],

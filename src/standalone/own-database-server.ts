@@ -85,6 +85,8 @@ async function toArguments({ kind, path }: DatabaseBinary, folder: string, port:
     "--socket=../mysql.sock",
     `--port=${port}`,
     "--bind-address=127.0.0.1",
+    // A process opens up to some thirty; commands, and other processes, may work on the same server.
+    "--max-connections=500",
     "--skip-name-resolve",
     "--skip-log-bin",
     "--performance-schema=OFF",

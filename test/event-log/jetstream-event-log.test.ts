@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { caused, job, jobCreated } from "../support/examples.ts";
+import { caused, job, jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { eventLogContract } from "./event-log-contract.ts";
@@ -29,6 +30,27 @@ describe("the event log in JetStream", () => {
     expect(await other.log.append(job, caused(uuid(), jobCreated()), 0)).to.equal(1);
     expect(await opened.log.lastDecision(job)).to.equal(sequence);
     await other.close();
+  });
+
+  it("tells what became of the recipients where it tells that the job has ended, however long one answer takes", async () => {
+    const { log, connection, close } = await openJetStreamLog(nats.config, nats.prefix);
+    const ending = newJob();
+    const created = await log.append(ending, caused(uuid(), jobCreated()), 0);
+    const request = connection.nats.request.bind(connection.nats);
+    let isSlow = true;
+    // What is decided is asked for, and answered when the job has come to its end.
+    connection.nats.request = async (subject, data, options) => {
+      if (isSlow && String(data).includes(`${ending.jobId}.job`)) {
+        isSlow = false;
+        const started = await log.append(ending, caused(uuid(), jobStarted()), created);
+        await log.record(ending, caused(uuid(), recipientSent()));
+        await log.append(ending, caused(uuid(), jobCompleted()), started);
+      }
+      return await request(subject, data, options);
+    };
+    const types = (await log.readHistory(ending)).map(({ event }) => event.type);
+    await close();
+    expect(types).to.deep.equal(["JobCreated", "JobStarted", "RecipientSent", "JobCompleted"]);
   });
 
   it("is the same one, with all that it held, for who opens it again", async () => {
