@@ -1,6 +1,7 @@
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
+import { isAtLeast } from "../event-log/server-version.ts";
 import { examineClock } from "./examine-clock.ts";
-import { type Finding, fine, isAtLeast, serious, wordsOf } from "./finding.ts";
+import { type Finding, fine, serious, wordsOf } from "./finding.ts";
 
 const connectTimeoutMs = 5000;
 

@@ -24,11 +24,5 @@ export const serious = (part: Part, what: string, advice: string): Finding => ({
   advice,
 });
 
-/** Whether a version such as `10.11.6-MariaDB` or `2.9.10` is at least another. */
-export function isAtLeast(version: string, least: readonly [major: number, minor: number]): boolean {
-  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
-  return major > least[0] || (major === least[0] && minor >= least[1]);
-}
-
 /** A failure in a few words, without what its system adds to it. */
 export const wordsOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));

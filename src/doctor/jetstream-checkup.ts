@@ -9,9 +9,10 @@ import {
 } from "../event-log/jetstream-connection.ts";
 import { isLoginRefused } from "../event-log/jetstream-outages.ts";
 import { whyNoReplicas } from "../event-log/jetstream-replicas.ts";
+import { isAtLeast } from "../event-log/server-version.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineClock } from "./examine-clock.ts";
-import { type Finding, fine, isAtLeast, serious, warning, wordsOf } from "./finding.ts";
+import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
 const answerMs = 3000;
 const mebibyte = 1024 * 1024;

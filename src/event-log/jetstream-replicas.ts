@@ -1,3 +1,5 @@
+import { isAtLeast } from "./server-version.ts";
+
 /** Below it the guard of an append does not hold, or nobody has tried whether it does. */
 const least = [2, 10, 27] as const;
 
@@ -9,15 +11,9 @@ export function whyNoReplicas(
   version: string,
   replicas: number,
 ): { readonly what: string; readonly advice: string } | null {
-  if (replicas === 1 || isAtLeast(version)) return null;
+  if (replicas === 1 || isAtLeast(version, least)) return null;
   return {
     what: `STREAM_REPLICAS is ${replicas}, and NATS is ${version || "of no known version"}: with several copies of the log it can accept two decisions where one excludes the other, so that people would be mailed twice`,
     advice: `Use NATS ${least.join(".")} or later on all nodes, or STREAM_REPLICAS=1.`,
   };
-}
-
-function isAtLeast(version: string): boolean {
-  const found = version.split(".").map((part) => Number.parseInt(part, 10));
-  const differs = least.findIndex((part, index) => found[index] !== part);
-  return differs < 0 || (found[differs] ?? 0) > (least[differs] ?? 0);
 }

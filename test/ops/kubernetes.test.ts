@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { roles } from "../../src/config.ts";
-import { isAtLeast } from "../../src/doctor/finding.ts";
+import { isAtLeast } from "../../src/event-log/server-version.ts";
 import { healthRoutes } from "../../src/http/routes/health.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -113,7 +113,7 @@ module.exports = {
     fence("commands", domain, logPort),
     fence("client", file("schemas", "email-address"), npm("csv-parse")),
     fence("suppressions", domain, schemas, logPort, file("access", "auth-mode"), npm("typebox", "csv-parse")),
-    fence("doctor", file("mail", "mailer"), npm("mysql2")),
+    fence("doctor", file("mail", "mailer"), file("event-log", "server-version"), npm("mysql2")),
     fence("history", domain, logPort, contentPort),
     fence(
       "erasure",

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { isAtLeast } from "../../src/doctor/finding.ts";
 import type { JobQueued } from "../../src/domain/job/events.ts";
 import type { Delivery } from "../../src/event-log/delivery.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { isAtLeast } from "../../src/event-log/server-version.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
 import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
 import type { WorkQueue } from "../../src/work-queue/work-queue.ts";
