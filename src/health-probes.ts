@@ -10,7 +10,7 @@ import type { LogServer } from "./event-log/jetstream-durability.ts";
 import type { LogRoom } from "./event-log/log-room.ts";
 import type { Condition, Probe } from "./http/routes/health.ts";
 import type { BreakerState } from "./mail/breaker.ts";
-import type { StandstillOfKind, WorkersView } from "./worker-role.ts";
+import type { StandstillOfKind, WorkersView } from "./roles/worker-role.ts";
 
 export type ProbeDependencies = {
   readonly roles: ReadonlySet<Role>;

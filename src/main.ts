@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { askOnTerminal } from "./cli/ask-on-terminal.ts";
 import type { CommandContext } from "./cli/command-context.ts";
+import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { readConfig } from "./config.ts";
-import { graceMs } from "./last-resort.ts";
 
 /** The first signal ends the work in hand, the second one ends everything at once. */
 function onInterrupt(): AbortSignal {

@@ -7,7 +7,7 @@ import { LogUnavailable } from "../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../src/event-log/memory-event-log.ts";
 import { type ProbeDependencies, probesFor } from "../src/health-probes.ts";
 import type { BreakerState } from "../src/mail/breaker.ts";
-import type { StandstillOfKind } from "../src/worker-role.ts";
+import type { StandstillOfKind } from "../src/roles/worker-role.ts";
 import { now } from "./support/examples.ts";
 import { failureOf } from "./support/failure-of.ts";
 

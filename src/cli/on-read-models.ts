@@ -1,7 +1,7 @@
 import { WaitInterrupted } from "../event-log/patience.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
-import { connectParts, type Parts } from "../parts.ts";
+import { connectParts, type Parts } from "../roles/parts.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { patienceFor } from "./command-patience.ts";

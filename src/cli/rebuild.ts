@@ -9,7 +9,7 @@ import { rebuild } from "../../projections/rebuild.ts";
 import { RebuildRefused } from "../../projections/rebuild-lock.ts";
 import type { RebuildSetup } from "../../projections/replace-live.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/roll-back.ts";
-import type { Parts } from "../parts.ts";
+import type { Parts } from "../roles/parts.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { checkReadModels } from "./check-read-models.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -3,15 +3,15 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import { roles } from "../config.ts";
 import { WaitInterrupted } from "../event-log/patience.ts";
-import { graceMs, installLastResort, type UncaughtError } from "../last-resort.ts";
 import { createLogger } from "../logger.ts";
-import { loadProjectorThread } from "../projector-thread.ts";
+import { loadProjectorThread } from "../roles/projector-thread.ts";
+import type { Service } from "../roles/wiring.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
-import type { Service } from "../wiring.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { sendDemoMailing } from "./demo-mailing.ts";
 import { explain } from "./explain.ts";
+import { graceMs, installLastResort, type UncaughtError } from "./last-resort.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 /**
@@ -54,7 +54,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   const broken = installLastResort(logger, config.shutdownTimeoutMs + graceMs);
   const over = AbortSignal.any([context.interrupted, broken]);
   // To load all of the service takes as long as its servers take to start.
-  const loading = import("../wiring.ts");
+  const loading = import("../roles/wiring.ts");
   const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
   const project = isProjectingBesides ? loadProjectorThread(context.isTerminal) : undefined;
   const standalone = await startStandalone(config, context.tell);

@@ -8,7 +8,7 @@ import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { connectJetStream } from "../../src/event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
-import { type Service, startService } from "../../src/wiring.ts";
+import { type Service, startService } from "../../src/roles/wiring.ts";
 import { eventually } from "../support/eventually.ts";
 import { settings } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";

@@ -84,7 +84,7 @@ describe("the fences between the folders", () => {
     await plant("src/mail/circle-two.ts", 'import { one } from "./circle-one.ts";\nexport const two = () => one();\n');
     await plant("src/mail/types-one.ts", 'import type { Two } from "./types-two.ts";\nexport type One = Two[];\n');
     await plant("src/mail/types-two.ts", 'import type { One } from "./types-one.ts";\nexport type Two = One[];\n');
-    await plant("src/wiring.ts", "export const wiring = 1;\n");
+    await plant("src/roles/wiring.ts", "export const wiring = 1;\n");
     await plant("src/http/top.ts", 'import "../wiring.ts";\n');
     await plant("src/mail/mailer.ts", 'import "./mask.ts";\nexport type Mailer = never;\n');
     await plant("src/mail/orphan.ts", "export const nobody = 1;\n");

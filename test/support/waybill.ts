@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type CompleteConfig, readConfig } from "../../src/config.ts";
-import { startService } from "../../src/wiring.ts";
+import { startService } from "../../src/roles/wiring.ts";
 import { eventually } from "./eventually.ts";
 import type { TestNats } from "./services.ts";
 

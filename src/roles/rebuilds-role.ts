@@ -1,9 +1,9 @@
-import { allProjectors } from "../projections/all-projectors.ts";
-import { carryOutRebuilds } from "../projections/carry-out-rebuilds.ts";
-import { createContentReader } from "../projections/content-reader.ts";
+import { allProjectors } from "../../projections/all-projectors.ts";
+import { carryOutRebuilds } from "../../projections/carry-out-rebuilds.ts";
+import { createContentReader } from "../../projections/content-reader.ts";
+import { keepPolling } from "../poll-loop.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
-import { keepPolling } from "./poll-loop.ts";
 
 const pollEveryMs = 2000;
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { WaybillEvent } from "./event-log/event-log.ts";
-import type { Append } from "./event-log/observe-appends.ts";
-import { traceIdOf } from "./event-log/traceparent.ts";
+import type { WaybillEvent } from "../event-log/event-log.ts";
+import type { Append } from "../event-log/observe-appends.ts";
+import { traceIdOf } from "../event-log/traceparent.ts";
 
 /** What is done without a request that has a line of its own, by how often it happens. */
 const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {

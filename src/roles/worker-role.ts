@@ -1,26 +1,26 @@
 import type { Logger } from "pino";
-import type { JobType } from "./domain/job/events.ts";
-import type { Cause, JobRef } from "./event-log/event-log.ts";
-import { traceIdOf } from "./event-log/traceparent.ts";
-import { allJobKinds } from "./job-kinds/all-job-kinds.ts";
-import type { WorkPorts } from "./job-kinds/work-ports.ts";
-import { type BreakerState, withBreaker } from "./mail/breaker.ts";
-import { createPace } from "./mail/pace.ts";
-import { createSmtpMailer } from "./mail/smtp-mailer.ts";
+import type { JobType } from "../domain/job/events.ts";
+import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { traceIdOf } from "../event-log/traceparent.ts";
+import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
+import type { WorkPorts } from "../job-kinds/work-ports.ts";
+import { type BreakerState, withBreaker } from "../mail/breaker.ts";
+import { createPace } from "../mail/pace.ts";
+import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-suppression-entries.ts";
+import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
+import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
+import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
+import { createJetStreamWorkQueue } from "../work-queue/jetstream-work-queue.ts";
+import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
+import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
+import { createJetStreamRollCall } from "../workers/jetstream-roll-call.ts";
+import type { Standstill } from "../workers/standstill.ts";
+import type { Worker } from "../workers/worker.ts";
 import type { Parts } from "./parts.ts";
 import { reportsForWork } from "./report-parts.ts";
 import { reasonOf } from "./starting.ts";
-import { createJetStreamSuppressionEntries } from "./suppressions/jetstream-suppression-entries.ts";
-import { createJetStreamSuppressionStore } from "./suppressions/jetstream-suppression-store.ts";
-import { createSuppressedDigests } from "./suppressions/suppressed-digests.ts";
-import { createSuppressionGuard, type SuppressionGuard } from "./suppressions/suppression-guard.ts";
 import { webhooksForWork } from "./webhooks-role.ts";
-import { createJetStreamWorkQueue } from "./work-queue/jetstream-work-queue.ts";
-import { createJobWorker, queuePatienceMs } from "./workers/create-job-worker.ts";
-import { createJetStreamLeaseProbe } from "./workers/jetstream-lease-probe.ts";
-import { createJetStreamRollCall } from "./workers/jetstream-roll-call.ts";
-import type { Standstill } from "./workers/standstill.ts";
-import type { Worker } from "./workers/worker.ts";
 
 /** What the workers of a process show of themselves. */
 export type WorkersView = {

@@ -1,14 +1,14 @@
-import { createLimits } from "./access/caller-limits.ts";
-import { createJetStreamKeyRing } from "./access/jetstream-key-ring.ts";
-import { createJetStreamQuota } from "./access/jetstream-quota.ts";
-import { traceIdOf } from "./event-log/traceparent.ts";
-import { toLoggable } from "./http/failure.ts";
+import { createLimits } from "../access/caller-limits.ts";
+import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
+import { createJetStreamQuota } from "../access/jetstream-quota.ts";
+import { traceIdOf } from "../event-log/traceparent.ts";
+import { toLoggable } from "../http/failure.ts";
+import { createMysqlEndedRows } from "../outbox/mysql-ended-rows.ts";
+import { createMysqlOutbox } from "../outbox/mysql-outbox.ts";
+import { createRelay } from "../outbox/relay.ts";
+import { createRowRetention } from "../outbox/row-retention.ts";
+import { traceparentOfRow } from "../outbox/row-trace.ts";
 import { createOutageReport } from "./outage-report.ts";
-import { createMysqlEndedRows } from "./outbox/mysql-ended-rows.ts";
-import { createMysqlOutbox } from "./outbox/mysql-outbox.ts";
-import { createRelay } from "./outbox/relay.ts";
-import { createRowRetention } from "./outbox/row-retention.ts";
-import { traceparentOfRow } from "./outbox/row-trace.ts";
 import type { Parts } from "./parts.ts";
 
 const dayMs = 86_400_000;

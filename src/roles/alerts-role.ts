@@ -1,22 +1,22 @@
 import type { Logger } from "pino";
-import { createDeadLetterQueries } from "../projections/dead-letters/queries.ts";
-import { defaultTenant } from "./access/tenant.ts";
-import type { AlertReceiver, Telling } from "./alerts/alert-receiver.ts";
-import { createAlertTeller, type Told } from "./alerts/alert-teller.ts";
-import { createAlertWatch } from "./alerts/alert-watch.ts";
-import { createJetStreamAlertFeed } from "./alerts/jetstream-alert-feed.ts";
-import { createMailReceiver } from "./alerts/mail-receiver.ts";
-import { createFigures } from "./alerts/read-figures.ts";
-import { createWebhookReceiver } from "./alerts/webhook-receiver.ts";
-import type { AlertEvent } from "./domain/alerts/events.ts";
-import { alertInWords } from "./domain/alerts/words.ts";
-import { withBreaker } from "./mail/breaker.ts";
-import { createSmtpMailer } from "./mail/smtp-mailer.ts";
+import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
+import { defaultTenant } from "../access/tenant.ts";
+import type { AlertReceiver, Telling } from "../alerts/alert-receiver.ts";
+import { createAlertTeller, type Told } from "../alerts/alert-teller.ts";
+import { createAlertWatch } from "../alerts/alert-watch.ts";
+import { createJetStreamAlertFeed } from "../alerts/jetstream-alert-feed.ts";
+import { createMailReceiver } from "../alerts/mail-receiver.ts";
+import { createFigures } from "../alerts/read-figures.ts";
+import { createWebhookReceiver } from "../alerts/webhook-receiver.ts";
+import type { AlertEvent } from "../domain/alerts/events.ts";
+import { alertInWords } from "../domain/alerts/words.ts";
+import { withBreaker } from "../mail/breaker.ts";
+import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { createSafePost } from "../webhooks/http-safe-post.ts";
+import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
 import type { Watch } from "./watch.ts";
-import { createSafePost } from "./webhooks/http-safe-post.ts";
-import { createTenantSecrets } from "./webhooks/tenant-secrets.ts";
 import { openWebhookStore } from "./webhooks-role.ts";
 
 /** Half of the time that a process may take to stop: a mail that is on its way then is sent again, with the same id. */
