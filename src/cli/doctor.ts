@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { whyNoFile } from "../client/file-failure.ts";
-import { examineDatabase } from "../doctor/examine-database.ts";
-import { examineDisk } from "../doctor/examine-disk.ts";
-import { examineMail } from "../doctor/examine-mail.ts";
-import { type Finding, serious } from "../doctor/finding.ts";
-import { examineNats } from "../doctor/jetstream-checkup.ts";
+import { examineDatabase } from "../health/examine-database.ts";
+import { examineDisk } from "../health/examine-disk.ts";
+import { examineMail } from "../health/examine-mail.ts";
+import { type Finding, serious } from "../health/finding.ts";
+import { examineNats } from "../health/jetstream-checkup.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
 import type { CommandContext } from "./command-context.ts";

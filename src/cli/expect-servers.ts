@@ -1,5 +1,5 @@
-import { examineDatabase } from "../doctor/examine-database.ts";
-import type { Finding } from "../doctor/finding.ts";
+import { examineDatabase } from "../health/examine-database.ts";
+import type { Finding } from "../health/finding.ts";
 import { CommandFailed } from "./command-failed.ts";
 
 /** Throws CommandFailed where there is no database, with what to do about it. */

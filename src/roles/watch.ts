@@ -12,7 +12,7 @@ import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Append, AppendOutcome } from "../event-log/observe-appends.ts";
-import { probesFor } from "../health-probes.ts";
+import { probesFor } from "../health/health-probes.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
 import { type Condition, conditionOf } from "../http/routes/health.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
