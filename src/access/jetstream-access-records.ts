@@ -1,7 +1,7 @@
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { readSubject } from "../event-log/jetstream-reader.ts";
+import { bucketName, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { type AccessRecords, toRecords } from "./access-records.ts";
-import { bucketName, streamOfBucket, subjectsOfBucket } from "./jetstream-bucket.ts";
 
 /** Everything that the bucket of keys and tenants holds now. */
 export async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {

@@ -1,10 +1,10 @@
 import type { KV } from "nats";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { type BucketSettings, openBucket } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isWrongSequence } from "../nats/errors.ts";
 import { decodeKey, decodeRules, encodeRecord, keyEntry, tenantEntry } from "./access-records.ts";
 import type { AccessStore } from "./access-store.ts";
 import { readAccessRecords } from "./jetstream-access-records.ts";
-import { type BucketSettings, openBucket } from "./jetstream-bucket.ts";
 import type { KeyRecord } from "./key-ring.ts";
 import { noRules, type TenantRules } from "./tenant.ts";
 

@@ -1,7 +1,7 @@
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
+import { type BucketSettings, bucketName, openBucket, subjectsOfBucket } from "../nats/bucket.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
 import type { AccessRecords } from "./access-records.ts";
 import { accessVersion, readAccessRecords } from "./jetstream-access-records.ts";
-import { type BucketSettings, bucketName, openBucket, subjectsOfBucket } from "./jetstream-bucket.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { noRules } from "./tenant.ts";
 

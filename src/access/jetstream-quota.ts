@@ -1,8 +1,8 @@
 import type { KV } from "nats";
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
-import { type BucketSettings, openBucket } from "./jetstream-bucket.ts";
+import { type BucketSettings, openBucket } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
 import { countIn, type DayCount, dayOf, nothingYet, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
 
 /** Days that nobody asks about any more go by themselves. */

@@ -1,9 +1,9 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertsRef } from "../event-log/event-log.ts";
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import type { DurableConsumer, Notice } from "../event-log/jetstream-durable.ts";
 import { readDurable } from "../event-log/jetstream-durable-feed.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
 import type { AlertFeed } from "./alert-teller.ts";
 
 /** Every alert is handed to one instance, and again until it acknowledges. */

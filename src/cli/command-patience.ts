@@ -1,7 +1,7 @@
 import type { CompleteConfig } from "../config.ts";
-import { isPassingOutage } from "../event-log/jetstream-outages.ts";
-import { placeOfServer } from "../event-log/jetstream-server-pool.ts";
-import { createPatience, type Patience } from "../event-log/patience.ts";
+import { isPassingOutage } from "../nats/outages.ts";
+import { createPatience, type Patience } from "../nats/patience.ts";
+import { placeOfServer } from "../nats/server-pool.ts";
 import type { CommandContext } from "./command-context.ts";
 
 const sayAfterMs = 5000;

@@ -1,9 +1,9 @@
 import { createDatabase } from "../../projections/database.ts";
 import { createSealMemory } from "../../projections/seal-memory.ts";
 import type { CompleteConfig } from "../config.ts";
-import { connectJetStream } from "../event-log/jetstream-connection.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "../health/finding.ts";
+import { connectJetStream } from "../nats/connection.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealFile } from "../seals/seal-file.ts";
 import { LogRolledBack } from "../seals/seal-witness.ts";

@@ -1,6 +1,6 @@
 import type { AccessStore } from "../access/access-store.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
-import type { Patience } from "../event-log/patience.ts";
+import type { Patience } from "../nats/patience.ts";
 import type { CommandContext } from "./command-context.ts";
 import { onNats } from "./on-nats.ts";
 

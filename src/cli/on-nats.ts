@@ -1,6 +1,6 @@
 import type { CompleteConfig } from "../config.ts";
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { type Patience, WaitInterrupted } from "../event-log/patience.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import { type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { connectOrExplain } from "../roles/parts.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";

@@ -1,6 +1,6 @@
-import { WaitInterrupted } from "../event-log/patience.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
+import { WaitInterrupted } from "../nats/patience.ts";
 import { connectParts, type Parts } from "../roles/parts.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";

@@ -1,9 +1,9 @@
 import { headers } from "nats";
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { askJetStream, lastMessageOf, removeMessage, type StreamMessage } from "../event-log/jetstream-api.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
+import { askJetStream, lastMessageOf, removeMessage, type StreamMessage } from "../nats/jetstream-api.ts";
 import type { ContentStore } from "./content-store.ts";
 import { createJetStreamAttachmentStore } from "./jetstream-attachment-store.ts";
 

@@ -1,11 +1,11 @@
 import { createInbox, type Msg } from "nats";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { type DurableConsumer, ensureDurable, nextMessages } from "../event-log/jetstream-durable.ts";
-import { isStreamMissing } from "../event-log/jetstream-errors.ts";
 import { createReader, deleteReader } from "../event-log/jetstream-follow.ts";
-import { isStatus, placeOf, storedAtOf } from "../event-log/jetstream-message.ts";
-import { openPull } from "../event-log/jetstream-pull.ts";
 import { nameWith, streamFilter, streamName } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isStreamMissing } from "../nats/errors.ts";
+import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
+import { openPull } from "../nats/pull.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 
 const atOnce = 100;

@@ -1,5 +1,5 @@
+import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Announcements } from "./announcements.ts";
-import type { JetStreamConnection } from "./jetstream-connection.ts";
 import { startOf } from "./subjects.ts";
 
 /** On plain NATS subjects: whoever listens at the moment hears it, nothing is kept. */

@@ -1,7 +1,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from "nats";
+import { asking, isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
+import { isStreamMissing } from "../nats/errors.ts";
 import { LogUnavailable } from "./event-log.ts";
-import { asking, isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
-import { isStreamMissing } from "./jetstream-errors.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 const answerTimeoutMs = 1500;

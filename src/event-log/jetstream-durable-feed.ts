@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import { openPull } from "../nats/pull.ts";
 import type { Delivery } from "./delivery.ts";
 import type { WaybillEvent } from "./event-log.ts";
-import type { JetStreamConnection } from "./jetstream-connection.ts";
 import { type DurableConsumer, ensureDurable, type Notice, nextMessages, readDelivery } from "./jetstream-durable.ts";
-import { openPull } from "./jetstream-pull.ts";
 
 const batch = 200;
 const retryAfterMs = 500;

@@ -1,11 +1,11 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
+import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { isConsumerMissing } from "../nats/errors.ts";
+import { placeOf } from "../nats/message.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import type { Delivery } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
-import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { isConsumerMissing } from "./jetstream-errors.ts";
 import { sawStored } from "./jetstream-horizon.ts";
-import { placeOf } from "./jetstream-message.ts";
 import { streamName } from "./subjects.ts";
 
 export type DurableConsumer = {

@@ -2,6 +2,8 @@ import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import type { StreamMessage } from "../nats/jetstream-api.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import {
   alertsRef,
@@ -17,8 +19,6 @@ import {
   type UnknownEvent,
   VersionConflict,
 } from "./event-log.ts";
-import type { StreamMessage } from "./jetstream-api.ts";
-import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
 import { followLog } from "./jetstream-follow.ts";
 import { lastMessageSince } from "./jetstream-horizon.ts";
 import { createReading } from "./jetstream-passes.ts";

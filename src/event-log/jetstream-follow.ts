@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
+import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { expectCount } from "../nats/counts.ts";
+import { isJetStreamError } from "../nats/errors.ts";
+import { placeOf } from "../nats/message.ts";
+import { openPull, PullEnded } from "../nats/pull.ts";
 import type { FollowOptions, LogEntry } from "./event-log.ts";
 import { LogUnavailable, type UndecodableEvent } from "./event-log.ts";
-import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { expectCount } from "./jetstream-counts.ts";
 import { nextMessages } from "./jetstream-durable.ts";
-import { isJetStreamError } from "./jetstream-errors.ts";
-import { placeOf } from "./jetstream-message.ts";
-import { openPull, PullEnded } from "./jetstream-pull.ts";
 
 const retryAfterMs = 500;
 

@@ -1,6 +1,6 @@
-import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
-import { countOf } from "./jetstream-counts.ts";
-import { isMessageMissing } from "./jetstream-errors.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { countOf } from "../nats/counts.ts";
+import { isMessageMissing } from "../nats/errors.ts";
 import type { ConsumerLoad, LogGauge } from "./log-gauge.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 

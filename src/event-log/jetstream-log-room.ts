@@ -1,5 +1,5 @@
 import type { JetStreamManager } from "nats";
-import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { createPromisedBytes } from "./jetstream-promised-bytes.ts";
 import type { OnStored } from "./jetstream-publish.ts";
 import type { LogRoom } from "./log-room.ts";

@@ -1,9 +1,9 @@
 import type { Instant } from "../domain/message.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isMessageMissing } from "../nats/errors.ts";
+import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
-import { askJetStream, lastMessageOf } from "./jetstream-api.ts";
-import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
-import { isMessageMissing } from "./jetstream-errors.ts";
 import { leafHashOf } from "./log-message.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 

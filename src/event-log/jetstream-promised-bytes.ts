@@ -1,6 +1,6 @@
+import type { JetStreamConnection } from "../nats/connection.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import type { WaybillEvent } from "./event-log.ts";
-import type { JetStreamConnection } from "./jetstream-connection.ts";
 import { channelFilter } from "./subjects.ts";
 
 /**

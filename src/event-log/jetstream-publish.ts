@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { headers, type MsgHdrs } from "nats";
+import { isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
+import { isBusy, isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
+import { askJetStream } from "../nats/jetstream-api.ts";
+import { placeOf } from "../nats/message.ts";
+import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
 import { type JobRef, LogFull, LogUnavailable, type NewEvent, VersionConflict } from "./event-log.ts";
-import { askJetStream } from "./jetstream-api.ts";
-import { isUnanswered, type JetStreamConnection } from "./jetstream-connection.ts";
-import { isBusy, isOutOfRoom, isWrongSequence } from "./jetstream-errors.ts";
 import { sawStored } from "./jetstream-horizon.ts";
-import { placeOf } from "./jetstream-message.ts";
 import { readSubject } from "./jetstream-reader.ts";
-import { answerTimeoutMs } from "./jetstream-requests.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
 
 /** A publish without an answer is repeated with the same id and the same expectation, so often in all. */

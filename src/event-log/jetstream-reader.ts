@@ -1,10 +1,10 @@
 import { createInbox, type Msg } from "nats";
+import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { expectCount } from "../nats/counts.ts";
+import { lastMessageOf } from "../nats/jetstream-api.ts";
+import { isStatus, placeOf } from "../nats/message.ts";
 import { LogUnavailable } from "./event-log.ts";
-import { lastMessageOf } from "./jetstream-api.ts";
-import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { expectCount } from "./jetstream-counts.ts";
 import { isClustered } from "./jetstream-horizon.ts";
-import { isStatus, placeOf } from "./jetstream-message.ts";
 
 type Created = {
   readonly name?: string;

@@ -1,7 +1,7 @@
 import type { StreamInfo } from "nats";
-import { bucketName, buckets, streamOfBucket } from "../access/jetstream-bucket.ts";
-import { asking, type JetStreamConnection } from "./jetstream-connection.ts";
-import { isStreamMissing } from "./jetstream-errors.ts";
+import { bucketName, buckets, streamOfBucket } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isStreamMissing } from "../nats/errors.ts";
 import type { StreamSize } from "./log-gauge.ts";
 import { streamKinds, streamName } from "./subjects.ts";
 

@@ -6,8 +6,8 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from "nats";
-import { asking, type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { isNameTaken, isStreamMissing } from "./jetstream-errors.ts";
+import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 /**

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
-import { isAtLeast } from "../event-log/server-version.ts";
+import { isAtLeast } from "../nats/server-version.ts";
 import { examineClock } from "./examine-clock.ts";
 import { type Finding, fine, serious, wordsOf } from "./finding.ts";
 

@@ -6,10 +6,10 @@ import type { Role } from "../config.ts";
 import type { AppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogCanary } from "../event-log/jetstream-canary.ts";
-import type { LogServer } from "../event-log/jetstream-durability.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Condition, Probe } from "../http/routes/health.ts";
 import type { BreakerState } from "../mail/breaker.ts";
+import type { LogServer } from "../nats/durability.ts";
 import type { StandstillOfKind, WorkersView } from "../roles/worker-role.ts";
 
 export type ProbeDependencies = {

@@ -1,16 +1,11 @@
 import { connect, type NatsConnection } from "nats";
 import { LogUnavailable } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
-import {
-  type ConnectSettings,
-  connectJetStream,
-  type JetStreamConnection,
-  toOptions,
-} from "../event-log/jetstream-connection.ts";
-import { isLoginRefused } from "../event-log/jetstream-outages.ts";
-import { whyNoReplicas } from "../event-log/jetstream-replicas.ts";
-import { isAtLeast } from "../event-log/server-version.ts";
 import { streamName } from "../event-log/subjects.ts";
+import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
+import { isLoginRefused } from "../nats/outages.ts";
+import { whyNoReplicas } from "../nats/replicas.ts";
+import { isAtLeast } from "../nats/server-version.ts";
 import { examineClock } from "./examine-clock.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 

@@ -1,8 +1,8 @@
 import { DiscardPolicy, headers, type JetStreamManager, RetentionPolicy, StorageType } from "nats";
-import { askJetStream, lastMessageOf, removeMessage } from "../event-log/jetstream-api.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isOutOfRoom, isStreamMissing, isWrongSequence } from "../event-log/jetstream-errors.ts";
 import { resultSubjectOf, streamFilter, streamName } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom, isStreamMissing, isWrongSequence } from "../nats/errors.ts";
+import { askJetStream, lastMessageOf, removeMessage } from "../nats/jetstream-api.ts";
 import { decodeChunk, encodeChunk, overheadOfChunk } from "./encode-chunk.ts";
 import { type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
 

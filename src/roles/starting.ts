@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { LogUnavailable } from "../event-log/event-log.ts";
-import { isPassingOutage } from "../event-log/jetstream-outages.ts";
-import { placeOfServer } from "../event-log/jetstream-server-pool.ts";
-import { createPatience, type Patience, type Wait } from "../event-log/patience.ts";
 import type { Probe } from "../http/routes/health.ts";
+import { isPassingOutage } from "../nats/outages.ts";
+import { createPatience, type Patience, type Wait } from "../nats/patience.ts";
+import { placeOfServer } from "../nats/server-pool.ts";
 
 /** Soon enough for a person who looks on, and not for a server that is started along with this process. */
 const sayAfterMs = 1000;

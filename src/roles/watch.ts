@@ -6,8 +6,6 @@ import type { CompleteConfig } from "../config.ts";
 import { type AppendTrouble, createAppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { logServerOf } from "../event-log/jetstream-durability.ts";
 import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
@@ -16,6 +14,8 @@ import { probesFor } from "../health/health-probes.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
 import { type Condition, conditionOf } from "../http/routes/health.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import { logServerOf } from "../nats/durability.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox-gauge.ts";
 import type { WorkersView } from "./worker-role.ts";
 

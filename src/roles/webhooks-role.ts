@@ -5,12 +5,12 @@ import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveri
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import type { Patience } from "../event-log/patience.ts";
 import { toJobAnswer } from "../http/job-answer.ts";
 import type { RouteDependencies } from "../http/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Lifecycle } from "../lifecycle.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import type { Patience } from "../nats/patience.ts";
 import { createJetStreamDecisionFeed } from "../scheduler/jetstream-decision-feed.ts";
 import { createBreakers, isUnanswered } from "../webhooks/breakers.ts";
 import { createSafePost } from "../webhooks/http-safe-post.ts";

@@ -1,5 +1,5 @@
-import type { JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { channelFilter, lanesFilter, parseSubject } from "../event-log/subjects.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Crowd } from "./crowd.ts";
 
 /** Tells a crowd what goes over the wire, whichever process said it: the subjects say enough. */

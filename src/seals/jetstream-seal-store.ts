@@ -1,7 +1,7 @@
 import type { KV } from "nats";
-import { type BucketSettings, openBucket } from "../access/jetstream-bucket.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isWrongSequence } from "../event-log/jetstream-errors.ts";
+import { type BucketSettings, openBucket } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isWrongSequence } from "../nats/errors.ts";
 import { newSealKey, readSealKey, type SealKey, toPem } from "./seal-key.ts";
 import type { SealStore } from "./seal-store.ts";
 

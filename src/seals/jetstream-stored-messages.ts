@@ -1,15 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import { LogUnavailable } from "../event-log/event-log.ts";
-import { askJetStream, lastMessageOf } from "../event-log/jetstream-api.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
-import { isMessageMissing } from "../event-log/jetstream-errors.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
-import { placeOf } from "../event-log/jetstream-message.ts";
-import { openPull, type Pull, PullEnded } from "../event-log/jetstream-pull.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isMessageMissing } from "../nats/errors.ts";
+import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
+import { placeOf } from "../nats/message.ts";
+import { openPull, type Pull, PullEnded } from "../nats/pull.ts";
 
 const batch = 2000;
 const retryAfterMs = 500;

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { LogUnavailable } from "../event-log/event-log.ts";
-import { askJetStream, lastMessageOf } from "../event-log/jetstream-api.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
-import { placeOf } from "../event-log/jetstream-message.ts";
-import { openPull } from "../event-log/jetstream-pull.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
+import { placeOf } from "../nats/message.ts";
+import { openPull } from "../nats/pull.ts";
 import { digestPattern } from "./address-digest.ts";
 import type { SuppressionEntries } from "./suppressed-digests.ts";
 

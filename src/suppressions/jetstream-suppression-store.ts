@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { headers } from "nats";
 import { LogFull } from "../event-log/event-log.ts";
+import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
 import {
   askJetStream,
   lastMessageOf,
   nextMessageOf,
   removeMessage,
   type StreamMessage,
-} from "../event-log/jetstream-api.ts";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
-import { isOutOfRoom, isWrongSequence } from "../event-log/jetstream-errors.ts";
-import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
+} from "../nats/jetstream-api.ts";
 import { decodeSuppression, encodeSuppression, type SuppressionRecord, toSuppression } from "./suppression-records.ts";
 import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
 

@@ -1,8 +1,8 @@
 import { createInbox, ErrorCode, type Msg, NatsError } from "nats";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
-import { type JetStreamConnection, nanosOf } from "../event-log/jetstream-connection.ts";
 import { type DurableConsumer, nextMessages } from "../event-log/jetstream-durable.ts";
-import { isStatus } from "../event-log/jetstream-message.ts";
+import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { isStatus } from "../nats/message.ts";
 import { createStandingRequest } from "./jetstream-standing-request.ts";
 
 /**

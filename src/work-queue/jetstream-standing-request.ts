@@ -1,6 +1,6 @@
 import { createInbox, type Msg, type Subscription } from "nats";
-import { type JetStreamConnection, nanosOf } from "../event-log/jetstream-connection.ts";
-import { isStatus } from "../event-log/jetstream-message.ts";
+import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { isStatus } from "../nats/message.ts";
 
 /** A change of leader forgets the request, and nobody says so: what comes back after a crash waits for the next one. */
 const expiresMs = 5000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createJetStreamKeyRing, type RunningKeyRing } from "../../src/access/jetstream-key-ring.ts";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { bucketSettings, connectTo, openAccess, type TestAccess } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedKey } from "../support/keys.ts";

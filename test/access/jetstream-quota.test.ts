@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createJetStreamQuota } from "../../src/access/jetstream-quota.ts";
 import type { Quota } from "../../src/access/quota.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";

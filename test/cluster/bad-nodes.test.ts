@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { asking, connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
-import { goNextTo } from "../../src/event-log/jetstream-server-pool.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { contentSubjectOf } from "../../src/event-log/subjects.ts";
+import { asking, connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
+import { goNextTo } from "../../src/nats/server-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";

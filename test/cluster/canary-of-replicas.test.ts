@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createJetStreamCanary, type LogCanary } from "../../src/event-log/jetstream-canary.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { createJetStreamAccessStore } from "../../src/access/jetstream-access-store.ts";
-import { bucketName, streamOfBucket } from "../../src/access/jetstream-bucket.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
+import { bucketName, streamOfBucket } from "../../src/nats/bucket.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { announcementsContract } from "./announcements-contract.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createJetStreamCanary } from "../../src/event-log/jetstream-canary.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";

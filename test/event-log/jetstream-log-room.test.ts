@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, job, jobCompleted, jobCreated, jobQueued } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";

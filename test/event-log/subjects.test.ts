@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { bucketName } from "../../src/access/jetstream-bucket.ts";
 import { isTenantName } from "../../src/access/tenant.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import {
   channelFilter,
   channelOf,
@@ -14,6 +12,8 @@ import {
   streamName,
   subjectOf,
 } from "../../src/event-log/subjects.ts";
+import { bucketName } from "../../src/nats/bucket.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import { createJetStreamRollCall } from "../../src/workers/jetstream-roll-call.ts";
 import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";

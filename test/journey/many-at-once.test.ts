@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { connectJetStream } from "../../src/event-log/jetstream-connection.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
+import { connectJetStream } from "../../src/nats/connection.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Stage, setStage } from "../support/stage.ts";

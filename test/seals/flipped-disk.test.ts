@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { connectJetStream } from "../../src/event-log/jetstream-connection.ts";
+import { connectJetStream } from "../../src/nats/connection.ts";
 import { trustNothing } from "../../src/seals/check.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";

@@ -1,6 +1,6 @@
 import type { AccessStore } from "../../src/access/access-store.ts";
 import { createJetStreamAccessStore } from "../../src/access/jetstream-access-store.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import type { TestNats } from "./services.ts";
 
 export type TestAccess = {

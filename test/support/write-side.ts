@@ -5,12 +5,12 @@ import { createJetStreamContentStore } from "../../src/content/jetstream-content
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
+import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
 import { listenToCrowd } from "../../src/scheduler/jetstream-crowd.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { suppressionSubjectOf } from "../../src/event-log/subjects.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { connectTo } from "../support/access.ts";

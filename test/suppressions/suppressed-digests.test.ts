@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";

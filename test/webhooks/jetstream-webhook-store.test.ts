@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { JetStreamConnection } from "../../src/event-log/jetstream-connection.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { createJetStreamWebhookStore } from "../../src/webhooks/jetstream-webhook-store.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { startNats, type TestNats } from "../support/services.ts";

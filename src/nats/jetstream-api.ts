@@ -1,6 +1,6 @@
 import { type ApiError, type MsgHdrs, NatsError } from "nats";
-import type { JetStreamConnection } from "./jetstream-connection.ts";
-import { isMessageMissing, isNothingToRemove } from "./jetstream-errors.ts";
+import type { JetStreamConnection } from "./connection.ts";
+import { isMessageMissing, isNothingToRemove } from "./errors.ts";
 
 /** Asks JetStream, and throws what it refuses as the client does, for `jetstream-errors.ts` to tell apart. */
 export async function askJetStream<Answer>(

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection } from "nats";
-import type { Requests } from "./jetstream-requests.ts";
-import { goNextTo } from "./jetstream-server-pool.ts";
+import type { Requests } from "./requests.ts";
+import { goNextTo } from "./server-pool.ts";
 
 /** Longer than a server keeps what a worker asks for: what it hands out then has arrived. */
 const quietMs = 150;

@@ -1,6 +1,6 @@
 import { ErrorCode, NatsError } from "nats";
-import { LogUnavailable } from "./event-log.ts";
-import { isBusy, isNoPlaceYet } from "./jetstream-errors.ts";
+import { LogUnavailable } from "../event-log/event-log.ts";
+import { isBusy, isNoPlaceYet } from "./errors.ts";
 import { createPatience, never, type Patience } from "./patience.ts";
 
 const connectionCodes: readonly string[] = [

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type NatsConnection, NatsError } from "nats";
-import { serversOf } from "./jetstream-server-pool.ts";
+import { serversOf } from "./server-pool.ts";
 
 const answerMs = 1500;
 const askAgainMs = 1000;

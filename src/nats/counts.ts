@@ -1,4 +1,4 @@
-import { LogUnavailable } from "./event-log.ts";
+import { LogUnavailable } from "../event-log/event-log.ts";
 
 /**
  * A number of things as NATS tells it; null where it can be none. Releases up to 2.9 let what waits for a consumer run

@@ -1,4 +1,4 @@
-import type { JetStreamConnection } from "./jetstream-connection.ts";
+import type { JetStreamConnection } from "./connection.ts";
 
 /** What the connected server says of itself; null while there is no connection. */
 export type LogServer = {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
-import { LogUnavailable } from "./event-log.ts";
-import { createMove } from "./jetstream-move.ts";
-import { watchNode } from "./jetstream-node-watch.ts";
-import { isUnanswered, isUnreachable, waitSilently } from "./jetstream-outages.ts";
-import { createRequests, type Requests } from "./jetstream-requests.ts";
-import { completePool, createPreference, goNextTo } from "./jetstream-server-pool.ts";
+import { LogUnavailable } from "../event-log/event-log.ts";
+import { createMove } from "./move.ts";
+import { watchNode } from "./node-watch.ts";
+import { isUnanswered, isUnreachable, waitSilently } from "./outages.ts";
 import type { Patience } from "./patience.ts";
+import { createRequests, type Requests } from "./requests.ts";
+import { completePool, createPreference, goNextTo } from "./server-pool.ts";
 
 export type ConnectSettings = {
   readonly servers: readonly string[];

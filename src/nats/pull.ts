@@ -1,6 +1,6 @@
 import { createInbox, type Msg } from "nats";
-import { type JetStreamConnection, nanosOf } from "./jetstream-connection.ts";
-import { isStatus } from "./jetstream-message.ts";
+import { type JetStreamConnection, nanosOf } from "./connection.ts";
+import { isStatus } from "./message.ts";
 
 /**
  * How long the server waits for messages. Before that it is asked again: releases up to 2.9.15 forget to say when the

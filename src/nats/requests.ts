@@ -7,7 +7,7 @@ import {
   NatsError,
   type PublishOptions,
 } from "nats";
-import { isStatus } from "./jetstream-message.ts";
+import { isStatus } from "./message.ts";
 
 /** Whoever has not answered by then has not answered; whether it did what it was asked is not known. */
 export const answerTimeoutMs = 1500;

@@ -1,6 +1,6 @@
 import type { KV, KvOptions } from "nats";
-import { asking, type JetStreamConnection } from "../event-log/jetstream-connection.ts";
 import { nameWith } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "./connection.ts";
 
 export type BucketSettings = { readonly prefix: string; readonly replicas: number };
 
