@@ -1,5 +1,5 @@
-import { describeFailure } from "./database-failure.ts";
-import { takeLock } from "./database-lock.ts";
+import { describeFailure } from "../src/database/database-failure.ts";
+import { takeLock } from "../src/database/database-lock.ts";
 import type { ProjectionLogger } from "./outage-report.ts";
 import type { Projector } from "./projector.ts";
 import { rebuild } from "./rebuild.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
+import { ask, openConnection } from "../src/database/database.ts";
 import { catchUp } from "./catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "./checkpoint.ts";
 import { compareTables, type Difference } from "./compare-tables.ts";
-import { ask, openConnection } from "./database.ts";
 import { exclusively } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
+import { isLockFree } from "../src/database/database-lock.ts";
 import { type Checkpoint, checkpointTable, readCheckpoint } from "./checkpoint.ts";
-import { isLockFree } from "./database-lock.ts";
 import { rebuildLock } from "./projection-lock.ts";
 import { type ProjectionStatus, readStatus } from "./projection-status.ts";
 import type { Projector, Suffix } from "./projector.ts";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { migrationSource } from "../migrations/index.ts";
-import { takeLock } from "./database-lock.ts";
+import { takeLock } from "../src/database/database-lock.ts";
 import { exclusively } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
 import { conditionOf, ensureTables } from "./table-set.ts";

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
+import { inTransaction } from "../src/database/database.ts";
+import { describeFailure, isDatabaseTrouble } from "../src/database/database-failure.ts";
 import type { LogEntry, StoredEvent } from "../src/event-log/event-log.ts";
 import { isOfJob, LogUnavailable } from "../src/event-log/event-log.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
-import { inTransaction } from "./database.ts";
-import { describeFailure, isDatabaseTrouble } from "./database-failure.ts";
 import { dropCopies } from "./kept-tables.ts";
 import type { Projector, Sources, Suffix } from "./projector.ts";
 

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { asBinding } from "./database.ts";
-import { isLockFree } from "./database-lock.ts";
+import { asBinding } from "../src/database/database.ts";
+import { isLockFree } from "../src/database/database-lock.ts";
 import { rebuildLock } from "./projection-lock.ts";
 import type { Projector } from "./projector.ts";
 

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
+import { describeFailure } from "../src/database/database-failure.ts";
 import type { Announcements } from "../src/event-log/announcements.ts";
 import type { EventLog } from "../src/event-log/event-log.ts";
 import { catchUp, type Progress } from "./catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "./checkpoint.ts";
-import { describeFailure } from "./database-failure.ts";
 import { exclusively } from "./projection-lock.ts";
 import { type ProjectionStatus, readStatus, writeStatus } from "./projection-status.ts";
 import type { Projector, Sources } from "./projector.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
+import { describeFailure } from "../src/database/database-failure.ts";
 import type { Announcements } from "../src/event-log/announcements.ts";
 import { type EventLog, isPassed, UndecodableEvent } from "../src/event-log/event-log.ts";
-import { describeFailure } from "./database-failure.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
 import { dropUnwanted } from "./kept-tables.ts";
 import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";

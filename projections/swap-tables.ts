@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "./database.ts";
+import { ask, openConnection } from "../src/database/database.ts";
 import type { Projector } from "./projector.ts";
 import { dropTables, existing, tableNames, viewStatements } from "./table-set.ts";
 

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
+import { asBinding } from "../src/database/database.ts";
 import { beginCheckpoint, type Checkpoint, checkpointColumns, checkpointTable, readCheckpoint } from "./checkpoint.ts";
-import { asBinding } from "./database.ts";
 import type { Projector, Suffix } from "./projector.ts";
 
 /** Identifiers and addresses are compared byte by byte; a column that people search says otherwise itself. */

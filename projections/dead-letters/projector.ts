@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
+import { insertRows, putRows } from "../../src/database/write-rows.ts";
 import { createDeadLetter, decideDeadLetter, runDecidedAbout } from "../../src/domain/job/dead-letter.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ContentReader, ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { insertRows, putRows } from "../write-rows.ts";
 import { type JobRow, type LetterRow, toDeadLetter, toLetterRow } from "./rows.ts";
 import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
 

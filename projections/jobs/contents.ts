@@ -1,8 +1,8 @@
 import type { JobContent } from "../../src/content/content-store.ts";
+import { insertRows } from "../../src/database/write-rows.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget } from "../projector.ts";
-import { insertRows } from "../write-rows.ts";
 import { jobTables } from "./tables.ts";
 
 type ContentRow = {

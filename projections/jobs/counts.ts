@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
+import { addRows } from "../../src/database/write-rows.ts";
 import type { Suffix } from "../projector.ts";
-import { addRows } from "../write-rows.ts";
 import type { JobRow, ProjectedJob } from "./rows.ts";
 import { jobTables } from "./tables.ts";
 

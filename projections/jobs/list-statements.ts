@@ -1,7 +1,7 @@
+import type { Statement } from "../../src/database/prepared.ts";
 import type { JobStatus } from "../../src/domain/job/job-view.ts";
 import { checkpointTable } from "../checkpoint.ts";
 import { toDate } from "../instants.ts";
-import type { Statement } from "../prepared.ts";
 import type { JobCursor } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";
 import { recordColumns } from "./rows.ts";

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
+import { asBinding } from "../../src/database/database.ts";
+import { putRows } from "../../src/database/write-rows.ts";
 import { noLabels } from "../../src/domain/job/job-record.ts";
 import { createJobView, evolveJobView } from "../../src/domain/job/job-view.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { asBinding } from "../database.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { putRows } from "../write-rows.ts";
 import { storeContents } from "./contents.ts";
 import { recount } from "./counts.ts";
 import { type Erasures, eraseContents, removeJobs, takeErasure } from "./erasures.ts";

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
+import { askPrepared } from "../../src/database/prepared.ts";
 import type { JobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { checkpointTable } from "../checkpoint.ts";
 import { toInstant } from "../instants.ts";
-import { askPrepared } from "../prepared.ts";
 import { onReadableRows } from "../readable-rows.ts";
 import { decodeCursor, encodeCursor, type JobOrder } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";

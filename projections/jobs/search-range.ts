@@ -1,6 +1,6 @@
+import type { Statement } from "../../src/database/prepared.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { toDate } from "../instants.ts";
-import type { Statement } from "../prepared.ts";
 import type { JobListOptions } from "./list-options.ts";
 
 /**

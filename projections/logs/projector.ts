@@ -1,7 +1,7 @@
+import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ContentReader, ProjectionTarget, Projector } from "../projector.ts";
-import { insertRows } from "../write-rows.ts";
 import { eraseRows, isErasure, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
 import { type LogRow, toLogRow } from "./rows.ts";
 import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts";

@@ -1,6 +1,6 @@
+import type { Statement } from "../../src/database/prepared.ts";
 import type { LoggedOutcome, ReportSpan } from "../../src/reports/report-source.ts";
 import { toDate } from "../instants.ts";
-import type { Statement } from "../prepared.ts";
 import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
 import { logsProjector } from "./projector.ts";
 import { type LogRow, toLogEntry } from "./rows.ts";

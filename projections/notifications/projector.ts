@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { putRows } from "../../src/database/write-rows.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { NotificationEvent } from "../../src/domain/notifications/events.ts";
 import {
@@ -9,7 +10,6 @@ import {
 } from "../../src/domain/notifications/notification.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { putRows } from "../write-rows.ts";
 import { type AskedJobRow, type NotificationRow, toNotification, toNotificationRow } from "./rows.ts";
 import { notificationTableDefinitions, notificationTables } from "./tables.ts";
 

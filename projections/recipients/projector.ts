@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
+import { insertRows, mergeRows } from "../../src/database/write-rows.ts";
 import { emptyLedger } from "../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { insertRows, mergeRows } from "../write-rows.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { type EventOfRecipients, foldEvent } from "./fold-job.ts";
 import { type FoldingJob, type JobRow, type RecipientRow, toFoldingJob, toJobRow, toRecipientRow } from "./rows.ts";

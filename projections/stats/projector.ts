@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
+import { addRows, putRows } from "../../src/database/write-rows.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDateOrNull, toInstantOrNull } from "../instants.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { addRows, putRows } from "../write-rows.ts";
 import { type CountedJob, canChangeCounts } from "./counted-job.ts";
 import { statsTableDefinitions, statsTables } from "./tables.ts";
 import { activities, type CountRow, createTally, type MinuteRow } from "./tally.ts";

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
+import { insertRows } from "../../src/database/write-rows.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { insertRows } from "../write-rows.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable, waitingTableDefinitions } from "./tables.ts";
 import { changesWaiting, waitingRowAfter } from "./waiting-row.ts";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
+import { inTransaction } from "../../src/database/database.ts";
 import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
-import { inTransaction } from "../database.ts";
 import { onReadableRows } from "../readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
 import type { WaitingRow } from "./rows.ts";

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
+import { putRows } from "../../src/database/write-rows.ts";
 import { deliveryAfter } from "../../src/domain/webhooks/delivery.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { putRows } from "../write-rows.ts";
 import { type DeliveryRow, toDeliveryRow, toDeliveryState } from "./rows.ts";
 import { webhookDeliveriesTable, webhookDeliveryTableDefinitions } from "./tables.ts";
 

@@ -1,6 +1,6 @@
-import { createDatabase } from "../../projections/database.ts";
 import { createSealMemory } from "../../projections/seal-memory.ts";
 import type { CompleteConfig } from "../config.ts";
+import { createDatabase } from "../database/database.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "../health/finding.ts";
 import { connectJetStream } from "../nats/connection.ts";

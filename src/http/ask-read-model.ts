@@ -1,4 +1,4 @@
-import { isDatabaseTrouble } from "../../projections/database-failure.ts";
+import { isDatabaseTrouble } from "../database/database-failure.ts";
 import { type Checked, failed, passed, shown } from "../schemas/fault.ts";
 import type { Answer } from "./answer.ts";
 import { ReadModelUnavailable } from "./failure.ts";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { asBinding, inTransaction } from "../../projections/database.ts";
+import { asBinding, inTransaction } from "../database/database.ts";
 import type { Outbox, RowResult, Share, TakenRow } from "./outbox.ts";
 import { leaseOfAttempt } from "./schedule.ts";
 

@@ -1,6 +1,6 @@
-import { takeLock } from "../../projections/database-lock.ts";
 import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
 import { createReadPositions } from "../../projections/read-position.ts";
+import { takeLock } from "../database/database-lock.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { createEraser } from "../erasure/eraser.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { describeFailure } from "../../projections/database-failure.ts";
+import { describeFailure } from "../database/database-failure.ts";
 
 const sayAgainAfterMs = 60_000;
 

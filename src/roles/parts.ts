@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
 import type { Logger } from "pino";
-import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../../projections/database.ts";
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { observeContents } from "../content/observe-contents.ts";
+import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../database/database.ts";
 import type { Announcements } from "../event-log/announcements.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamAnnouncements } from "../event-log/jetstream-announcements.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createDatabase } from "../../projections/database.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
 import { readDashboard } from "../../src/dashboard/dashboard.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
 import type { Probe } from "../../src/http/routes/health.ts";
 import { openPage, type WatchedPage } from "../support/browser.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
 import type { Role } from "../../src/config.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { createAppendTrouble } from "../../src/event-log/append-trouble.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";

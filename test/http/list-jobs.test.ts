@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCancelled, jobCreated, jobPaused } from "../support/examples.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { createDatabase } from "../../projections/database.ts";
 import { addMigrateCommand } from "../../src/cli/migrate.ts";
 import { addRebuildCommand } from "../../src/cli/rebuild.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { createCommandLine } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";

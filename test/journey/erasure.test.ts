@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { trustNothing } from "../../src/seals/check.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { filesWith } from "../erasure/bytes-in.ts";

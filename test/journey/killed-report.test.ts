@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { insertLogLines } from "../support/report-rows.ts";

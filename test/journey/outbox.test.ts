@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { Knex } from "knex";
 import mysql from "mysql2/promise";
-import { createDatabase } from "../../projections/database.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { pino } from "pino";
-import { createDatabase } from "../../projections/database.ts";
 import { handleCommand, newJob } from "../../src/commands/handle-command.ts";
 import { type CompleteConfig, readConfig } from "../../src/config.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { connectJetStream } from "../../src/nats/connection.ts";
 import { type Service, startService } from "../../src/roles/wiring.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { createDatabase } from "../../projections/database.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";

@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createContentReader } from "../../projections/content-reader.ts";
-import { createDatabase } from "../../projections/database.ts";
-import { isDatabaseTrouble } from "../../projections/database-failure.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { migrate } from "../../projections/migrate.ts";
@@ -10,6 +8,8 @@ import { createReadPositions } from "../../projections/read-position.ts";
 import { createProjectorRunner } from "../../projections/run-projector.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import { createDatabase } from "../../src/database/database.ts";
+import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";

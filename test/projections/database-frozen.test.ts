@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
-import { isDatabaseTrouble } from "../../projections/database-failure.ts";
+import { createDatabase } from "../../src/database/database.ts";
+import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import { startOwnMysql, type TestMysql } from "../support/services.ts";
 
 /** Long enough for the pool to dismiss idle connections before their own timers end them. */

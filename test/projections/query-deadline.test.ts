@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
-import { isDatabaseTrouble } from "../../projections/database-failure.ts";
-import { askPrepared } from "../../projections/prepared.ts";
+import { createDatabase } from "../../src/database/database.ts";
+import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import { askPrepared } from "../../src/database/prepared.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { createDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { createSealMemory, forgetSeals } from "../../projections/seal-memory.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 
 const digest = (of: string): string => of.repeat(64);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { createDatabase, inTransaction } from "../../projections/database.ts";
-import { insertRows, mergeRows, putRows } from "../../projections/write-rows.ts";
+import { createDatabase, inTransaction } from "../../src/database/database.ts";
+import { insertRows, mergeRows, putRows } from "../../src/database/write-rows.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 

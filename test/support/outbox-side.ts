@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { createDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { createLimits } from "../../src/access/caller-limits.ts";
 import { createJetStreamQuota } from "../../src/access/jetstream-quota.ts";
 import { noRules, type TenantRules } from "../../src/access/tenant.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import type { EventLog, StoredEvent } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";

@@ -2,7 +2,6 @@ import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { checkpointTable } from "../../projections/checkpoint.ts";
 import { createContentReader } from "../../projections/content-reader.ts";
-import { createDatabase } from "../../projections/database.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
 import { migrate } from "../../projections/migrate.ts";
@@ -14,6 +13,7 @@ import { createProjectorRunner, type ProjectorRunner, type ProjectorSetup } from
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";

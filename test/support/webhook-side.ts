@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { createDatabase } from "../../projections/database.ts";
 import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
+import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { toJobAnswer } from "../../src/http/job-answer.ts";
