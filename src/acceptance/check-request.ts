@@ -2,7 +2,7 @@ import { kindOf, readJobRequest } from "../job-kinds/all-job-kinds.ts";
 import type { CallerRules } from "../job-kinds/job-kind.ts";
 import { type Checked, faultsIn, passed } from "../schemas/fault.ts";
 import { type JobRequest, maxRecipients } from "../schemas/job-request.ts";
-import { checkWebhookUrl } from "../webhooks/check-webhook-url.ts";
+import { checkWebhookUrl } from "../signed-post/check-webhook-url.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Of the JSON that asks for a job: room for 5 MB of attachments in base64, beside the megabyte of a content. */

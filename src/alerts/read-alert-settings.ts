@@ -1,8 +1,8 @@
 import type { AlertLimits } from "../domain/alerts/limits.ts";
 import { mostLettersCounted } from "../domain/alerts/measure.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
-import type { AllowedNetworks } from "../webhooks/addresses.ts";
-import { whyNotToCall } from "../webhooks/target-url.ts";
+import type { AllowedNetworks } from "../signed-post/addresses.ts";
+import { whyNotToCall } from "../signed-post/target-url.ts";
 
 /** Reads settings; what is wrong with one is noted with what was expected, and its default is read. */
 type Reader = {

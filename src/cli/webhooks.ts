@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { defaultTenant, expectedTenantName, isTenantName } from "../access/tenant.ts";
+import type { WebhookSecret } from "../signed-post/secret.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
-import type { WebhookSecret } from "../webhooks/secret.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -3,7 +3,7 @@ import type { JobContent } from "../content/content-store.ts";
 import type { Checked, Fault } from "../schemas/fault.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import type { RequestForm } from "../schemas/request-form.ts";
-import type { AllowedNetworks } from "../webhooks/addresses.ts";
+import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { JobWork } from "../workers/job-work.ts";
 import type { AttachmentFile } from "./attachments-of-request.ts";
 import type { WorkPorts } from "./work-ports.ts";

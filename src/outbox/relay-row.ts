@@ -15,7 +15,7 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
 import { problemOfFailure } from "../problems/problem-of-failure.ts";
 import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
-import type { AllowedNetworks } from "../webhooks/addresses.ts";
+import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { RowResult, TakenRow } from "./outbox.ts";
 import { rowFaults } from "./row-faults.ts";
 import { traceparentOfRow } from "./row-trace.ts";

@@ -12,7 +12,7 @@ import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords } from "../domain/alerts/words.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
-import { createSafePost } from "../webhooks/http-safe-post.ts";
+import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";

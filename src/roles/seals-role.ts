@@ -17,7 +17,7 @@ import { createSealWebhook } from "../seals/seal-webhook.ts";
 import type { SealWitness } from "../seals/seal-witness.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import { createSealer, type Sealer } from "../seals/sealer.ts";
-import { createSafePost } from "../webhooks/http-safe-post.ts";
+import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { createOutageReport } from "./outage-report.ts";

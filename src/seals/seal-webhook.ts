@@ -1,6 +1,6 @@
-import type { SafePost } from "../webhooks/safe-post.ts";
-import type { WebhookSecret } from "../webhooks/secret.ts";
-import { signedPost } from "../webhooks/signed-post.ts";
+import type { SafePost } from "../signed-post/safe-post.ts";
+import type { WebhookSecret } from "../signed-post/secret.ts";
+import { signedPost } from "../signed-post/signed-post.ts";
 import type { SealDestination } from "./publish-seals.ts";
 import { toSealAnswer } from "./seal.ts";
 import type { SealStore } from "./seal-store.ts";

@@ -3,13 +3,13 @@ import type { WebhookDelivery, WebhookEvent } from "../domain/webhooks/events.ts
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
-import type { Breakers } from "./breakers.ts";
+import type { Breakers } from "../signed-post/breakers.ts";
+import type { SafePost } from "../signed-post/safe-post.ts";
+import { signedPost } from "../signed-post/signed-post.ts";
+import { judge, leftAlone, neverAgain, type Verdict } from "../signed-post/verdict.ts";
 import { messageOf, type ShowJob } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
-import type { SafePost } from "./safe-post.ts";
-import { signedPost } from "./signed-post.ts";
 import type { Slots } from "./slots.ts";
-import { judge, leftAlone, neverAgain, type Verdict } from "./verdict.ts";
 
 /** An attempt to be made, and the event that it follows from. */
 export type Errand = {

@@ -1,5 +1,5 @@
-import { type AllowedNetworks, readNetworks } from "./addresses.ts";
-import { expectedSecret, isSecret } from "./secret.ts";
+import { type AllowedNetworks, readNetworks } from "../signed-post/addresses.ts";
+import { expectedSecret, isSecret } from "../signed-post/secret.ts";
 
 /** Reads a setting, null where there is none; and notes what is wrong with one, with what was expected. */
 type Reader = {

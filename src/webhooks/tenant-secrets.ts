@@ -1,5 +1,5 @@
 import { defaultTenant } from "../access/tenant.ts";
-import { validAt, type WebhookSecret } from "./secret.ts";
+import { validAt, type WebhookSecret } from "../signed-post/secret.ts";
 import { withRotatedSecret, withSecret } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 

@@ -1,6 +1,6 @@
 import type { Instant } from "../domain/message.ts";
 import { type WebhookType, webhookTypes } from "../domain/webhooks/events.ts";
-import { newSecret, rotated, type WebhookSecret } from "./secret.ts";
+import { newSecret, rotated, type WebhookSecret } from "../signed-post/secret.ts";
 
 /** Where a tenant wants to be told of its jobs. */
 export type WebhookEndpoint = {

@@ -1,6 +1,6 @@
 import type { EventLog } from "../event-log/event-log.ts";
 import type { DecisionFeed } from "../scheduler/decision-feed.ts";
-import { createBreakers } from "./breakers.ts";
+import { createBreakers } from "../signed-post/breakers.ts";
 import { type CourierDependencies, createCourier } from "./courier.ts";
 import type { DueDeliveries } from "./due-deliveries.ts";
 import { createHands } from "./hands.ts";

@@ -1,11 +1,11 @@
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { countRecipients } from "../domain/recipients/ledger.ts";
-import type { Breakers } from "../webhooks/breakers.ts";
+import type { Breakers } from "../signed-post/breakers.ts";
+import type { SafePost } from "../signed-post/safe-post.ts";
+import type { WebhookSecret } from "../signed-post/secret.ts";
+import { signedPost } from "../signed-post/signed-post.ts";
+import { judge, leftAlone, type Verdict } from "../signed-post/verdict.ts";
 import { deliveryIdOf } from "../webhooks/delivery-id.ts";
-import type { SafePost } from "../webhooks/safe-post.ts";
-import type { WebhookSecret } from "../webhooks/secret.ts";
-import { signedPost } from "../webhooks/signed-post.ts";
-import { judge, leftAlone, type Verdict } from "../webhooks/verdict.ts";
 import { servedErased } from "./erased-recipient.ts";
 import type { JobWork } from "./job-work.ts";
 import { loadContent } from "./load-content.ts";

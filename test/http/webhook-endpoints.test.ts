@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { PostOutcome, PostRequest } from "../../src/signed-post/safe-post.ts";
 import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
-import type { PostOutcome, PostRequest } from "../../src/webhooks/safe-post.ts";
 import { caused, jobCompleted, jobCreated, webhookFailed } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { isSignedBy } from "../support/receiver.ts";

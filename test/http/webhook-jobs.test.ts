@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { decodeContent } from "../../src/content/encode-content.ts";
-import { readNetworks } from "../../src/webhooks/addresses.ts";
+import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const url = "https://hooks.example.com/a";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { newSecret } from "../../src/webhooks/secret.ts";
+import { newSecret } from "../../src/signed-post/secret.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { isSignedBy, type Receiver, startReceiver, withStatus } from "../support/receiver.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { newSecret } from "../../src/webhooks/secret.ts";
+import { newSecret } from "../../src/signed-post/secret.ts";
 import {
   maxEndpoints,
   noWebhooks,

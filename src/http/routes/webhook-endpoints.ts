@@ -2,8 +2,8 @@ import { v7 as newId } from "uuid";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { readWebhookEndpointRequest, webhookEndpointRequest } from "../../schemas/webhook-request.ts";
-import { checkWebhookUrl } from "../../webhooks/check-webhook-url.ts";
-import { newSecret } from "../../webhooks/secret.ts";
+import { checkWebhookUrl } from "../../signed-post/check-webhook-url.ts";
+import { newSecret } from "../../signed-post/secret.ts";
 import {
   findEndpoint,
   maxEndpoints,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { signedPost } from "../../webhooks/signed-post.ts";
+import { signedPost } from "../../signed-post/signed-post.ts";
+import { judge, type Verdict } from "../../signed-post/verdict.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
-import { judge, type Verdict } from "../../webhooks/verdict.ts";
 import { json } from "../answer.ts";
 import { webhookTestResult } from "../answers/notices.ts";
 import { webhookEndpointNotFound } from "../problem.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type AllowedNetworks, readNetworks } from "../../src/webhooks/addresses.ts";
-import { whyNotToCall } from "../../src/webhooks/target-url.ts";
+import { type AllowedNetworks, readNetworks } from "../../src/signed-post/addresses.ts";
+import { whyNotToCall } from "../../src/signed-post/target-url.ts";
 
 const loopback: AllowedNetworks = readNetworks("127.0.0.0/8").filter((network) => network !== null);
 

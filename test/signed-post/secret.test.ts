@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isSecret, newSecret, rotated, signatureHeaders, validAt } from "../../src/webhooks/secret.ts";
+import { isSecret, newSecret, rotated, signatureHeaders, validAt } from "../../src/signed-post/secret.ts";
 import { now } from "../support/examples.ts";
 
 const inHours = (hours: number): string => new Date(Date.parse(now) + hours * 3_600_000).toISOString();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { type AllowedNetworks, readNetworks } from "../../src/webhooks/addresses.ts";
-import { createSafePost, type SafePostSettings } from "../../src/webhooks/http-safe-post.ts";
-import type { PostOutcome } from "../../src/webhooks/safe-post.ts";
+import { type AllowedNetworks, readNetworks } from "../../src/signed-post/addresses.ts";
+import { createSafePost, type SafePostSettings } from "../../src/signed-post/http-safe-post.ts";
+import type { PostOutcome } from "../../src/signed-post/safe-post.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Receiver, startReceiver, withStatus } from "../support/receiver.ts";
 
