@@ -1,5 +1,5 @@
-import type { Accepted } from "../acceptance/accept-job.ts";
-import { toCreatedJob } from "../acceptance/created-job.ts";
+import type { Accepted } from "../intake/accept-job.ts";
+import { toCreatedJob } from "../intake/created-job.ts";
 import { type Answer, json } from "./answer.ts";
 import { jobPath } from "./job-answer.ts";
 

@@ -3,7 +3,7 @@ import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
 import { HttpMethodEnum, koaBody } from "koa-body";
-import { parseJson } from "../acceptance/parse-json.ts";
+import { parseJson } from "../intake/parse-json.ts";
 import type { Answer } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
 import { refuse } from "./problem.ts";

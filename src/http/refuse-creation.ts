@@ -1,5 +1,5 @@
-import type { Refusal } from "../acceptance/refusal.ts";
 import type { Instant } from "../domain/message.ts";
+import type { Refusal } from "../intake/refusal.ts";
 import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
 import type { Answer } from "./answer.ts";
 import { answerProblem, refuseForNoRoom } from "./problem.ts";

@@ -17,6 +17,7 @@ import type { StoredThings } from "../erasure/stored-things.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
+import type { MailSettings } from "../intake/dry-run.ts";
 import type { Live } from "../live/live.ts";
 import type { OutboxRequests } from "../outbox/outbox-requests.ts";
 import type { ResultStore } from "../reports/result-store.ts";
@@ -28,7 +29,6 @@ import type { SafePost } from "../signed-post/safe-post.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
 import type { RollCall } from "../workers/roll-call.ts";
-import type { MailSettings } from "./dry-run.ts";
 import type { OwnWrites } from "./own-writes.ts";
 
 /** What routes about jobs work with. */

@@ -1,4 +1,4 @@
-import type { CreatedJob } from "../acceptance/created-job.ts";
+import type { CreatedJob } from "../intake/created-job.ts";
 import type { Problem } from "../problems/problem.ts";
 
 /** A row that was taken: until its time comes again nobody else takes it. */

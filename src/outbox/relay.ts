@@ -1,5 +1,5 @@
-import { maxRequestBytes } from "../acceptance/check-request.ts";
 import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { maxRequestBytes } from "../intake/check-request.ts";
 import { keepPolling } from "../poll-loop.ts";
 import type { Outbox } from "./outbox.ts";
 import { type RelayRowDependencies, relayRow } from "./relay-row.ts";

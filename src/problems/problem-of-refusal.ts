@@ -1,4 +1,4 @@
-import type { Refusal } from "../acceptance/refusal.ts";
+import type { Refusal } from "../intake/refusal.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
 import { type Problem, problemOfFaults, toProblem } from "./problem.ts";
 import { problemOfRejection } from "./problem-of-rejection.ts";

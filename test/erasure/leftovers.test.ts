@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { acceptJob } from "../../src/acceptance/accept-job.ts";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
@@ -9,6 +8,7 @@ import { createJetStreamStoredThings } from "../../src/erasure/jetstream-stored-
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { acceptJob } from "../../src/intake/accept-job.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";

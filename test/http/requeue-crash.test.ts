@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { jobIdInsteadOf, jobIdOfRequeue } from "../../src/acceptance/derived-job-id.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { jobIdInsteadOf, jobIdOfRequeue } from "../../src/intake/derived-job-id.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";

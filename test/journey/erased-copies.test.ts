@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { jobIdOfOutboxRow } from "../../src/acceptance/derived-job-id.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
+import { jobIdOfOutboxRow } from "../../src/intake/derived-job-id.ts";
 import { connectJetStream } from "../../src/nats/connection.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { filesWith } from "../erasure/bytes-in.ts";

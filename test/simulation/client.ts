@@ -1,9 +1,9 @@
-import { acceptJob } from "../../src/acceptance/accept-job.ts";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { acceptJob } from "../../src/intake/accept-job.ts";
 import { settings as exampleSettings } from "../support/examples.ts";
 import { exampleContent } from "../support/write-side.ts";
 import type { JobOfScenario, Order } from "./scenario.ts";

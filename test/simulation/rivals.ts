@@ -1,10 +1,10 @@
-import { acceptJob } from "../../src/acceptance/accept-job.ts";
 import { foldDecisions, handleCommand } from "../../src/commands/handle-command.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { isContentErased } from "../../src/domain/job/erase-content.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { acceptJob } from "../../src/intake/accept-job.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";

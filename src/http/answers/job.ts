@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { toCreatedJob } from "../../acceptance/created-job.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
+import type { toCreatedJob } from "../../intake/created-job.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { toJobAnswer } from "../job-answer.ts";
 import {

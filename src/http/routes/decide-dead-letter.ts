@@ -1,8 +1,9 @@
-import { findAccepted } from "../../acceptance/accept-job.ts";
-import { jobIdOfRequeue } from "../../acceptance/derived-job-id.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobRejection } from "../../domain/job/decider.ts";
 import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
+import { findAccepted } from "../../intake/accept-job.ts";
+import { jobIdOfRequeue } from "../../intake/derived-job-id.ts";
+import { requeueJob } from "../../intake/requeue-job.ts";
 import {
   changeRequest,
   ignoreRequest,
@@ -18,7 +19,6 @@ import { needed, optional } from "../describes.ts";
 import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../problem.ts";
 import { refuseRejection } from "../rejection.ts";
 import { toCause } from "../request-context.ts";
-import { requeueJob } from "../requeue-job.ts";
 import { type ApiRequest, type Route, route } from "../route.ts";
 import type { RouteDependencies } from "../route-dependencies.ts";
 import { toRunRef } from "../run-ref.ts";

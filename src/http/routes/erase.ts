@@ -1,11 +1,11 @@
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { LedgerPage } from "../../../projections/recipients/queries.ts";
-import { jobIdOfOutboxRow } from "../../acceptance/derived-job-id.ts";
 import { type AddressWish, eraseAddress } from "../../erasure/erase-address.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
 import { eraseLeftovers } from "../../erasure/erase-leftovers.ts";
 import { eraseReports } from "../../erasure/erase-reports.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
+import { jobIdOfOutboxRow } from "../../intake/derived-job-id.ts";
 import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../schemas/erase-request.ts";
 import { changeRequest } from "../../schemas/job-action-request.ts";
 import { type Answer, json } from "../answer.ts";

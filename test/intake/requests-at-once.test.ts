@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { acceptJob } from "../../src/acceptance/accept-job.ts";
-import { jobIdInsteadOf } from "../../src/acceptance/derived-job-id.ts";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
@@ -9,6 +7,8 @@ import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { acceptJob } from "../../src/intake/accept-job.ts";
+import { jobIdInsteadOf } from "../../src/intake/derived-job-id.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";

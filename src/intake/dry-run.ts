@@ -1,4 +1,4 @@
-import type { JobDraft } from "../acceptance/draft-job.ts";
+import { type Answer, json } from "../http/answer.ts";
 import { addressOf } from "../mail/address-of.ts";
 import { composeLetter } from "../mail/compose-letter.ts";
 import type { DkimSettings } from "../mail/dkim.ts";
@@ -6,7 +6,7 @@ import type { Attachment } from "../mail/mailer.ts";
 import { messageIdOf } from "../mail/message-id.ts";
 import { unsubscribeUrl } from "../suppressions/unsubscribe-links.ts";
 import { readLetters } from "../templates/letters.ts";
-import { type Answer, json } from "./answer.ts";
+import type { JobDraft } from "./draft-job.ts";
 
 /** How the service sends its mails. */
 export type MailSettings = {

@@ -1,5 +1,3 @@
-import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "../acceptance/accept-job.ts";
-import { jobIdInsteadOf, jobIdOfRequeue } from "../acceptance/derived-job-id.ts";
 import { handleCommand, readJob } from "../commands/handle-command.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
@@ -10,7 +8,9 @@ import { foldJobView } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import { recipientsToTakeUp } from "../domain/recipients/ledger.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
-import type { RunRef } from "./run-ref.ts";
+import type { RunRef } from "../http/run-ref.ts";
+import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "./accept-job.ts";
+import { jobIdInsteadOf, jobIdOfRequeue } from "./derived-job-id.ts";
 
 type Wish = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
 
