@@ -1,6 +1,6 @@
 import { Histogram, type Registry } from "prom-client";
 import type { JobRef, WaybillEvent } from "../event-log/event-log.ts";
-import type { WorkQueue } from "../work-queue/work-queue.ts";
+import type { WorkQueue } from "../workers/work-queue.ts";
 import { named } from "./registry.ts";
 
 export type AttemptMetrics = {

@@ -11,10 +11,10 @@ import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-sup
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
-import { createJetStreamWorkQueue } from "../work-queue/jetstream-work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamRollCall } from "../workers/jetstream-roll-call.ts";
+import { createJetStreamWorkQueue } from "../workers/jetstream-work-queue.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import type { Worker } from "../workers/worker.ts";
 import type { Parts } from "./parts.ts";

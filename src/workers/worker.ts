@@ -3,9 +3,9 @@ import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage } from "../event-log/persistently.ts";
-import type { WorkQueue } from "../work-queue/work-queue.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
+import type { WorkQueue } from "./work-queue.ts";
 
 export type WorkerSettings = {
   /** Names this worker in the log; another process never has the same name. */

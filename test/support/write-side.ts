@@ -20,9 +20,9 @@ import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstrea
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
-import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
 import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
+import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
 import { createMailWork, type MailWorkDependencies } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";

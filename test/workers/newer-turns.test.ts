@@ -3,7 +3,7 @@ import type { Msg } from "nats";
 import { v7 as uuid } from "uuid";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
 import { subjectOf } from "../../src/event-log/subjects.ts";
-import { createJetStreamWorkQueue } from "../../src/work-queue/jetstream-work-queue.ts";
+import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobQueued } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
