@@ -1,7 +1,12 @@
 import type { Knex } from "knex";
 import { describeFailure, isDatabaseTrouble } from "../src/database/database-failure.ts";
 import { askPrepared, type Statement } from "../src/database/prepared.ts";
-import { type ReportRow, type ReportSource, type ReportSpan, SourceUnavailable } from "../src/reports/report-source.ts";
+import {
+  type ReportRow,
+  type ReportSource,
+  type ReportSpan,
+  SourceUnavailable,
+} from "../src/job-kinds/report/report-source.ts";
 import type { Projector } from "./projector.ts";
 import type { ReadPositions } from "./read-position.ts";
 import { createRowsGuard } from "./readable-rows.ts";

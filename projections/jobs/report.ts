@@ -1,6 +1,6 @@
 import type { Statement } from "../../src/database/prepared.ts";
 import type { JobRecord } from "../../src/domain/job/job-record.ts";
-import type { ReportSpan } from "../../src/reports/report-source.ts";
+import type { ReportSpan } from "../../src/job-kinds/report/report-source.ts";
 import { toDate } from "../instants.ts";
 import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
 import { recordOf } from "./list-statements.ts";

@@ -1,5 +1,5 @@
 import type { Statement } from "../../src/database/prepared.ts";
-import type { LoggedOutcome, ReportSpan } from "../../src/reports/report-source.ts";
+import type { LoggedOutcome, ReportSpan } from "../../src/job-kinds/report/report-source.ts";
 import { toDate } from "../instants.ts";
 import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
 import { logsProjector } from "./projector.ts";

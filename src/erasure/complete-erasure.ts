@@ -3,9 +3,9 @@ import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/erase-content.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { eraseResult } from "../job-kinds/report/erase-result.ts";
+import type { ResultStore } from "../job-kinds/report/result-store.ts";
 import type { OutboxRequests } from "../outbox/outbox-requests.ts";
-import { eraseResult } from "../reports/erase-result.ts";
-import type { ResultStore } from "../reports/result-store.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { withoutRecipients } from "./without-recipients.ts";
 

@@ -7,7 +7,7 @@ import { isContentErased } from "../domain/job/erase-content.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
-import type { AttachmentFile } from "../job-kinds/attachments-of-request.ts";
+import type { AttachmentFile } from "../job-kinds/email/attachments-of-request.ts";
 import { jobIdInsteadOf } from "./derived-job-id.ts";
 import type { JobDraft } from "./draft-job.ts";
 

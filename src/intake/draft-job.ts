@@ -4,7 +4,7 @@ import type { JobSettings } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
-import { type AttachmentFile, toContentAttachments } from "../job-kinds/attachments-of-request.ts";
+import { type AttachmentFile, toContentAttachments } from "../job-kinds/email/attachments-of-request.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";

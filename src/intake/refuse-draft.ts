@@ -1,5 +1,5 @@
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
-import { bytesOfAll } from "../job-kinds/attachments-of-request.ts";
+import { bytesOfAll } from "../job-kinds/email/attachments-of-request.ts";
 import { maxAttachmentBytes } from "../schemas/attachment.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import type { JobDraft } from "./draft-job.ts";

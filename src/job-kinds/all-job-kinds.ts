@@ -1,9 +1,9 @@
 import type { JobType } from "../domain/job/events.ts";
 import { createRequestReader } from "../schemas/read-job-request.ts";
-import { emailSend } from "./email-send.ts";
+import { emailSend } from "./email/email-send.ts";
 import type { JobKind } from "./job-kind.ts";
-import { reportExport } from "./report-export.ts";
-import { webhookDeliver } from "./webhook-deliver.ts";
+import { reportExport } from "./report/report-export.ts";
+import { webhookDeliver } from "./webhook/webhook-deliver.ts";
 
 /** Every kind of job there is. A new one is a file beside these, and a line here. */
 export const allJobKinds: readonly JobKind[] = [emailSend, webhookDeliver, reportExport];

@@ -5,7 +5,7 @@ import type { JobRequest } from "../schemas/job-request.ts";
 import type { RequestForm } from "../schemas/request-form.ts";
 import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { JobWork } from "../workers/job-work.ts";
-import type { AttachmentFile } from "./attachments-of-request.ts";
+import type { AttachmentFile } from "./email/attachments-of-request.ts";
 import type { WorkPorts } from "./work-ports.ts";
 
 /** What the caller may ask for. */

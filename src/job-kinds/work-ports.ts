@@ -1,11 +1,11 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { BrokenMailer } from "../mail/breaker.ts";
 import type { Pace } from "../mail/pace.ts";
-import type { ReportPorts } from "../reports/report-work.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import type { TenantSecrets } from "../webhooks/tenant-secrets.ts";
+import type { ReportPorts } from "./report/report-work.ts";
 
 /** What the work of the kinds is done with; each takes what it needs. */
 export type WorkPorts = {

@@ -2,10 +2,10 @@ import { jobReport } from "../../projections/jobs/report.ts";
 import { logReport } from "../../projections/logs/report.ts";
 import { createReadPositions } from "../../projections/read-position.ts";
 import { createReportSource } from "../../projections/report-source.ts";
+import { createEventSource } from "../job-kinds/report/event-source.ts";
+import { createJetStreamResultStore } from "../job-kinds/report/jetstream-result-store.ts";
+import type { ResultStore } from "../job-kinds/report/result-store.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
-import { createEventSource } from "../reports/event-source.ts";
-import { createJetStreamResultStore } from "../reports/jetstream-result-store.ts";
-import type { ResultStore } from "../reports/result-store.ts";
 import type { Parts } from "./parts.ts";
 
 export const resultsOf = ({ config, connection }: Pick<Parts, "config" | "connection">): ResultStore =>

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { namesAddress } from "../../src/domain/recipients/names-address.ts";
-import { toCsvRecord } from "../../src/reports/csv.ts";
+import { toCsvRecord } from "../../src/job-kinds/report/csv.ts";
 
 describe("a text", () => {
   const ada = "ada@example.com";

@@ -1,6 +1,7 @@
 import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
@@ -9,7 +10,6 @@ import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
-import { createMailWork } from "../../src/workers/mail-work.ts";
 import type { WorkQueue } from "../../src/workers/work-queue.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";

@@ -7,6 +7,7 @@ import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { createMailWork, type MailWorkDependencies } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
@@ -24,7 +25,6 @@ import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../sr
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
-import { createMailWork, type MailWorkDependencies } from "../../src/workers/mail-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
 import { startNats, type TestNats } from "./services.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { createDeliveryWork } from "../../src/job-kinds/webhook/delivery-work.ts";
 import { toQueued } from "../../src/scheduler/scheduler.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createBreakers, isUnanswered } from "../../src/signed-post/breakers.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
-import { createDeliveryWork } from "../../src/workers/delivery-work.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
 import { isSignedBy, type Receiver, startReceiver, withStatus } from "../support/receiver.ts";

@@ -1,5 +1,5 @@
-import { findResult, readResult, type StoredResult } from "../../reports/read-result.ts";
-import { fileNameOf, mediaTypeOf } from "../../reports/report.ts";
+import { findResult, readResult, type StoredResult } from "../../job-kinds/report/read-result.ts";
+import { fileNameOf, mediaTypeOf } from "../../job-kinds/report/report.ts";
 import type { Answer } from "../answer.ts";
 import { ndjsonType, streaming } from "../event-stream.ts";
 import { toJobRef } from "../job-ref.ts";

@@ -1,0 +1,44 @@
+import { failed, faultsIn, passed } from "../../schemas/fault.ts";
+import { faultAt } from "../../schemas/faults-of.ts";
+import { mailFields, mailRecipient } from "../../schemas/mail-request.ts";
+import { hasTemplate } from "../../templates/template.ts";
+import { jobKind } from "../job-kind.ts";
+import { attachmentsOf } from "./attachments-of-request.ts";
+import { checkSender } from "./check-sender.ts";
+import { checkUnsubscribe } from "./check-unsubscribe.ts";
+import { letterFaults } from "./letter-faults.ts";
+import { createMailWork } from "./mail-work.ts";
+import { splitBody } from "./split-body.ts";
+
+/** A mailing: a mail to each recipient, filled in with what is said of that recipient. */
+export const emailSend = jobKind({
+  type: "email.send",
+  fields: mailFields,
+  recipients: mailRecipient,
+  hasDryRun: true,
+  contradictions: (body) =>
+    "html" in body && "text" in body
+      ? [faultAt("/text", "is given beside html; expected one of them, as body is the other part")]
+      : [],
+  check: ({ from, ...links }, { senders, publicUrl }) => {
+    const parts = [checkSender(from, senders), checkUnsubscribe(links, publicUrl)];
+    return parts.every(({ valid }) => valid) ? passed(null) : failed(faultsIn(...parts));
+  },
+  recipientKey: (email) => email.toLowerCase(),
+  toContent: (request) => {
+    const { subject, body, html, text, from = null, replyTo = null, headers = {}, unsubscribe = false } = request;
+    const isTemplate = [subject, body, html, text].some(hasTemplate);
+    return {
+      subject,
+      ...splitBody(request),
+      from,
+      replyTo,
+      headers,
+      ...(isTemplate ? { template: "liquid" } : {}),
+      ...(unsubscribe ? { unsubscribe } : {}),
+    };
+  },
+  attachments: ({ attachments = [] }) => attachmentsOf(attachments),
+  checkContent: letterFaults,
+  createWork: ({ contentStore, mail }) => createMailWork({ contentStore, ...mail }),
+});

@@ -1,0 +1,42 @@
+import type { JobContent } from "../../content/content-store.ts";
+import type { Fault } from "../../schemas/fault.ts";
+import { faultAt } from "../../schemas/faults-of.ts";
+import type { RequestedRecipient } from "../../schemas/job-request.ts";
+import { checkLetters, type LetterFault } from "../../templates/check-letters.ts";
+import type { PartName } from "../../templates/letters.ts";
+
+type MailRequest = {
+  readonly html?: string;
+  readonly text?: string;
+  readonly recipients?: readonly RequestedRecipient[];
+};
+
+/** What the templates of a mailing make of it, as faults of the request that it came from. */
+export async function letterFaults(content: JobContent, request: MailRequest): Promise<readonly Fault[]> {
+  return (await checkLetters(content)).map((fault) => toFault(fault, content, request));
+}
+
+function toFault({ recipient, fault }: LetterFault, { recipients }: JobContent, request: MailRequest): Fault {
+  const { place } = fault.fault;
+  const field = fieldOf(fault.part, request);
+  const where = place === null ? "" : ` at line ${place.line}, column ${place.column}`;
+  if (recipient === null) return faultAt(`/${field}`, `cannot be read as a template${where}: ${fault.message}`);
+  const index = indexInRequest(request, recipients[recipient]?.email ?? "");
+  return faultAt(`/recipients/${index}`, `cannot fill in ${field}${where}: ${fault.message}`);
+}
+
+/** The field of the request from which a part came. */
+function fieldOf(part: PartName, { html, text }: MailRequest): "subject" | "body" | "html" | "text" {
+  switch (part) {
+    case "subject":
+      return "subject";
+    case "html":
+      return html === undefined ? "body" : "html";
+    case "text":
+      return text === undefined ? "body" : "text";
+  }
+}
+
+/** The first spelling of an address stands, and so do its variables. */
+const indexInRequest = ({ recipients = [] }: MailRequest, email: string): number =>
+  recipients.findIndex((recipient) => (typeof recipient === "string" ? recipient : recipient["email"]) === email);

@@ -1,0 +1,53 @@
+import type { ContentStore, JobContent } from "../../content/content-store.ts";
+import { loadAttachments } from "../../content/load-attachments.ts";
+import type { JobError } from "../../domain/job/events.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
+import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
+import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
+import { type Letters, PartFault, readLetters } from "../../templates/letters.ts";
+import { loadContent } from "../../workers/load-content.ts";
+import type { HeldTurn } from "../../workers/turn.ts";
+
+/** What is sent and to whom, ready to be sent. */
+export type Mailing = {
+  readonly content: JobContent;
+  readonly letters: Letters;
+  /** The link by which a recipient unsubscribes; null for mails without one. */
+  readonly unsubscribeUrlOf: ((recipient: number, email: string) => string) | null;
+};
+
+type Sources = {
+  readonly contentStore: ContentStore;
+  readonly mailFrom: string;
+  readonly suppressions: Pick<SuppressionGuard, "links">;
+  readonly publicUrl: string | null;
+};
+
+/** Read once for each attempt; an error where what the job was created with is not there any more. */
+export async function loadMailing(
+  held: HeldTurn,
+  { contentStore, mailFrom, suppressions, publicUrl }: Sources,
+): Promise<Mailing | JobError> {
+  const content = await loadContent(held, contentStore);
+  if ("code" in content) return content;
+  const attachments = await loadAttachments(contentStore, held.job, content.attachments);
+  if (attachments === null) {
+    return { code: "attachments-lost", message: "An attachment is gone, or is not what the job was created with." };
+  }
+  if (content.unsubscribe && publicUrl === null) {
+    return { code: "public-url-missing", message: "The worker has no PUBLIC_URL for the links to unsubscribe by." };
+  }
+  const unsubscribeUrlOf =
+    content.unsubscribe && publicUrl !== null ? await urlsOf(held.job, suppressions, publicUrl) : null;
+  try {
+    return { content, letters: readLetters(content, mailFrom, attachments), unsubscribeUrlOf };
+  } catch (failure) {
+    if (!(failure instanceof PartFault)) throw failure;
+    return { code: "template-failed", message: `The ${failure.part} of the mailing cannot be read as a template.` };
+  }
+}
+
+async function urlsOf(job: JobRef, suppressions: Sources["suppressions"], publicUrl: string) {
+  const links = await suppressions.links();
+  return (recipient: number, email: string): string => unsubscribeUrl(publicUrl, links.tokenFor(job, recipient, email));
+}

@@ -1,0 +1,39 @@
+import { type EventLog, isOfJob, type LogEntry, LogUnavailable, type StoredEvent } from "../../event-log/event-log.ts";
+import type { ReportRow, ReportSource, ReportSpan } from "./report-source.ts";
+
+const maxEvents = 500;
+
+/**
+ * The tenant's events in the order of the log, read without a filter and picked out here (see jetstream-follow.ts). They
+ * end with the event before the one that began the run.
+ */
+export const createEventSource = (log: EventLog): ReportSource<StoredEvent> => ({
+  reaches: async (sequence) => (await log.state()).lastSequence >= sequence,
+  read: (span, after, signal) => readEvents(log, span, after, signal),
+});
+
+async function* readEvents(
+  log: EventLog,
+  span: ReportSpan,
+  after: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ReportRow<StoredEvent>[]> {
+  const end = span.began.sequence - 1;
+  const afterSequence = after === null ? 0 : Number(after);
+  if (afterSequence >= end) return;
+  for await (const batch of log.follow({ afterSequence, maxEvents, signal })) {
+    yield batch.filter(isOf(span)).map((row) => ({ cursor: String(row.sequence), row }));
+    if ((batch.at(-1)?.sequence ?? 0) >= end) return;
+  }
+  // What stops in the middle must not be taken for the end.
+  throw new LogUnavailable("The log was not read to where the report ends.");
+}
+
+const isOf =
+  ({ tenant, from, to, began }: ReportSpan) =>
+  (entry: LogEntry): entry is StoredEvent =>
+    isOfJob(entry) &&
+    entry.tenant === tenant &&
+    entry.sequence < began.sequence &&
+    (from === null || entry.event.at >= from) &&
+    (to === null || entry.event.at < to);

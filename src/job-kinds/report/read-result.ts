@@ -1,0 +1,53 @@
+import { foldDecisions } from "../../commands/handle-command.ts";
+import type { JobState } from "../../domain/job/decider.ts";
+import type { ResultEvent } from "../../domain/result/events.ts";
+import type { EventLog, JobRef, StoredEvent } from "../../event-log/event-log.ts";
+import type { ResultRef, ResultStore } from "./result-store.ts";
+
+/** A file that is whole, as the log tells of it. */
+export type StoredResult = Omit<ResultEvent["data"], "sha256"> & { readonly sha256: string };
+
+export type FoundResult =
+  | { readonly outcome: "found"; readonly result: StoredResult }
+  /** There is no such job, or one of a kind that makes no file. */
+  | { readonly outcome: "no-job" | "no-result" }
+  | { readonly outcome: "not-completed"; readonly currentStatus: Exclude<JobState["status"], "absent"> }
+  /** It was whole once. */
+  | { readonly outcome: "erased" };
+
+/** From the log and from the store, without any read model. */
+export async function findResult(log: EventLog, results: Pick<ResultStore, "get">, job: JobRef): Promise<FoundResult> {
+  const { state } = foldDecisions(await log.readDecisions(job));
+  if (state.status === "absent") return { outcome: "no-job" };
+  if (state.settings.type !== "report.export") return { outcome: "no-result" };
+  if (state.status !== "completed") return { outcome: "not-completed", currentStatus: state.status };
+  const result = wholeResult(await log.readHistory(job), state.run);
+  // It is erased from its end: where the last piece is there, all of them are.
+  const isThere = result !== null && (await results.get({ ...job, run: result.run }, result.chunks - 1)) !== null;
+  return isThere ? { outcome: "found", result } : { outcome: "erased" };
+}
+
+/** Told twice, it is the same file: what is stored is never changed. */
+function wholeResult(history: readonly StoredEvent[], run: number): StoredResult | null {
+  for (const { event } of history) {
+    if (event.type !== "ResultStored" || event.data.run !== run || event.data.sha256 === null) continue;
+    return { ...event.data, sha256: event.data.sha256 };
+  }
+  return null;
+}
+
+/** The bytes of a file, a piece at a time, each read when it is asked for. Throws where it does not come to its end. */
+export async function* readResult(
+  results: Pick<ResultStore, "get">,
+  ref: ResultRef,
+  chunks: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (let index = 0; index < chunks; index += 1) {
+    // To end here would look like the end of the file.
+    signal.throwIfAborted();
+    const chunk = await results.get(ref, index);
+    if (chunk === null) throw new Error(`Piece ${index} of the result of job ${ref.jobId} was erased meanwhile.`);
+    if (chunk.bytes.length > 0) yield chunk.bytes;
+  }
+}

@@ -1,0 +1,45 @@
+import { Type } from "typebox";
+import { type Fault, shown } from "../../schemas/fault.ts";
+import { faultAt } from "../../schemas/faults-of.ts";
+import { toInstant } from "../../schemas/instant.ts";
+import { isObject } from "../../schemas/request-form.ts";
+import { closed } from "../../schemas/request-schema.ts";
+import { jobKind } from "../job-kind.ts";
+import type { ReportRequest } from "./report.ts";
+import { createReportWork } from "./report-work.ts";
+
+const time = Type.String({ format: "date-time", description: "a time such as 2026-11-21T09:30:00.000Z" });
+
+const payload = Type.Object(
+  {
+    of: Type.Enum(["jobs", "logs", "events"], { description: "one of jobs, logs, events" }),
+    format: Type.Enum(["csv", "ndjson"], { description: "one of csv, ndjson" }),
+    from: Type.Optional(time),
+    to: Type.Optional(time),
+  },
+  { ...closed, description: "an object with of and format" },
+);
+
+const instantOf = (text: unknown): string | null => (typeof text === "string" ? toInstant(text) : null);
+
+/** Nothing would be in it, which is hardly what was meant. */
+function emptySpan(body: Readonly<Record<string, unknown>>): readonly Fault[] {
+  const asked = body["payload"];
+  if (!isObject(asked)) return [];
+  const [from, to] = [instantOf(asked["from"]), instantOf(asked["to"])];
+  if (from === null || to === null || from < to) return [];
+  return [faultAt("/payload/to", `is ${shown(to)}; expected a time after from`)];
+}
+
+/** What a tenant has in the service, of a span of time, as one file to take away. */
+export const reportExport = jobKind({
+  type: "report.export",
+  fields: { payload },
+  recipients: null,
+  contradictions: emptySpan,
+  toContent: ({ payload: { of, format, from, to } }) => {
+    const report: ReportRequest = { of, format, from: instantOf(from), to: instantOf(to) };
+    return { payload: report };
+  },
+  createWork: ({ contentStore, reports }) => createReportWork({ contentStore, ...reports }),
+});

@@ -1,0 +1,123 @@
+import type { ContentStore } from "../../content/content-store.ts";
+import type { JobError } from "../../domain/job/events.ts";
+import { progressOf } from "../../domain/job/job-view.ts";
+import { type EventLog, LogUnavailable, UndecodableEvent } from "../../event-log/event-log.ts";
+import { persistently } from "../../event-log/persistently.ts";
+import type { JobWork } from "../../workers/job-work.ts";
+import type { Lease } from "../../workers/lease.ts";
+import { loadContent } from "../../workers/load-content.ts";
+import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
+import { chunkLines, RowTooLarge } from "./chunk-lines.ts";
+import type { ReportRequest } from "./report.ts";
+import { linesOf } from "./report-lines.ts";
+import { type ReportSources, SourceUnavailable } from "./report-source.ts";
+import { spanOf } from "./report-span.ts";
+import { openResultFile, type ResultFile } from "./result-file.ts";
+import { type ResultStore, ResultStoreFull } from "./result-store.ts";
+import { createTeller, type Teller } from "./teller.ts";
+
+export type ReportPorts = {
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly sources: ReportSources;
+  readonly results: ResultStore;
+};
+
+/** In one process: a report keeps the database busy, and mails go out at the same time. */
+const concurrency = 2;
+
+/** A thousand rows or two: between two pieces a report is cancelled or paused, and this much of it is in memory. */
+const usualChunkBytes = 512 * 1024;
+
+/**
+ * Writes the rows of a report into a file, piece by piece. A piece is stored before anybody is told of it, is never
+ * changed, and says itself where reading goes on: whoever takes up the job goes on behind the last one, so that no row
+ * is in the file twice and none is missing, whatever was killed when, and whoever else writes at the same time.
+ */
+export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkBytes): JobWork => ({
+  type: "report.export",
+  concurrency,
+  work: async (held, lease, _books, { stopping }) => {
+    const { contentStore, log, results } = ports;
+    try {
+      const content = await persistently(stopping, () => loadContent(held, contentStore));
+      if ("code" in content) return { kind: "failed", counts: countsOf(held, 0), error: content };
+      // What is stored was checked when the job was taken, and is of the digest that it had then.
+      const request = content.payload as ReportRequest;
+      const result = { ...held.job, run: held.turn.run };
+      const file = await persistently(stopping, () => openResultFile(results, result));
+      const teller = createTeller(log, held, request, file, stopping);
+      const writing = { held, lease, stopping, request, file, teller, chunkBytes };
+      const end = await writeRows(ports, writing).catch(endAfter);
+      if (end === "lease-lost") return { kind: end };
+      await teller.tell();
+      if (end === "interrupted") return { kind: end };
+      return { ...end, counts: countsOf(held, file.rows()) };
+    } catch (failure) {
+      if (failure instanceof LogUnavailable && stopping.aborted) return { kind: "interrupted" };
+      throw failure;
+    }
+  },
+});
+
+type Writing = {
+  readonly held: HeldTurn;
+  readonly lease: Lease;
+  readonly stopping: AbortSignal;
+  readonly request: ReportRequest;
+  readonly file: ResultFile;
+  readonly teller: Teller;
+  readonly chunkBytes: number;
+};
+
+/** How the writing ended; how much was written is the file's to say. */
+type End =
+  | "lease-lost"
+  | "interrupted"
+  | { readonly kind: "completed" }
+  | { readonly kind: "try-again" | "failed"; readonly error: JobError };
+
+async function writeRows({ log, sources, results }: ReportPorts, writing: Writing): Promise<End> {
+  const { held, lease, stopping, request, file, teller, chunkBytes } = writing;
+  const span = await persistently(stopping, () => spanOf(log, held, request));
+  const lines = linesOf(request, sources);
+  if (!(await lease.confirm())) return "lease-lost";
+  if (!file.isWhole() && !(await lines.reaches(span.began.sequence))) {
+    throw new SourceUnavailable("It does not know yet of all that was there when the report began.");
+  }
+  const sizes = { usual: Math.min(chunkBytes, results.maxBytes), most: results.maxBytes };
+  while (!file.isWhole()) {
+    const head = file.chunks() === 0 ? lines.head : "";
+    const pages = lines.read(span, file.cursor(), stopping);
+    for await (const chunk of chunkLines(pages, head, file.cursor(), sizes)) {
+      if (stopping.aborted) return "interrupted";
+      if (!(await lease.confirm())) return "lease-lost";
+      const isOurs = await persistently(stopping, () => file.append(chunk));
+      await teller.tellNowAndThen();
+      // A worker that had the job before has stored another piece: behind its last row everything is read anew.
+      if (!isOurs) break;
+    }
+  }
+  return { kind: "completed" };
+}
+
+/** Nobody's fault, or never to be done; what is neither breaks the turn off. */
+function endAfter(failure: unknown): Exclude<End, string> {
+  if (failure instanceof SourceUnavailable) {
+    const message = "What the report is read from cannot be asked, or has not come so far yet.";
+    return { kind: "try-again", error: { code: "read-model-unavailable", message } };
+  }
+  if (failure instanceof ResultStoreFull) {
+    return { kind: "try-again", error: { code: "result-store-full", message: "There is no room for the file." } };
+  }
+  if (failure instanceof RowTooLarge) {
+    return { kind: "failed", error: { code: "row-too-large", message: failure.message } };
+  }
+  if (failure instanceof UndecodableEvent) {
+    return { kind: "failed", error: { code: "log-undecodable", message: failure.message } };
+  }
+  throw failure;
+}
+
+const countsOf = ({ ledger }: HeldTurn, rows: number): Extract<AttemptEnd, { kind: "completed" }>["counts"] =>
+  progressOf({ ledger, rows });

@@ -1,0 +1,89 @@
+import type { ContentStore, JobContent } from "../../content/content-store.ts";
+import { countRecipients } from "../../domain/recipients/ledger.ts";
+import type { Breakers } from "../../signed-post/breakers.ts";
+import type { SafePost } from "../../signed-post/safe-post.ts";
+import type { WebhookSecret } from "../../signed-post/secret.ts";
+import { signedPost } from "../../signed-post/signed-post.ts";
+import { judge, leftAlone, type Verdict } from "../../signed-post/verdict.ts";
+import { deliveryIdOf } from "../../webhooks/delivery-id.ts";
+import { servedErased } from "../../workers/erased-recipient.ts";
+import type { JobWork } from "../../workers/job-work.ts";
+import { loadContent } from "../../workers/load-content.ts";
+import { type Served, serveRecipients } from "../../workers/serve-recipients.ts";
+import type { HeldTurn } from "../../workers/turn.ts";
+
+/** Of one job: receivers are strangers to each other, so these may all be slow ones. */
+const connections = 10;
+
+/** Stands in an id where a webhook that tells of a job's end has the event that it tells of. */
+const ofRecipient = "recipient";
+
+export type DeliveryDependencies = {
+  readonly contentStore: Pick<ContentStore, "get">;
+  readonly post: SafePost;
+  /** By host: one that hangs costs the URLs behind it no ten seconds each. */
+  readonly breakers: Breakers;
+  readonly secrets: { readonly of: (tenant: string) => Promise<readonly WebhookSecret[]> };
+};
+
+/** One message to many URLs, each a signed POST. */
+export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: DeliveryDependencies): JobWork => ({
+  type: "webhook.deliver",
+  work: async (held, lease, books, { stopping }) => {
+    const [content, keys, isStillHeld] = await Promise.all([
+      loadContent(held, contentStore),
+      secrets.of(held.job.tenant),
+      lease.confirm(),
+    ]);
+    if (!isStillHeld) return { kind: "lease-lost" };
+    if ("code" in content) return { kind: "failed", counts: countRecipients(held.ledger), error: content };
+    return await serveRecipients(held, lease, books, {
+      window: () => connections,
+      serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),
+      stopping,
+    });
+  },
+});
+
+/** Under an id that is the same on every attempt: a receiver that has seen it before can leave it. */
+async function deliver(
+  held: HeldTurn,
+  content: JobContent,
+  recipient: number,
+  secrets: readonly WebhookSecret[],
+  { post, breakers }: Pick<DeliveryDependencies, "post" | "breakers">,
+): Promise<Served> {
+  if (content.recipients[recipient] === null) return servedErased;
+  const url = content.recipients[recipient]?.email;
+  if (url === undefined) throw new Error(`Job ${held.job.jobId} has no recipient ${recipient}`);
+  const id = deliveryIdOf(held.job, ofRecipient, String(recipient));
+  const message = { id, body: bodyFor(held, content, recipient), traceparent: held.cause.traceparent };
+  const outcome = await breakers.guard(guardedBy(held, url), () => signedPost(post, { url, secrets }, message));
+  return toServed(id, outcome === null ? leftAlone : judge(outcome));
+}
+
+/**
+ * Whose messages speak for each other: those of a tenant to a host. On the last attempt only what this attempt found
+ * counts, as whoever is left alone then has failed.
+ */
+function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string {
+  const host = `${job.tenant} ${new URL(url).host}`;
+  return isLastAttempt ? `${host} ${job.jobId} ${turn.run}` : host;
+}
+
+/** The same on every attempt. What is said of the recipient stands over what is said to all. */
+function bodyFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, recipient: number): Uint8Array {
+  if (payload === undefined) throw new Error("A job of webhook.deliver has no payload.");
+  const { event, data } = payload as { readonly event: string; readonly data: object };
+  const message = { type: event, timestamp: createdAt, data: { ...data, ...recipients[recipient]?.variables } };
+  return new TextEncoder().encode(JSON.stringify(message));
+}
+
+function toServed(messageId: string, verdict: Verdict): Served {
+  if (verdict.kind === "delivered") {
+    return { messageId, outcome: { kind: "sent", response: `HTTP ${verdict.statusCode}` } };
+  }
+  const { statusCode, error, retryAfterMs } = verdict;
+  const kind = verdict.kind === "again" ? "deferred" : "failed";
+  return { messageId, outcome: { kind, error: { ...error, replyCode: statusCode, statusCode: null } }, retryAfterMs };
+}

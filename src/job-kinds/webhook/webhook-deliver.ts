@@ -1,0 +1,56 @@
+import { Type } from "typebox";
+import { failed, passed } from "../../schemas/fault.ts";
+import { faultAt } from "../../schemas/faults-of.ts";
+import { closed } from "../../schemas/request-schema.ts";
+import { variables } from "../../schemas/variables.ts";
+import { whyNotToCall } from "../../signed-post/target-url.ts";
+import { jobKind } from "../job-kind.ts";
+import { createDeliveryWork } from "./delivery-work.ts";
+
+/** Which addresses may be called is a setting, looked at where the request is checked. */
+const url = Type.String({ minLength: 1, maxLength: 2048, description: "a URL of at most 2048 characters" });
+
+/** As Standard Webhooks names types of events. */
+const event = Type.String({
+  pattern: "^[A-Za-z0-9_.-]{1,100}$",
+  description: "1 to 100 letters, digits, dots, _ and -, such as order.paid",
+});
+
+const payload = Type.Object(
+  {
+    event,
+    data: Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      additionalProperties: true,
+      description: "an object",
+    }),
+  },
+  { ...closed, description: "an object with event and data" },
+);
+
+/** One message to many URLs: a signed POST to each, with what is said of that recipient put over the data of all. */
+export const webhookDeliver = jobKind({
+  type: "webhook.deliver",
+  fields: { payload },
+  recipients: {
+    key: "url",
+    text: url,
+    object: Type.Object({ url, variables: Type.Optional(variables) }, closed),
+    expected: "a URL, or an object with one as url",
+  },
+  check: ({ recipients = [] }, { allowed }) => {
+    const faults = recipients.flatMap((recipient, index) => {
+      const [text, at] =
+        typeof recipient === "string"
+          ? [recipient, `/recipients/${index}`]
+          : [String(recipient["url"]), `/recipients/${index}/url`];
+      const expected = whyNotToCall(text, allowed);
+      // What is wrong with it may be the password in it.
+      return expected === null ? [] : [faultAt(at, `cannot be called; expected ${expected}`)];
+    });
+    return faults.length === 0 ? passed(null) : failed(faults);
+  },
+  recipientKey: (text) => new URL(text).href,
+  toContent: ({ payload: { event: type, data } }) => ({ payload: { event: type, data } }),
+  createWork: ({ contentStore, webhooks }) => createDeliveryWork({ contentStore, ...webhooks }),
+});

@@ -1,0 +1,6 @@
+import { createMemoryResultStore } from "../../../src/reports/memory-result-store.ts";
+import { resultStoreContract } from "./result-store-contract.ts";
+
+describe("the store of results in memory", () => {
+  resultStoreContract(() => createMemoryResultStore());
+});

@@ -1,6 +1,0 @@
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
-import { resultStoreContract } from "./result-store-contract.ts";
-
-describe("the store of results in memory", () => {
-  resultStoreContract(() => createMemoryResultStore());
-});
