@@ -1,4 +1,4 @@
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { attachmentStoreContract, contentStoreContract } from "./content-store-contract.ts";
 
 describe("the content store in memory", () => {

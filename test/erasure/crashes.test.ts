@@ -6,13 +6,13 @@ import { eraseAddress } from "../../src/erasure/erase-address.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { createEraser } from "../../src/erasure/eraser.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { cancelJob, jobCreated, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { exampleJobContent } from "../support/read-side.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 

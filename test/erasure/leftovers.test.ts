@@ -9,10 +9,10 @@ import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { acceptJob } from "../../src/intake/accept-job.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { cancelJob, now, settings } from "../support/examples.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { exampleContent, startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };

@@ -5,13 +5,13 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createRetention, type Retention } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobContentErased, jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
 
 const dayMs = 86_400_000;

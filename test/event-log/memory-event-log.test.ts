@@ -1,4 +1,4 @@
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { eventLogContract } from "./event-log-contract.ts";
 
 describe("the event log in memory", () => {

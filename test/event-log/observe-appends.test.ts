@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import { observeContents } from "../../src/content/observe-contents.ts";
 import { LogFull, LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type Append, observeAppends } from "../../src/event-log/observe-appends.ts";
 import { caused, job, jobCreated, jobQueued } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("A log that is observed", () => {
   let heard: Append[];

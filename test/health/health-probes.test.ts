@@ -4,12 +4,12 @@ import type { Role } from "../../src/config.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { createAppendTrouble } from "../../src/event-log/append-trouble.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type ProbeDependencies, probesFor } from "../../src/health/health-probes.ts";
 import type { BreakerState } from "../../src/mail/breaker.ts";
 import type { StandstillOfKind } from "../../src/roles/worker-role.ts";
 import { now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("What a process looks at to see whether it is ready", () => {
   let db: Knex;

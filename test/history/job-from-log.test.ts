@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
 import { caused, job, jobFailed, now, recipientFailed, recipientSent, tooManyFailures } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { pending, processing } from "../support/histories.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("A job that no read model has", () => {
   let log: EventLog;

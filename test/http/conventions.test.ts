@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { LogFull, LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createLive, defaultLimits, type Live, usualPast } from "../../src/live/live.ts";
 import { openStream, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const events = 1200;

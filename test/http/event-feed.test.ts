@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createLive, type Live } from "../../src/live/live.ts";
 import { openStream, readToEnd, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type Answered, type RunningApi, startApi } from "../support/running-api.ts";
 
 type Told = { readonly sequence: number; readonly type: string };

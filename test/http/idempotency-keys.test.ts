@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { earlier, later, now } from "../support/examples.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("A mailing posted with an idempotency key", () => {

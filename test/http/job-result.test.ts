@@ -5,11 +5,11 @@ import { expect } from "chai";
 import type { Access } from "../../src/access/access.ts";
 import type { ResultEvent } from "../../src/domain/result/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import type { ResultStore } from "../../src/job-kinds/report/result-store.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { jobCancelled, jobCompleted, jobCreated, jobFailed, jobStarted, resultStored } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const report = jobCreated({ type: "report.export", total: 0 });

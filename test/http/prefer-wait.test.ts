@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createLive, type Live } from "../../src/live/live.ts";
 import { eventually } from "../support/eventually.ts";
 import { counts, jobCompleted, jobStarted, recipientSent } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("A mailing that prefers to wait", () => {

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { jobIdInsteadOf, jobIdOfRequeue } from "../../src/intake/derived-job-id.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { jobFailed, now, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { exampleJobContent } from "../support/read-side.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 

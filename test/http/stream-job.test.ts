@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createLive, type Live } from "../../src/live/live.ts";
 import { openStream, readToEnd, readUntil, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
@@ -17,6 +15,8 @@ import {
   recipientsClaimed,
 } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 const statusesOf = (events: readonly StreamEvent[]): readonly string[] =>

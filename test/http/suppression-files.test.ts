@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { earlier, now } from "../support/examples.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const csv = { "Content-Type": "text/csv" };

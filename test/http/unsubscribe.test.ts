@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { now } from "../support/examples.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 import { exampleContent } from "../support/write-side.ts";
 

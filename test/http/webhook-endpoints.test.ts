@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { PostOutcome, PostRequest } from "../../src/signed-post/safe-post.ts";
-import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
 import { caused, jobCompleted, jobCreated, webhookFailed } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemoryWebhookStore } from "../support/memory/memory-webhook-store.ts";
 import { isSignedBy } from "../support/receiver.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 

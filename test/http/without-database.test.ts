@@ -7,10 +7,10 @@ import { createLogQueries } from "../../projections/logs/queries.ts";
 import { createReadPositions } from "../../projections/read-position.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemoryAnnouncements } from "../support/memory/memory-announcements.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
 describe("While the database is away", () => {

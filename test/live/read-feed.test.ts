@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { usualPast } from "../../src/live/live.ts";
 import { createPastReaders } from "../../src/live/past-readers.ts";
 import { type FeedStep, readFeed } from "../../src/live/read-feed.ts";
@@ -7,6 +6,7 @@ import { createTail } from "../../src/live/tail.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("A feed", () => {
   it("misses nothing and repeats nothing for a reader that falls far behind and catches up", async () => {

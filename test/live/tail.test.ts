@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { EventLog, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 import { UndecodableEvent } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { createTail, type Listener } from "../../src/live/tail.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 type Counted = { readonly log: EventLog; readonly readers: () => number };
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { createContentReader } from "../../projections/content-reader.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { exampleJobContent } from "../support/read-side.ts";
 
 describe("reading the content of jobs for a projection", () => {

@@ -3,11 +3,11 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { readStatus } from "../../projections/projection-status.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type Alteration, alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobQueued, jobStarted, recipientSent } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
 
 describe("an odd event in the log", () => {

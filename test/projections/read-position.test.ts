@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createReadPositions } from "../../projections/read-position.ts";
-import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemoryAnnouncements } from "../support/memory/memory-announcements.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
 
 describe("waiting for a read model", () => {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { shareFollowing } from "../../projections/share-following.ts";
 import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { followContract } from "../event-log/follow-contract.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { followFrom } from "../support/following.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { storeFacts } from "../support/store-facts.ts";
 
 const patienceMs = 50;

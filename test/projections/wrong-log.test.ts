@@ -3,10 +3,10 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { readStatus } from "../../projections/projection-status.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobQueued } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../support/read-side.ts";
 
 describe("a log that is not the one the rows came from", () => {

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { allPassed, type Check, type Trust, trustNothing } from "../../src/seals/check.ts";
 import { type EvidenceSources, makeEvidence, signed } from "../../src/seals/evidence.ts";
@@ -19,6 +18,7 @@ import {
   recipientSent,
 } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { exampleContent } from "../support/write-side.ts";
 import { openSealingSide, type SealingSide } from "./sealing.ts";

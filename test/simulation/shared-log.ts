@@ -1,8 +1,8 @@
 import type { ContentStore } from "../../src/content/content-store.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { ask } from "./wire.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

@@ -1,8 +1,8 @@
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressedDigests, type SuppressionEntries } from "../../src/suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { ask } from "./wire.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

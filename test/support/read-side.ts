@@ -12,15 +12,15 @@ import type { RebuildSetup } from "../../projections/replace-live.ts";
 import { createProjectorRunner, type ProjectorRunner, type ProjectorSetup } from "../../projections/run-projector.ts";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { createMemoryAnnouncements } from "../../src/event-log/memory-announcements.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { jobCreated, jobFailed, jobQueued, jobStarted, recipientFailed, recipientSent } from "./examples.ts";
 import { happen, newJob } from "./happen.ts";
+import { createMemoryAnnouncements } from "./memory/memory-announcements.ts";
+import { createMemoryContentStore } from "./memory/memory-content-store.ts";
+import { createMemoryEventLog } from "./memory/memory-event-log.ts";
 import { freshDatabase } from "./services.ts";
 
 export type LoggedLine = {

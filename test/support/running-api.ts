@@ -3,21 +3,21 @@ import { type Logger, pino } from "pino";
 import type { Access } from "../../src/access/access.ts";
 import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
-import { createMemoryContentStore } from "../../src/content/memory-content-store.ts";
 import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
 import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLive } from "../../src/live/live.ts";
-import { createMemoryResultStore } from "../../src/reports/memory-result-store.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
-import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
 import { type AnswerCheck, answerCheck, type OpenApi } from "./answers-match.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { now } from "./examples.ts";
+import { createMemoryContentStore } from "./memory/memory-content-store.ts";
+import { createMemoryEventLog } from "./memory/memory-event-log.ts";
+import { createMemoryResultStore } from "./memory/memory-result-store.ts";
+import { createMemorySuppressionStore } from "./memory/memory-suppression-store.ts";
+import { createMemoryWebhookStore } from "./memory/memory-webhook-store.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
 type Json = any;

@@ -9,7 +9,6 @@ import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import type { SafePost } from "../../src/signed-post/safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
-import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
 import { readDeliveries } from "../../src/webhooks/read-deliveries.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
 import { createTenantSecrets } from "../../src/webhooks/tenant-secrets.ts";
@@ -17,6 +16,7 @@ import { isWebhookType, type WebhookEndpoint, withEndpoint } from "../../src/web
 import type { WebhookStore } from "../../src/webhooks/webhook-store.ts";
 import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
 import { caused, earlier, jobCompleted } from "./examples.ts";
+import { createMemoryWebhookStore } from "./memory/memory-webhook-store.ts";
 import { startWriteSide, type WriteSide } from "./write-side.ts";
 
 export const ownSecret = newSecret().text;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
 import { createSuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { newJob } from "../support/happen.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 
 const refusal = { code: "rejected", message: "no such user", statusCode: "5.1.1", replyCode: 550 } as const;
 

@@ -1,4 +1,4 @@
-import { createMemorySuppressionStore } from "../../src/suppressions/memory-suppression-store.ts";
+import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { suppressionStoreContract } from "./suppression-store-contract.ts";
 
 describe("suppressions in memory", () => suppressionStoreContract(async () => createMemorySuppressionStore()));

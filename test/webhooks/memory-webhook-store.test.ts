@@ -1,4 +1,4 @@
-import { createMemoryWebhookStore } from "../../src/webhooks/memory-webhook-store.ts";
+import { createMemoryWebhookStore } from "../support/memory/memory-webhook-store.ts";
 import { behavesAsWebhookStore } from "./webhook-store-contract.ts";
 
 describe("Webhooks in memory", () => {

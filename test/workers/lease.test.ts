@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createMemoryEventLog } from "../../src/event-log/memory-event-log.ts";
 import { watchLease } from "../../src/workers/lease.ts";
 import { job, jobCancelled } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("a lease that was confirmed a moment ago, when a decision about the job is heard of", () => {
   it("counts for nothing until the log has answered anew", async () => {

@@ -9,12 +9,12 @@ import { createEventSource } from "../../../src/job-kinds/report/event-source.ts
 import type { ReportRequest } from "../../../src/job-kinds/report/report.ts";
 import { createReportWork } from "../../../src/job-kinds/report/report-work.ts";
 import type { ResultChunk, ResultStore } from "../../../src/job-kinds/report/result-store.ts";
-import { createMemoryResultStore } from "../../../src/reports/memory-result-store.ts";
 import { createBookkeeper } from "../../../src/workers/bookkeeper.ts";
 import { watchLease } from "../../../src/workers/lease.ts";
 import type { AttemptEnd, HeldTurn } from "../../../src/workers/turn.ts";
 import { caused, jobCreated, jobStarted, settings } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
+import { createMemoryResultStore } from "../../support/memory/memory-result-store.ts";
 import { exampleJobContent, openReadSide, type ReadSide } from "../../support/read-side.ts";
 
 export type ReportSide = {

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { deadLettersProjector } from "../../../projections/dead-letters/projector.ts";
 import { createDeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
-import { createMemoryContentStore } from "../../../src/content/memory-content-store.ts";
 import type { DeadLetterRecord } from "../../../src/domain/job/dead-letter.ts";
 import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
@@ -9,6 +8,7 @@ import { deadLetterFromLog } from "../../../src/history/dead-letter-from-log.ts"
 import * as example from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { cancelled, completed, failed, retrying } from "../../support/histories.ts";
+import { createMemoryContentStore } from "../../support/memory/memory-content-store.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
 
 const { deadLetterIgnored, jobCompleted, jobFailed, jobRequeued, jobRetried, jobStarted, later } = example;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
+import type { AddressKey, Suppression, SuppressionStore } from "../../../src/suppressions/suppression-store.ts";
 
 /** Keeps the lists as long as the process lives. */
 export function createMemorySuppressionStore(): SuppressionStore {

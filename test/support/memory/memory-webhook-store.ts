@@ -1,5 +1,5 @@
-import { noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
-import type { WebhookStore } from "./webhook-store.ts";
+import { noWebhooks, type TenantWebhooks } from "../../../src/webhooks/tenant-webhooks.ts";
+import type { WebhookStore } from "../../../src/webhooks/webhook-store.ts";
 
 /** Keeps endpoints and secrets as long as the process lives. */
 export function createMemoryWebhookStore(): WebhookStore {

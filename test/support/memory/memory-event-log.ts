@@ -1,7 +1,7 @@
-import type { AlertEvent } from "../domain/alerts/events.ts";
-import type { JobEvent } from "../domain/job/events.ts";
-import type { MessagePassed } from "../domain/log/events.ts";
-import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { AlertEvent } from "../../../src/domain/alerts/events.ts";
+import type { JobEvent } from "../../../src/domain/job/events.ts";
+import type { MessagePassed } from "../../../src/domain/log/events.ts";
+import type { RecipientEvent } from "../../../src/domain/recipients/events.ts";
 import {
   alertsRef,
   type EventLog,
@@ -14,8 +14,8 @@ import {
   type StoredEvent,
   VersionConflict,
   type WaybillEvent,
-} from "./event-log.ts";
-import { channelOf } from "./subjects.ts";
+} from "../../../src/event-log/event-log.ts";
+import { channelOf } from "../../../src/event-log/subjects.ts";
 
 type Entry = StoredEvent<WaybillEvent>;
 

@@ -1,5 +1,5 @@
-import type { JobRef } from "../event-log/event-log.ts";
-import type { AttachmentStore, ContentStore } from "./content-store.ts";
+import type { AttachmentStore, ContentStore } from "../../../src/content/content-store.ts";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
 
 const subjectOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
