@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
 import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
-import { leastBodyBudget } from "./http/body-budget.ts";
+import { leastBodyBudget } from "./http/server/body-budget.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
 import { readNatsSettings } from "./nats/read-nats-settings.ts";

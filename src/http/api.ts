@@ -1,13 +1,6 @@
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import { measureRequests, type ServedRequest } from "./measure-requests.ts";
-import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
-import type { ApiState } from "./mount-route.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
-import { createOwnWrites } from "./own-writes.ts";
-import type { Route } from "./route.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
 import { type ApiReferenceFiles, apiReferenceRoutes } from "./routes/api-reference.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { createJobRoute } from "./routes/create-job.ts";
@@ -32,6 +25,7 @@ import { readJobRoute } from "./routes/read-job.ts";
 import { readModelRoutes } from "./routes/read-models.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
 import { recipientMailRoute } from "./routes/recipient-mail.ts";
+import type { RouteDependencies } from "./routes/route-dependencies.ts";
 import { sealRoutes } from "./routes/seals.ts";
 import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
@@ -42,7 +36,13 @@ import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import { webhookTestRoute } from "./routes/webhook-test.ts";
-import { createRouting } from "./routing.ts";
+import type { BodyBudget } from "./server/body-budget.ts";
+import { measureRequests, type ServedRequest } from "./server/measure-requests.ts";
+import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";
+import type { ApiState } from "./server/mount-route.ts";
+import { createOwnWrites } from "./server/own-writes.ts";
+import type { Route } from "./server/route.ts";
+import { createRouting } from "./server/routing.ts";
 
 export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly access: Access;

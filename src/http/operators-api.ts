@@ -1,14 +1,14 @@
 import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
-import { createBodyBudget } from "./body-budget.ts";
-import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./middleware.ts";
-import { type ApiState, send } from "./mount-route.ts";
-import { refuseForNow } from "./problem.ts";
-import type { Route } from "./route.ts";
 import { healthRoutes, type Probe } from "./routes/health.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
-import { createRouting, type Routing } from "./routing.ts";
+import { createBodyBudget } from "./server/body-budget.ts";
+import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";
+import { type ApiState, send } from "./server/mount-route.ts";
+import { refuseForNow } from "./server/problem.ts";
+import type { Route } from "./server/route.ts";
+import { createRouting, type Routing } from "./server/routing.ts";
 
 export type OperatorsDependencies = {
   readonly probes: readonly Probe[];

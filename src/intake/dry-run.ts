@@ -1,4 +1,4 @@
-import { type Answer, json } from "../http/answer.ts";
+import { type Answer, json } from "../http/server/answer.ts";
 import { addressOf } from "../mail/address-of.ts";
 import { composeLetter } from "../mail/compose-letter.ts";
 import type { DkimSettings } from "../mail/dkim.ts";

@@ -5,8 +5,8 @@ import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveri
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import { toJobAnswer } from "../http/job-answer.ts";
-import type { RouteDependencies } from "../http/route-dependencies.ts";
+import { toJobAnswer } from "../http/answers/job-answer.ts";
+import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";

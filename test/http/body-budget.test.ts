@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { createBodyBudget, leastBodyBudget, NoRoomForBody } from "../../src/http/body-budget.ts";
-import { listen } from "../../src/http/listen.ts";
+import { createBodyBudget, leastBodyBudget, NoRoomForBody } from "../../src/http/server/body-budget.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import { eventually } from "../support/eventually.ts";
 import { createTestApi, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 

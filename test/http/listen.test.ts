@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { type Listening, listen } from "../../src/http/listen.ts";
+import { type Listening, listen } from "../../src/http/server/listen.ts";
 
 /** What the server says to some bytes before it hangs up. */
 async function exchange(url: string, bytes: string): Promise<string> {

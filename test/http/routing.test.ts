@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { json } from "../../src/http/answer.ts";
-import { createBodyBudget } from "../../src/http/body-budget.ts";
-import { route } from "../../src/http/route.ts";
-import { createRouting } from "../../src/http/routing.ts";
+import { json } from "../../src/http/server/answer.ts";
+import { createBodyBudget } from "../../src/http/server/body-budget.ts";
+import { route } from "../../src/http/server/route.ts";
+import { createRouting } from "../../src/http/server/routing.ts";
 
 const routeAt = (path: string, method: "GET" | "POST" = "GET") =>
   route({

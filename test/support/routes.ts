@@ -1,6 +1,6 @@
 import type Koa from "koa";
 import type { ApiDependencies } from "../../src/http/api.ts";
-import type { Routing } from "../../src/http/routing.ts";
+import type { Routing } from "../../src/http/server/routing.ts";
 import { allParts, createTestApi } from "./running-api.ts";
 
 export type KnownRoute = { readonly method: string; readonly path: string };

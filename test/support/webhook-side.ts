@@ -3,7 +3,7 @@ import { createDueDeliveries } from "../../projections/webhook-deliveries/due-de
 import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
-import { toJobAnswer } from "../../src/http/job-answer.ts";
+import { toJobAnswer } from "../../src/http/answers/job-answer.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import { type JobRef, LogUnavailable, type StoredEvent } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
-import { toJobAnswer } from "../../src/http/job-answer.ts";
+import { toJobAnswer } from "../../src/http/answers/job-answer.ts";
 import { withoutEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toDeadLetterAnswer } from "../dead-letter-answer.ts";
+import type { toDeadLetterAnswer } from "./dead-letter-answer.ts";
 import { error, instant, jobId, named, ordinal, orNull, pageOf, progress, text } from "./parts.ts";
 
 export const deadLetter = named("DeadLetter", {

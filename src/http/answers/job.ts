@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { jobStatuses } from "../../domain/job/job-view.ts";
 import type { toCreatedJob } from "../../intake/created-job.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toJobAnswer } from "../job-answer.ts";
+import type { toJobAnswer } from "./job-answer.ts";
 import {
   count,
   error,

@@ -2,8 +2,8 @@ import { type Static, Type } from "typebox";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { toNotificationAnswer } from "../routes/notifications.ts";
-import type { toDeliveryAnswer, toEndpointAnswer, toSecretAnswer } from "../webhook-answer.ts";
 import { count, error, instant, jobId, named, ordinal, orNull, pageOf, progress, text } from "./parts.ts";
+import type { toDeliveryAnswer, toEndpointAnswer, toSecretAnswer } from "./webhook-answer.ts";
 
 const webhookType = Type.Enum([...webhookTypes]);
 

@@ -1,4 +1,4 @@
-import type { Route } from "../route.ts";
+import type { Route } from "../server/route.ts";
 import { collectComponents } from "./components.ts";
 import { templateOf, toOperation } from "./operation.ts";
 

@@ -1,6 +1,6 @@
-import { answerFile, revalidated, type StaticFile } from "../file-answer.ts";
-import { refuse } from "../problem.ts";
-import { type Route, route } from "../route.ts";
+import { answerFile, revalidated, type StaticFile } from "../server/file-answer.ts";
+import { refuse } from "../server/problem.ts";
+import { type Route, route } from "../server/route.ts";
 
 /** What these routes ask of the page that shows the OpenAPI document. */
 export interface ApiReferenceFiles {

@@ -8,15 +8,15 @@ import { readIdempotencyKey } from "../../intake/idempotency-key.ts";
 import { jobCreation } from "../../intake/job-creation.ts";
 import { refuseDraft } from "../../intake/refuse-draft.ts";
 import { faultsIn } from "../../schemas/fault.ts";
+import { toCreatedAnswer } from "../answers/created-answer.ts";
 import { createdJob, dryRunResult } from "../answers/job.ts";
-import { toCreatedAnswer } from "../created-answer.ts";
-import { needed } from "../describes.ts";
-import { holdAnswer } from "../hold-answer.ts";
-import { refuse, refuseFaults } from "../problem.ts";
-import { refuseCreation } from "../refuse-creation.ts";
-import { toCause } from "../request-context.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { refuseCreation } from "../answers/refuse-creation.ts";
+import { needed } from "../server/describes.ts";
+import { refuse, refuseFaults } from "../server/problem.ts";
+import { toCause } from "../server/request-context.ts";
+import { route } from "../server/route.ts";
+import { holdAnswer } from "../streaming/hold-answer.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** POST /jobs: checks everything, stores the content, then the event; sending begins after the answer. */
 export const createJobRoute = ({

@@ -10,18 +10,18 @@ import {
   readChangeRequest,
   readIgnoreRequest,
 } from "../../schemas/job-action-request.ts";
-import { type Answer, json } from "../answer.ts";
+import { toCreatedAnswer } from "../answers/created-answer.ts";
 import { deadLetter } from "../answers/dead-letter.ts";
+import { toDeadLetterAnswer } from "../answers/dead-letter-answer.ts";
 import { createdJob } from "../answers/job.ts";
-import { toCreatedAnswer } from "../created-answer.ts";
-import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
-import { needed, optional } from "../describes.ts";
-import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../problem.ts";
-import { refuseRejection } from "../rejection.ts";
-import { toCause } from "../request-context.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { toRunRef } from "../run-ref.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { needed, optional } from "../server/describes.ts";
+import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../server/problem.ts";
+import { refuseRejection } from "../server/rejection.ts";
+import { toCause } from "../server/request-context.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
+import { toRunRef } from "./run-ref.ts";
 
 /** What people decide about a run that failed. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [

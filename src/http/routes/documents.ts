@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { answerFile, revalidated, type StaticFile } from "../file-answer.ts";
-import { type Route, route } from "../route.ts";
+import { answerFile, revalidated, type StaticFile } from "../server/file-answer.ts";
+import { type Route, route } from "../server/route.ts";
 
 type DocumentRoute = {
   readonly path: string;

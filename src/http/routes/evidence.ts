@@ -1,11 +1,11 @@
 import { makeEvidence } from "../../seals/evidence.ts";
 import { sealFor } from "../../seals/seal-for.ts";
 import { createSlots } from "../../webhooks/slots.ts";
-import { ndjsonType } from "../event-stream.ts";
-import { toJobRef } from "../job-ref.ts";
-import { jobNotFound } from "../problem.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { jobNotFound } from "../server/problem.ts";
+import { route } from "../server/route.ts";
+import { ndjsonType } from "../streaming/event-stream.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** Each reads the ranges of the log that the job stands in, some thousand events: few at a time, one of a tenant. */
 const atATime = 2;

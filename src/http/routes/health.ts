@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { json } from "../answer.ts";
 import { alive, readiness } from "../answers/service.ts";
-import { toLoggable } from "../failure.ts";
-import { refuse } from "../problem.ts";
-import { type Route, route } from "../route.ts";
+import { json } from "../server/answer.ts";
+import { toLoggable } from "../server/failure.ts";
+import { refuse } from "../server/problem.ts";
+import { type Route, route } from "../server/route.ts";
 
 /**
  * Degraded is what works in part: it is shown, and no reason to take the process out of service. Other members are

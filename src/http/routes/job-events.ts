@@ -1,10 +1,10 @@
 import { toEventAnswer } from "../../history/event-answer.ts";
-import { json } from "../answer.ts";
 import { history } from "../answers/event.ts";
-import { toJobRef } from "../job-ref.ts";
-import { jobNotFound } from "../problem.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { jobNotFound } from "../server/problem.ts";
+import { route } from "../server/route.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** GET /jobs/:jobId/events: the job's history as it was appended, from the log itself. */
 export const jobEventsRoute = ({ log }: RouteDependencies) =>

@@ -1,14 +1,14 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
-import { json } from "../answer.ts";
+import { jobPath } from "../answers/job-answer.ts";
 import { logEntries } from "../answers/recipients.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { jobPath } from "../job-answer.ts";
-import { toJobRef } from "../job-ref.ts";
-import { readLastDecision } from "../last-decision.ts";
-import { jobNotFound, refuseFaults } from "../problem.ts";
-import { oneOf, optionalText, type Parameters, whole } from "../query.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
+import { route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { toJobRef } from "./job-ref.ts";
+import { readLastDecision } from "./last-decision.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** As many as a job of 1000 recipients has after a few attempts: hardly anybody ever needs a second page. */
 const maxEntries = 5000;

@@ -1,14 +1,14 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
 import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
-import { type Answer, json } from "../answer.ts";
 import { recipientPage } from "../answers/recipients.ts";
-import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
-import { toJobRef } from "../job-ref.ts";
-import { readLastDecision } from "../last-decision.ts";
-import { jobNotFound, refuseFaults } from "../problem.ts";
-import { optionalText, type Parameters, someOf, whole } from "../query.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { optionalText, type Parameters, someOf, whole } from "../server/query.ts";
+import { route } from "../server/route.ts";
+import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
+import { toJobRef } from "./job-ref.ts";
+import { readLastDecision } from "./last-decision.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
   readonly status: readonly RecipientStatus[];

@@ -1,12 +1,12 @@
 import { findResult, readResult, type StoredResult } from "../../job-kinds/report/read-result.ts";
 import { fileNameOf, mediaTypeOf } from "../../job-kinds/report/report.ts";
-import type { Answer } from "../answer.ts";
-import { ndjsonType, streaming } from "../event-stream.ts";
-import { toJobRef } from "../job-ref.ts";
-import { jobNotFound, refuse } from "../problem.ts";
-import { type ApiRequest, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { takePlace } from "../take-place.ts";
+import type { Answer } from "../server/answer.ts";
+import { jobNotFound, refuse } from "../server/problem.ts";
+import { type ApiRequest, route } from "../server/route.ts";
+import { ndjsonType, streaming } from "../streaming/event-stream.ts";
+import { takePlace } from "../streaming/take-place.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /**
  * GET /jobs/:jobId/result: the file that a report has made, from the log and the store alone. It is read as fast as the

@@ -1,13 +1,13 @@
 import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
 import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
-import { json } from "../answer.ts";
 import { deadLetterPage } from "../answers/dead-letter.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { toDeadLetterAnswer } from "../dead-letter-answer.ts";
-import { refuseFaults } from "../problem.ts";
-import { oneOf, type Parameters, whole } from "../query.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { toDeadLetterAnswer } from "../answers/dead-letter-answer.ts";
+import { json } from "../server/answer.ts";
+import { refuseFaults } from "../server/problem.ts";
+import { oneOf, type Parameters, whole } from "../server/query.ts";
+import { route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 const statuses: readonly DeadLetterStatus[] = ["open", "requeued", "ignored", "retried"];
 

@@ -3,14 +3,14 @@ import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
 import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
-import { type Answer, json } from "../answer.ts";
 import { jobPage } from "../answers/job.ts";
-import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
-import { toJobAnswer } from "../job-answer.ts";
-import { refuseFaults } from "../problem.ts";
-import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../query.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { toJobAnswer } from "../answers/job-answer.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuseFaults } from "../server/problem.ts";
+import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../server/query.ts";
+import { route } from "../server/route.ts";
+import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type ListQuery = Omit<JobListOptions, "statuses" | "page"> & {
   readonly status: readonly JobStatus[];

@@ -1,7 +1,7 @@
-import { json } from "../answer.ts";
 import { caughtMails } from "../answers/service.ts";
-import { refuse } from "../problem.ts";
-import { type Route, route } from "../route.ts";
+import { json } from "../server/answer.ts";
+import { refuse } from "../server/problem.ts";
+import { type Route, route } from "../server/route.ts";
 
 type CaughtMail = {
   readonly id: string;

@@ -1,8 +1,8 @@
 import type { Access } from "../../access/access.ts";
 import { scopes } from "../../access/scopes.ts";
-import { json } from "../answer.ts";
 import { caller } from "../answers/service.ts";
-import { route } from "../route.ts";
+import { json } from "../server/answer.ts";
+import { route } from "../server/route.ts";
 
 /** GET /me: whom the service takes the caller for, and what the key is good for. Any valid key may ask. */
 export const meRoute = (access: Pick<Access, "isStillAdmitted">) =>

@@ -1,5 +1,5 @@
-import type { Route } from "../route.ts";
-import { route } from "../route.ts";
+import type { Route } from "../server/route.ts";
+import { route } from "../server/route.ts";
 
 /** What the process measures, as Prometheus reads it. It always answers: what cannot be asked now is left out. */
 export type MetricsPage = {

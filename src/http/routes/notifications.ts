@@ -2,16 +2,16 @@ import type { NotificationListOptions } from "../../../projections/notifications
 import type { NotificationEvent } from "../../domain/notifications/events.ts";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
-import { type Answer, json } from "../answer.ts";
+import { jobPath } from "../answers/job-answer.ts";
 import { notificationPage, notification as notificationSchema } from "../answers/notices.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { jobPath } from "../job-answer.ts";
-import { refuse, refuseFaults } from "../problem.ts";
-import { flag, type Parameters, whole } from "../query.ts";
-import { toCause } from "../request-context.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { runId, toRunRef } from "../run-ref.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuse, refuseFaults } from "../server/problem.ts";
+import { flag, type Parameters, whole } from "../server/query.ts";
+import { toCause } from "../server/request-context.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
+import { runId, toRunRef } from "./run-ref.ts";
 
 type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
 

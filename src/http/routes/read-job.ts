@@ -1,16 +1,16 @@
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
 import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
-import { json } from "../answer.ts";
 import { job as jobSchema } from "../answers/job.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { toLoggable } from "../failure.ts";
-import { toJobAnswer } from "../job-answer.ts";
-import { toJobRef } from "../job-ref.ts";
-import { jobNotFound, refuseFaults } from "../problem.ts";
-import { optionalMoment, type Parameters } from "../query.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { toJobAnswer } from "../answers/job-answer.ts";
+import { json } from "../server/answer.ts";
+import { toLoggable } from "../server/failure.ts";
+import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { optionalMoment, type Parameters } from "../server/query.ts";
+import { route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type JobQuery = { readonly asOf: Moment | null };
 

@@ -1,10 +1,10 @@
 import type { ReadModelState } from "../../../projections/read-models.ts";
-import { type Answer, json } from "../answer.ts";
 import { readModelList, rebuildRequest } from "../answers/system.ts";
-import { askReadModel } from "../ask-read-model.ts";
-import { refuse } from "../problem.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuse } from "../server/problem.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { askReadModel } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "readModels" | "log" | "logger" | "now">;
 

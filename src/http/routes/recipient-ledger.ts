@@ -1,16 +1,16 @@
 import { Type } from "typebox";
 import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
-import { type Answer, json } from "../answer.ts";
 import { ledgerPage } from "../answers/recipients.ts";
-import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "../ask-read-model.ts";
-import { ndjsonType, streaming } from "../event-stream.ts";
-import { exportLedger } from "../export-ledger.ts";
-import { refuseFaults } from "../problem.ts";
-import { type Parameter, type Parameters, whole } from "../query.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { takePlace } from "../take-place.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuseFaults } from "../server/problem.ts";
+import { type Parameter, type Parameters, whole } from "../server/query.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { ndjsonType, streaming } from "../streaming/event-stream.ts";
+import { exportLedger } from "../streaming/export-ledger.ts";
+import { takePlace } from "../streaming/take-place.ts";
+import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<
   RouteDependencies,

@@ -7,11 +7,11 @@ import { composeLetter } from "../../mail/compose-letter.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { PartFault, readLetters } from "../../templates/letters.ts";
-import type { Answer } from "../answer.ts";
-import { toJobRef } from "../job-ref.ts";
-import { jobNotFound, refuse } from "../problem.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import type { Answer } from "../server/answer.ts";
+import { jobNotFound, refuse } from "../server/problem.ts";
+import { route } from "../server/route.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "mail" | "now">;
 

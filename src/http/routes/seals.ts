@@ -2,11 +2,11 @@ import { readSeal } from "../../seals/read-seal.ts";
 import { type StoredSeal, toSealAnswer } from "../../seals/seal.ts";
 import { publicPemOf } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
-import { json } from "../answer.ts";
 import { sealKey, sealPage } from "../answers/service.ts";
-import { type Parameters, whole } from "../query.ts";
-import { type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { type Parameters, whole } from "../server/query.ts";
+import { type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type SealsQuery = { readonly cursor: number | null; readonly limit: number };
 

@@ -3,12 +3,12 @@ import type { Period, Stats } from "../../../projections/stats/queries.ts";
 import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
-import { json } from "../answer.ts";
 import { stats as statsSchema } from "../answers/service.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { refuseFaults } from "../problem.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { refuseFaults } from "../server/problem.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "stats" | "projectionLags" | "readPosition" | "now">;
 

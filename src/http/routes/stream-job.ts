@@ -1,6 +1,9 @@
 import type { JobMoment } from "../../live/job-fold.ts";
 import type { JobWatch } from "../../live/watch-job.ts";
-import { json } from "../answer.ts";
+import { toJobAnswer } from "../answers/job-answer.ts";
+import { json } from "../server/answer.ts";
+import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { route } from "../server/route.ts";
 import {
   beginOfStream,
   comment,
@@ -9,14 +12,11 @@ import {
   heartbeatMs,
   streaming,
   toServerSentEvent,
-} from "../event-stream.ts";
-import { toJobAnswer } from "../job-answer.ts";
-import { toJobRef } from "../job-ref.ts";
-import { lastEventIdFault, readLastEventId } from "../last-event-id.ts";
-import { jobNotFound, refuseFaults } from "../problem.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { takePlace } from "../take-place.ts";
+} from "../streaming/event-stream.ts";
+import { lastEventIdFault, readLastEventId } from "../streaming/last-event-id.ts";
+import { takePlace } from "../streaming/take-place.ts";
+import { toJobRef } from "./job-ref.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** A mailing makes thousands of events a second; a change must be told within 100 ms. */
 const betweenProgressMs = 50;

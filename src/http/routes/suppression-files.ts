@@ -10,14 +10,14 @@ import {
   TooManyEntries,
 } from "../../suppressions/list-file.ts";
 import type { Suppression } from "../../suppressions/suppression-store.ts";
-import { type Answer, json } from "../answer.ts";
 import { suppressionImport } from "../answers/recipients.ts";
-import { streaming } from "../event-stream.ts";
-import { refuse, refuseFaults } from "../problem.ts";
-import { oneOf, type Parameters } from "../query.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { takePlace } from "../take-place.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuse, refuseFaults } from "../server/problem.ts";
+import { oneOf, type Parameters } from "../server/query.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { streaming } from "../streaming/event-stream.ts";
+import { takePlace } from "../streaming/take-place.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "live" | "now">;
 

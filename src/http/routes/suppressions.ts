@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import { readSuppressionRequest, suppressionRequest } from "../../schemas/suppression-request.ts";
-import { type Answer, json } from "../answer.ts";
 import { suppressionPage, suppression as suppressionSchema } from "../answers/recipients.ts";
-import { needed } from "../describes.ts";
-import { refuse, refuseFaults } from "../problem.ts";
-import { type Parameter, type Parameters, whole } from "../query.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { needed } from "../server/describes.ts";
+import { refuse, refuseFaults } from "../server/problem.ts";
+import { type Parameter, type Parameters, whole } from "../server/query.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "now">;
 

@@ -1,10 +1,10 @@
 import { toShownKey } from "../../access/key-ring.ts";
 import type { MessagePassed } from "../../domain/log/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
-import { json } from "../answer.ts";
 import { system as systemSchema } from "../answers/system.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** GET /admin/system: what the service has in NATS, the workers of all processes, the keys of all tenants, and what is passed by. */
 export const systemRoute = ({ system, log }: Pick<RouteDependencies, "system" | "log">) =>

@@ -2,11 +2,11 @@ import type { ContentStore } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
-import { createFewTimes } from "../few-times.ts";
-import { refuseForNow } from "../problem.ts";
-import { type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { unsubscribeDone, unsubscribeInvalid, unsubscribeQuestion } from "../unsubscribe-page.ts";
+import { unsubscribeDone, unsubscribeInvalid, unsubscribeQuestion } from "../answers/unsubscribe-page.ts";
+import { createFewTimes } from "../server/few-times.ts";
+import { refuseForNow } from "../server/problem.ts";
+import { type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "now">;
 

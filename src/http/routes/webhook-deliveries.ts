@@ -3,15 +3,15 @@ import { deliveryAfter, foldDeliveries } from "../../domain/webhooks/delivery.ts
 import type { WebhookEvent } from "../../domain/webhooks/events.ts";
 import { readDeliveries } from "../../webhooks/read-deliveries.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
-import { type Answer, json } from "../answer.ts";
 import { deliveryPage, delivery as deliverySchema } from "../answers/notices.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "../ask-read-model.ts";
-import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../problem.ts";
-import { type Parameters, whole } from "../query.ts";
-import { toCause } from "../request-context.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { toDeliveryAnswer } from "../webhook-answer.ts";
+import { toDeliveryAnswer } from "../answers/webhook-answer.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../server/problem.ts";
+import { type Parameters, whole } from "../server/query.ts";
+import { toCause } from "../server/request-context.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "log" | "readPosition" | "now">;
 

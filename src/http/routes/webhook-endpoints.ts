@@ -12,13 +12,13 @@ import {
   withoutEndpoint,
   withRotatedEndpoint,
 } from "../../webhooks/tenant-webhooks.ts";
-import { type Answer, json } from "../answer.ts";
 import { endpointPage, endpoint as endpointSchema, endpointWithSecret } from "../answers/notices.ts";
-import { needed } from "../describes.ts";
-import { refuse, refuseFaults, webhookEndpointNotFound } from "../problem.ts";
-import { type ApiRequest, type Route, route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
-import { toEndpointAnswer, toSecretAnswer } from "../webhook-answer.ts";
+import { toEndpointAnswer, toSecretAnswer } from "../answers/webhook-answer.ts";
+import { type Answer, json } from "../server/answer.ts";
+import { needed } from "../server/describes.ts";
+import { refuse, refuseFaults, webhookEndpointNotFound } from "../server/problem.ts";
+import { type ApiRequest, type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;
 

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { signedPost } from "../../signed-post/signed-post.ts";
 import { judge, type Verdict } from "../../signed-post/verdict.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
-import { json } from "../answer.ts";
 import { webhookTestResult } from "../answers/notices.ts";
-import { webhookEndpointNotFound } from "../problem.ts";
-import { route } from "../route.ts";
-import type { RouteDependencies } from "../route-dependencies.ts";
+import { json } from "../server/answer.ts";
+import { webhookEndpointNotFound } from "../server/problem.ts";
+import { route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** POST /webhook-endpoints/:id/test: sends a signed message now, once, and answers what came of it. */
 export const webhookTestRoute = ({ webhooks, now }: Pick<RouteDependencies, "webhooks" | "now">) =>

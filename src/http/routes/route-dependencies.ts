@@ -1,0 +1,80 @@
+import type { Logger } from "pino";
+import type { DeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
+import type { JobQueries } from "../../../projections/jobs/queries.ts";
+import type { LogQueries } from "../../../projections/logs/queries.ts";
+import type { NotificationQueries } from "../../../projections/notifications/queries.ts";
+import type { ProjectionLag } from "../../../projections/projection-lag.ts";
+import type { ReadModels } from "../../../projections/read-models.ts";
+import type { ReadPositions } from "../../../projections/read-position.ts";
+import type { RecipientQueries } from "../../../projections/recipients/queries.ts";
+import type { StatsQueries } from "../../../projections/stats/queries.ts";
+import type { WebhookDeliveryQueries } from "../../../projections/webhook-deliveries/queries.ts";
+import type { KeyRecord } from "../../access/key-ring.ts";
+import type { Quota } from "../../access/quota.ts";
+import type { ContentStore } from "../../content/content-store.ts";
+import type { Instant } from "../../domain/message.ts";
+import type { StoredThings } from "../../erasure/stored-things.ts";
+import type { EventLog } from "../../event-log/event-log.ts";
+import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
+import type { LogRoom } from "../../event-log/log-room.ts";
+import type { MailSettings } from "../../intake/dry-run.ts";
+import type { ResultStore } from "../../job-kinds/report/result-store.ts";
+import type { Live } from "../../live/live.ts";
+import type { OutboxRequests } from "../../outbox/outbox-requests.ts";
+import type { SealKey } from "../../seals/seal-key.ts";
+import type { SealedLog } from "../../seals/sealed-log.ts";
+import type { Sealer } from "../../seals/sealer.ts";
+import type { AllowedNetworks } from "../../signed-post/addresses.ts";
+import type { SafePost } from "../../signed-post/safe-post.ts";
+import type { SuppressionList } from "../../suppressions/suppression-list.ts";
+import type { WebhookStore } from "../../webhooks/webhook-store.ts";
+import type { RollCall } from "../../workers/roll-call.ts";
+import type { OwnWrites } from "../server/own-writes.ts";
+
+/** What routes about jobs work with. */
+export type RouteDependencies = {
+  readonly log: EventLog;
+  readonly room: LogRoom;
+  readonly quota: Quota;
+  readonly contentStore: ContentStore;
+  /** The files that reports have made. */
+  readonly results: Pick<ResultStore, "get" | "ofTenant" | "erase">;
+  /** What is left in rows of which jobs were made. */
+  readonly outbox: OutboxRequests;
+  /** What requests have stored without creating their job. */
+  readonly storedThings: Pick<StoredThings, "unsettledOf">;
+  readonly live: Live;
+  readonly jobs: JobQueries;
+  readonly logs: LogQueries;
+  readonly recipients: RecipientQueries;
+  /** The same over other connections, which an export may keep busy. */
+  readonly exportedRecipients: RecipientQueries;
+  readonly deadLetters: DeadLetterQueries;
+  readonly notifications: NotificationQueries;
+  readonly webhooks: {
+    readonly store: WebhookStore;
+    readonly deliveries: WebhookDeliveryQueries;
+    readonly post: SafePost;
+    /** Private networks that may be called all the same. */
+    readonly allowed: AllowedNetworks;
+  };
+  readonly seals: { readonly key: SealKey; readonly sealedLog: SealedLog; readonly sealer: Sealer };
+  readonly suppressions: SuppressionList;
+  readonly stats: StatsQueries;
+  readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
+  readonly readModels: ReadModels;
+  /** What operators see of the servers that the service stands on. */
+  readonly system: {
+    readonly streams: () => Promise<readonly StreamSize[]>;
+    readonly consumers: LogGauge["consumers"];
+    readonly workers: RollCall["call"];
+    readonly keys: () => Promise<readonly KeyRecord[]>;
+  };
+  readonly readPosition: Pick<ReadPositions, "waitFor">;
+  readonly ownWrites: OwnWrites;
+  readonly logger: Logger;
+  readonly mail: MailSettings;
+  /** Attempts of a job that does not say how many. */
+  readonly maxAttempts: number;
+  readonly now: () => Instant;
+};

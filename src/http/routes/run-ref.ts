@@ -1,0 +1,15 @@
+import type { JobRef } from "../../event-log/event-log.ts";
+import type { RequestContext } from "../server/request-context.ts";
+import { toJobRef } from "./job-ref.ts";
+
+/** A run of a job that ended: what a dead letter is of, and a notification. */
+export type RunRef = { readonly job: JobRef; readonly run: number };
+
+/** The run that a path names, `<jobId>.<run>`; null for what cannot name any. */
+export function toRunRef(context: RequestContext, text: string): RunRef | null {
+  const [, jobId = "", run] = /^([^.]+)\.([1-9]\d{0,8})$/.exec(text) ?? [];
+  const job = toJobRef(context, jobId);
+  return job === null ? null : { job, run: Number(run) };
+}
+
+export const runId = (jobId: string, run: number): string => `${jobId}.${run}`;

@@ -1,0 +1,52 @@
+import type { Context } from "koa";
+import type { Access, Admission } from "../../access/access.ts";
+import type { RateState } from "../../access/rate-limit.ts";
+import type { Answer } from "./answer.ts";
+import { refuse, refuseForNow } from "./problem.ts";
+import { signedIn } from "./request-context.ts";
+import type { Route } from "./route.ts";
+
+/** Finds out who asks, before anything else of the request is looked at. Null where the caller may go on. */
+export function admit(ctx: Context, access: Access, scope: Route["scope"]): Answer | null {
+  if (scope === "open") return null;
+  const admission = access.admit(ctx.req.headers.authorization, scope);
+  if ("caller" in admission) {
+    ctx.state["context"] = signedIn(ctx.state["context"], admission.caller);
+    if (admission.rate !== null) ctx.set(rateHeaders(admission.rate));
+  }
+  return admission.outcome === "admitted" ? null : refuseAdmission(admission);
+}
+
+const challenge = 'Bearer realm="waybill"';
+
+function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>): Answer {
+  switch (admission.outcome) {
+    case "key-missing":
+      return refuse("key-missing", "There is no API key; expected it as Authorization: Bearer <key>.", {
+        headers: { "WWW-Authenticate": challenge },
+      });
+    case "key-invalid":
+      return refuse("key-invalid", "The Authorization header holds no valid API key; expected Bearer <key>.", {
+        headers: { "WWW-Authenticate": `${challenge}, error="invalid_token"` },
+      });
+    case "scope-missing":
+      return refuse("scope-missing", `The API key lacks the scope ${admission.scope}.`, {
+        headers: { "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${admission.scope}"` },
+        members: { scope: admission.scope },
+      });
+    case "rate-limited":
+      return refuseForNow(
+        "rate-limited",
+        `This API key may make ${admission.limit} requests a minute.`,
+        admission.retryAfterSeconds,
+      );
+    case "keys-unavailable":
+      return refuseForNow("keys-unavailable", "The API keys cannot be checked now. Try again.", 2);
+  }
+}
+
+/** As draft-ietf-httpapi-ratelimit-headers-11 has them: `r` requests are left, all of them again in `t` seconds. */
+const rateHeaders = ({ limit, left, resetSeconds }: RateState): Record<string, string> => ({
+  "RateLimit-Policy": `"default";q=${limit};w=60`,
+  RateLimit: `"default";r=${left};t=${resetSeconds}`,
+});

@@ -1,0 +1,87 @@
+import type { Middleware, ParameterizedContext } from "koa";
+import type { Logger } from "pino";
+import { traceIdOf } from "../../event-log/traceparent.ts";
+import { answerFailure, isOutage, toLoggable } from "./failure.ts";
+import { type ApiState, send } from "./mount-route.ts";
+import { refuse } from "./problem.ts";
+import { toRequestContext } from "./request-context.ts";
+import type { Routing } from "./routing.ts";
+
+/** Answers hold people's addresses, change all the time, and are never a page. */
+const everyAnswer = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export const toContext = (): Middleware<ApiState> => async (ctx, next) => {
+  ctx.state.context = toRequestContext(ctx.req.headers);
+  ctx.state.route = "";
+  ctx.set({ ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
+  await next();
+};
+
+/** Whatever is thrown further in becomes an answer, and every request one line in the process's log. */
+export const answerEverything =
+  (logger: Logger): Middleware<ApiState> =>
+  async (ctx, next) => {
+    const began = performance.now();
+    try {
+      await next();
+    } catch (failure) {
+      logFailure(logger, ctx, failure);
+      send(ctx, answerFailure(failure));
+    }
+    const { route, context } = ctx.state;
+    const { method, status } = ctx;
+    const { requestId, tenant, actor } = context;
+    const traceId = traceIdOf(context.traceparent);
+    const line = {
+      requestId,
+      traceId,
+      tenant,
+      actor,
+      method,
+      route,
+      status,
+      ms: Math.round(performance.now() - began),
+    };
+    if (route.startsWith("/api") || status === 404) logger.info(line, "request");
+    else logger.trace(line, "request");
+  };
+
+function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure: unknown): void {
+  const { requestId, traceparent } = ctx.state.context;
+  const traceId = traceIdOf(traceparent);
+  const line = { requestId, traceId, route: ctx.state.route, failure: toLoggable(failure) };
+  if (!ctx.writable) logger.debug(line, "the client went away");
+  else if (isOutage(failure)) logger.warn(line, "a request could not be served");
+  else logger.error(line, "a request failed");
+}
+
+/** What reaches the framework came up while an answer was on its way, mostly because the client hung up. */
+export const logLostAnswer =
+  (logger: Logger) =>
+  (failure: NodeJS.ErrnoException): void => {
+    const isHangUp = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(failure.code ?? "");
+    logger[isHangUp ? "debug" : "error"]({ failure: toLoggable(failure) }, "an answer was not delivered");
+  };
+
+/** A path that no route has is 404; a method that no route of the path has is 405, and OPTIONS lists the others. */
+export const answerUnrouted =
+  (routing: Pick<Routing, "methodsAt">): Middleware<ApiState> =>
+  async (ctx) => {
+    const methods = routing.methodsAt(ctx.path);
+    const allow = [...new Set([...methods, "OPTIONS"])].join(", ");
+    if (methods.length === 0) {
+      send(ctx, refuse("route-not-found", "There is nothing at this path."));
+    } else if (ctx.method === "OPTIONS") {
+      ctx.status = 204;
+      ctx.set("Allow", allow);
+    } else {
+      const detail = `The method is ${ctx.method}; expected one of ${allow}.`;
+      send(ctx, refuse("method-not-allowed", detail, { headers: { Allow: allow } }));
+    }
+  };

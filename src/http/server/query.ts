@@ -1,0 +1,110 @@
+import { type TSchema, Type } from "typebox";
+import { type Checked, type Fault, failed, passed, shortened, shown } from "../../schemas/fault.ts";
+import { toInstant } from "../../schemas/instant.ts";
+
+/** One parameter of a query: what an absent one means, and how a given one is read; null where it cannot be. */
+export type Parameter<Value> = {
+  readonly absent: Value;
+  /** Whether an absent one is a fault. */
+  readonly isRequired?: boolean;
+  readonly expected: string;
+  /** The same for machines, as far as a schema can say it. */
+  readonly schema: TSchema;
+  readonly read: (text: string) => Value | null;
+};
+
+export type Parameters<Query> = { readonly [Name in keyof Query]: Parameter<Query[Name]> };
+
+/** All faults at once; a parameter that the route does not know is one. */
+export function readQuery<Query extends object>(parameters: Parameters<Query>, given: URLSearchParams): Checked<Query> {
+  const faults: Fault[] = unknownNames(Object.keys(parameters), given);
+  const values = Object.entries<Parameter<unknown>>(parameters).map(([name, parameter]) => {
+    const [text, second] = given.getAll(name);
+    if (text === undefined) {
+      if (parameter.isRequired) faults.push(faultOf(name, `is missing; expected ${parameter.expected}`));
+      return [name, parameter.absent];
+    }
+    const value = second === undefined ? parameter.read(text) : null;
+    const found = second === undefined ? shown(text) : "given more than once";
+    if (value === null) faults.push(faultOf(name, `is ${found}; expected ${parameter.expected}`));
+    return [name, value];
+  });
+  return faults.length === 0 ? passed(Object.fromEntries(values) as Query) : failed(faults);
+}
+
+function unknownNames(known: readonly string[], given: URLSearchParams): Fault[] {
+  const unknown = [...new Set(given.keys())].filter((name) => !known.includes(name)).map(shortened);
+  const expected = known.length === 0 ? "none" : known.join(", ");
+  return unknown.map((name) => faultOf(name, `is not a known parameter; expected ${expected}`));
+}
+
+const faultOf = (name: string, sentence: string): Fault => ({ pointer: `?${name}`, message: `${name} ${sentence}` });
+
+export const whole = <Absent extends number | null>(
+  absent: Absent,
+  min: number,
+  max: number,
+): Parameter<number | Absent> => ({
+  absent,
+  expected: `a whole number from ${min} to ${max}`,
+  schema: Type.Integer({ minimum: min, maximum: max }),
+  read: (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : null;
+  },
+});
+
+export const oneOf = <Choice extends string, Absent extends Choice | null>(
+  choices: readonly Choice[],
+  absent: Absent,
+): Parameter<Choice | Absent> => ({
+  absent,
+  expected: `one of ${choices.join(", ")}`,
+  schema: Type.Enum([...choices]),
+  read: (text) => choices.find((choice) => choice === text) ?? null,
+});
+
+export const flag = (absent: boolean): Parameter<boolean> => ({
+  absent,
+  expected: "true or false",
+  schema: Type.Boolean(),
+  // False is a value, and null what is none.
+  read: (text) => (text === "true" ? true : text === "false" ? false : null),
+});
+
+/** One or several with commas; absent is all of them, as an empty list. */
+export const someOf = <Choice extends string>(choices: readonly Choice[]): Parameter<readonly Choice[]> => ({
+  absent: [],
+  expected: `one or several, with commas, of ${choices.join(", ")}`,
+  schema: Type.Array(Type.Enum([...choices]), { minItems: 1 }),
+  read: (text) => {
+    const found = text.split(",").map((one) => choices.find((choice) => choice === one));
+    return found.some((one) => one === undefined) ? null : [...new Set(found as Choice[])];
+  },
+});
+
+export const optionalText = (maxLength: number): Parameter<string | null> => ({
+  absent: null,
+  expected: `1 to ${maxLength} characters`,
+  schema: Type.String({ minLength: 1, maxLength }),
+  read: (text) => (text.length >= 1 && text.length <= maxLength ? text : null),
+});
+
+export const optionalInstant: Parameter<string | null> = {
+  absent: null,
+  expected: "a time such as 2026-11-21T09:30:00.000Z",
+  schema: Type.String({ format: "date-time" }),
+  read: toInstant,
+};
+
+/** A place in the log by its number, or a time. */
+export const optionalMoment: Parameter<{ readonly sequence: number } | { readonly time: string } | null> = {
+  absent: null,
+  expected: "the sequence of an event, or a time such as 2026-11-21T09:30:00.000Z",
+  schema: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ format: "date-time" })]),
+  read: (text) => {
+    if (/^\d{1,15}$/.test(text)) return { sequence: Number(text) };
+    const time = toInstant(text);
+    return time === null ? null : { time };
+  },
+};

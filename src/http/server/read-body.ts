@@ -1,0 +1,147 @@
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import type { Context } from "koa";
+import { HttpMethodEnum, koaBody } from "koa-body";
+import { parseJson } from "../../intake/parse-json.ts";
+import type { Answer } from "./answer.ts";
+import type { BodyAccount } from "./body-budget.ts";
+import { refuse } from "./problem.ts";
+
+/** `value` is undefined where there was no body. */
+export type ReadBody =
+  | { readonly read: true; readonly value: unknown }
+  | { readonly read: false; readonly answer: Answer };
+
+/** For a route that says nothing else. */
+const usualBodyBytes = 4 * 1024 * 1024;
+const drainMs = 2000;
+
+/**
+ * As bytes, one a character, under the limit. The JSON reader beside it is left aside: it mends what is not UTF-8,
+ * and its errors carry the whole body into whatever logs them.
+ */
+const createReader = (textLimit: number) =>
+  koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: ["application/json"],
+    encoding: "binary",
+    textLimit,
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+  });
+
+/** By limit, of which there are as many as the routes name: to make one, its options are checked each time. */
+const readers = new Map<number, ReturnType<typeof createReader>>();
+
+function readAsBytes(limit: number) {
+  const reader = readers.get(limit) ?? createReader(limit);
+  readers.set(limit, reader);
+  return reader;
+}
+
+/**
+ * The JSON of a request, never larger than the limit, packed or unpacked. Throws NoRoomForBody: of a body whose length
+ * was told before any of it is read, of another one as it comes, as it is unpacked, or before it is parsed.
+ */
+export async function readBody(ctx: Context, account: BodyAccount, maxBytes = usualBodyBytes): Promise<ReadBody> {
+  if (ctx.get("Content-Length") === "0" || ctx.is() === null) return { read: true, value: undefined };
+  const encoding = ctx.get("Content-Encoding").toLowerCase();
+  const refusal = refuseType(ctx) ?? refuseCharset(ctx) ?? refuseEncoding(encoding);
+  if (refusal !== null) return { read: false, answer: refusal };
+  const received = await receive(ctx, maxBytes, account);
+  const isPacked = received instanceof Uint8Array && encoding === "gzip";
+  const bytes = isPacked ? await unpack(received, maxBytes, account) : received;
+  if (!(bytes instanceof Uint8Array)) return { read: false, answer: bytes };
+  if (bytes.length === 0) return { read: true, value: undefined };
+  const json = parseJson(bytes, "body", account.takeValues);
+  return json.parsed ? { read: true, value: json.value } : { read: false, answer: refuse("invalid-json", json.reason) };
+}
+
+function refuseType(ctx: Context): Answer | null {
+  if (ctx.is("application/json")) return null;
+  const given = ctx.get("Content-Type");
+  const found = given === "" ? "missing" : JSON.stringify(given);
+  return refuse("unsupported-media-type", `Content-Type is ${found}; expected application/json.`);
+}
+
+export function refuseCharset(ctx: Context): Answer | null {
+  const { charset } = ctx.request;
+  if (["", "utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase())) return null;
+  return refuse("unsupported-media-type", `The charset is ${JSON.stringify(charset)}; expected utf-8.`);
+}
+
+function refuseEncoding(encoding: string): Answer | null {
+  if (["", "identity", "gzip"].includes(encoding)) return null;
+  const detail = `Content-Encoding is ${JSON.stringify(encoding)}; expected gzip or none.`;
+  return refuse("unsupported-media-type", detail, { headers: { "Accept-Encoding": "gzip" } });
+}
+
+export const refuseSize = (maxBytes: number): Answer =>
+  // Whatever of the body is still on its way would be taken for the next request.
+  refuse("body-too-large", `The body is larger than ${maxBytes} bytes.`, { headers: { Connection: "close" } });
+
+/** The length that a request tells of its body; null where it tells none. */
+export const toldLength = ({ req }: Context): number | null =>
+  req.headers["content-length"] === undefined ? null : Number(req.headers["content-length"]);
+
+/** The bytes as they were sent. */
+async function receive(ctx: Context, maxBytes: number, account: BodyAccount): Promise<Uint8Array | Answer> {
+  // The reader would unpack on its own, by a stream that nobody listens to any more once the limit is reached: an
+  // error in the rest of it would end the process.
+  delete ctx.req.headers["content-encoding"];
+  const length = toldLength(ctx);
+  if (length !== null && length <= maxBytes) account.takeBytes(length);
+  const counted = length === null ? Readable.from(counting(ctx, account)) : null;
+  try {
+    await readAsBytes(maxBytes)(counted === null ? ctx : readingFrom(counted, ctx), async () => {});
+  } catch (failure) {
+    counted?.destroy();
+    if (!(failure instanceof Error && "status" in failure && failure.status === 413)) throw failure;
+    await drain(ctx);
+    return refuseSize(maxBytes);
+  }
+  const bytes = Buffer.from(String(ctx.request.body ?? ""), "binary");
+  // It would be kept for as long as the request is.
+  delete ctx.request.body;
+  return bytes;
+}
+
+/** What comes, as memory is set aside for it. The connection is needed for the answer, however the reading ends. */
+async function* counting({ req }: Context, account: BodyAccount): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
+  for await (const chunk of chunks) {
+    account.takeBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+/** The same request for the reader, with its body out of another stream. */
+const readingFrom = (source: Readable, ctx: Context): Context =>
+  Object.create(ctx, { req: { value: Object.assign(source, { headers: ctx.req.headers }) } });
+
+async function unpack(bytes: Uint8Array, maxBytes: number, account: BodyAccount): Promise<Uint8Array | Answer> {
+  const chunks: Buffer[] = [];
+  let unpacked = 0;
+  const unpacking: Readable = createGunzip().end(bytes);
+  try {
+    for await (const chunk of unpacking) {
+      unpacked += chunk.length;
+      if (unpacked > maxBytes) return refuseSize(maxBytes);
+      account.takeBytes(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (failure) {
+    const isBroken = failure instanceof Error && "code" in failure && String(failure.code).startsWith("Z_");
+    if (!isBroken) throw failure;
+    return refuse("invalid-json", "The body is not valid gzip.");
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Who is still sending does not read: the rest is thrown away for a moment, so that the answer is seen. */
+export async function drain(ctx: Context): Promise<void> {
+  ctx.req.resume();
+  await finished(ctx.req, { signal: AbortSignal.timeout(drainMs), writable: false }).catch(() => undefined);
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "../../access/access.ts";
+import { defaultTenant } from "../../access/tenant.ts";
+import type { Cause } from "../../event-log/event-log.ts";
+import { newTraceparent, readTraceparent } from "../../event-log/traceparent.ts";
+
+/** Who asks, and under which id the request is answered, logged and remembered in the log of events. */
+export type RequestContext = Caller & {
+  readonly requestId: string;
+  /** The trace that the request belongs to: its sender's, or one that begins here. */
+  readonly traceparent: string;
+};
+
+/** An id from outside ends up in headers and log lines: only what cannot do harm there is taken over. */
+const harmlessId = /^[\x21-\x7e]{1,128}$/;
+
+/** Before anybody has looked at a key. */
+const nobody: Caller = {
+  tenant: defaultTenant,
+  actor: "anonymous",
+  limits: { senders: null, dailyRecipients: null },
+};
+
+export function toRequestContext(headers: IncomingHttpHeaders): RequestContext {
+  const given = headers["x-request-id"];
+  return {
+    requestId: typeof given === "string" && harmlessId.test(given) ? given : randomUUID(),
+    traceparent: readTraceparent(headers["traceparent"]) ?? newTraceparent(),
+    ...nobody,
+  };
+}
+
+/** The one place where a request gets its tenant and its actor. */
+export const signedIn = ({ requestId, traceparent }: RequestContext, caller: Caller): RequestContext => ({
+  requestId,
+  traceparent,
+  ...caller,
+});
+
+export const toCause = ({ actor, requestId, traceparent }: RequestContext): Cause => ({
+  actor,
+  correlationId: requestId,
+  causationId: null,
+  traceparent,
+});

@@ -1,0 +1,64 @@
+import type { StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
+import { toEventAnswer } from "../../history/event-answer.ts";
+import type { FeedStep } from "../../live/read-feed.ts";
+import { beginOfStream, heartbeat, moveOn, toServerSentEvent } from "./event-stream.ts";
+
+/** How a feed is written down. */
+export type FeedForm = {
+  readonly begin: string;
+  readonly event: (event: StoredEvent<WaybillEvent>) => string;
+  /** Said where there is nothing to tell; `movedTo` is where a client would go on, null where it knows already. */
+  readonly silence: (movedTo: number | null) => string;
+};
+
+export const asServerSentEvents: FeedForm = {
+  begin: beginOfStream,
+  event: (entry) => toServerSentEvent(entry.event.type, entry.sequence, toEventAnswer(entry)),
+  silence: (movedTo) => (movedTo === null ? heartbeat : moveOn(movedTo)),
+};
+
+/** An empty line is no line of JSON: readers pass it over. */
+export const asLines: FeedForm = {
+  begin: "",
+  event: (entry) => `${JSON.stringify(toEventAnswer(entry))}\n`,
+  silence: () => "\n",
+};
+
+export type FeedEnd = {
+  /** Null for as many as come. */
+  readonly limit: number | null;
+  /** Without an event for so long, once the log was read to its end, it ends; null for never. */
+  readonly waitMs: number | null;
+};
+
+/** It is looked at every few seconds, so that something is said every 15. */
+const silenceMs = 10_000;
+export const lookMs = 5000;
+
+export async function* tellFeed(
+  steps: AsyncIterable<FeedStep>,
+  form: FeedForm,
+  { limit, waitMs }: FeedEnd,
+): AsyncGenerator<string> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let known = 0;
+  let saidAt = performance.now();
+  let eventAt: number | null = null;
+  if (form.begin !== "") yield form.begin;
+  for await (const { events, position, isCaughtUp } of steps) {
+    const now = performance.now();
+    const told = events.slice(0, left);
+    left -= told.length;
+    if (told.length > 0) {
+      yield told.map(form.event).join("");
+      known = told.at(-1)?.sequence ?? known;
+    } else if (now - saidAt >= silenceMs) {
+      yield form.silence(position > known ? position : null);
+      known = position;
+    }
+    if (told.length > 0 || now - saidAt >= silenceMs) saidAt = now;
+    if (!isCaughtUp || told.length > 0) eventAt = now;
+    eventAt ??= now;
+    if (left === 0 || (isCaughtUp && waitMs !== null && now - eventAt >= waitMs)) return;
+  }
+}
