@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 
 /**
  * How each projection is doing, for people and for the projections themselves. The read models are no part of any
- * migration: every projection makes its own tables (see projections/table-set.ts).
+ * migration: every projection makes its own tables (see projections/rebuilding/table-set.ts).
  *
  * A statement that changes the schema cannot be rolled back, so a migration that was interrupted runs again from its
  * beginning: hence IF NOT EXISTS.

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import { migrationSource } from "../migrations/index.ts";
 import { takeLock } from "../src/database/database-lock.ts";
-import { exclusively } from "./projection-lock.ts";
+import { exclusively } from "./following/projection-lock.ts";
 import type { Projector } from "./projector.ts";
-import { conditionOf, ensureTables } from "./table-set.ts";
+import { conditionOf, ensureTables } from "./rebuilding/table-set.ts";
 
 const waitMs = 60_000;
 

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { readCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint } from "./following/checkpoint.ts";
 
 export type PageOptions = {
   /** The `nextCursor` of the page before, as a number. */

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import type { Instant } from "../src/domain/message.ts";
-import { readTableSets, type TableSets } from "./kept-tables.ts";
 import type { Projector } from "./projector.ts";
-import { type RebuildRequest, readRebuildRequests, requestRebuild } from "./rebuild-requests.ts";
+import { readTableSets, type TableSets } from "./rebuilding/kept-tables.ts";
+import { type RebuildRequest, readRebuildRequests, requestRebuild } from "./rebuilding/rebuild-requests.ts";
 
 /** How a read model stands. */
 export type ReadModelState = TableSets & {

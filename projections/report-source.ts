@@ -7,9 +7,9 @@ import {
   type ReportSpan,
   SourceUnavailable,
 } from "../src/job-kinds/report/report-source.ts";
+import type { ReadPositions } from "./following/read-position.ts";
+import { createRowsGuard } from "./following/readable-rows.ts";
 import type { Projector } from "./projector.ts";
-import type { ReadPositions } from "./read-position.ts";
-import { createRowsGuard } from "./readable-rows.ts";
 
 /** A page is held in memory, and a row can be some kilobytes long. */
 const rowsPerPage = 1000;

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { DeadLetterRecord, DeadLetterStatus } from "../../src/domain/job/dead-letter.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
-import { onReadableRows } from "../readable-rows.ts";
 import { deadLettersProjector } from "./projector.ts";
 import { type LetterRow, toDeadLetter } from "./rows.ts";
 import { deadLetterTables } from "./tables.ts";

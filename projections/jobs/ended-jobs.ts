@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import type { EndedJobs } from "../../src/erasure/ended-jobs.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { ReadPositions } from "../following/read-position.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { toDate } from "../instants.ts";
-import type { ReadPositions } from "../read-position.ts";
-import { onReadableRows } from "../readable-rows.ts";
 import { jobsProjector } from "./projector.ts";
 import { jobTables } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 import type { Statement } from "../../src/database/prepared.ts";
 import type { JobStatus } from "../../src/domain/job/job-view.ts";
-import { checkpointTable } from "../checkpoint.ts";
+import { checkpointTable } from "../following/checkpoint.ts";
 import { toDate } from "../instants.ts";
 import type { JobCursor } from "./cursor.ts";
 import type { JobListOptions } from "./list-options.ts";

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { readCheckpoint } from "../checkpoint.ts";
-import { onReadableRows } from "../readable-rows.ts";
+import { readCheckpoint } from "../following/checkpoint.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { logsProjector } from "./projector.ts";
 import { type LogEntry, type LogRow, type LogStatus, toLogEntry } from "./rows.ts";
 import { logsTable } from "./tables.ts";

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { NotificationRecord } from "../../src/domain/notifications/notification.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
-import { onReadableRows } from "../readable-rows.ts";
 import { notificationsProjector } from "./projector.ts";
 import { type NotificationRow, toNotification } from "./rows.ts";
 import { notificationTables } from "./tables.ts";

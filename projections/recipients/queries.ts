@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { readCheckpoint } from "../checkpoint.ts";
-import { onReadableRows } from "../readable-rows.ts";
+import { readCheckpoint } from "../following/checkpoint.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { addressKeyOf } from "./address-key.ts";
 import { recipientsProjector } from "./projector.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
 import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
-import { onReadableRows } from "../readable-rows.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable } from "./tables.ts";

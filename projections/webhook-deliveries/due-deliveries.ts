@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
 import type { DueDeliveries } from "../../src/webhooks/due-deliveries.ts";
-import { onReadableRows } from "../readable-rows.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
 import type { DeliveryRow } from "./rows.ts";
 import { webhookDeliveriesTable } from "./tables.ts";

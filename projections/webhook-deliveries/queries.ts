@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { DeliveryState } from "../../src/domain/webhooks/delivery.ts";
+import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
-import { onReadableRows } from "../readable-rows.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
 import { type DeliveryRow, toDeliveryState } from "./rows.ts";
 import { webhookDeliveriesTable } from "./tables.ts";

@@ -1,4 +1,4 @@
-import type { ProjectionLag } from "../../projections/projection-lag.ts";
+import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
 import type { AlertLimits } from "../domain/alerts/limits.ts";
 import { type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";

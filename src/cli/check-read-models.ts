@@ -1,6 +1,6 @@
-import { type Checked, type CheckSetup, checkRows, NotComparable } from "../../projections/check-rows.ts";
-import type { Difference } from "../../projections/compare-tables.ts";
 import type { Projector } from "../../projections/projector.ts";
+import { type Checked, type CheckSetup, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
+import type { Difference } from "../../projections/rebuilding/compare-tables.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { printable } from "./table.ts";

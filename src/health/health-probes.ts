@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { readStopped, type StoppedProjection } from "../../projections/projection-status.ts";
-import { findSchemaGap } from "../../projections/schema-gap.ts";
+import { readStopped, type StoppedProjection } from "../../projections/following/projection-status.ts";
+import { findSchemaGap } from "../../projections/following/schema-gap.ts";
 import type { Role } from "../config.ts";
 import type { AppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { ProjectionLag } from "../../projections/projection-lag.ts";
+import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
 import type { JobStatus } from "../domain/job/job-view.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
+import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
-import { createReadPositions } from "../../projections/read-position.ts";
 import { createRecipientQueries } from "../../projections/recipients/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";

@@ -1,5 +1,5 @@
+import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
-import { createReadPositions } from "../../projections/read-position.ts";
 import { takeLock } from "../database/database-lock.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { createEraser } from "../erasure/eraser.ts";

@@ -1,6 +1,6 @@
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { carryOutRebuilds } from "../../projections/carry-out-rebuilds.ts";
-import { createContentReader } from "../../projections/content-reader.ts";
+import { createContentReader } from "../../projections/following/content-reader.ts";
+import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
 import { keepPolling } from "../poll-loop.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";

@@ -1,6 +1,6 @@
+import { createReadPositions } from "../../projections/following/read-position.ts";
 import { jobReport } from "../../projections/jobs/report.ts";
 import { logReport } from "../../projections/logs/report.ts";
-import { createReadPositions } from "../../projections/read-position.ts";
 import { createReportSource } from "../../projections/report-source.ts";
 import { createEventSource } from "../job-kinds/report/event-source.ts";
 import { createJetStreamResultStore } from "../job-kinds/report/jetstream-result-store.ts";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { createProjectionLags, type ProjectionLag } from "../../projections/projection-lag.ts";
+import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
 import { type AppendTrouble, createAppendTrouble } from "../event-log/append-trouble.ts";

@@ -1,6 +1,6 @@
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { checkpointTable } from "../../projections/checkpoint.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
 import type { Lifecycle } from "../../src/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";

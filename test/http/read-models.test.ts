@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
+import { writeStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { writeStatus } from "../../projections/projection-status.ts";
-import { holdingRebuildLocks } from "../../projections/rebuild-lock.ts";
-import { createTables } from "../../projections/table-set.ts";
+import { holdingRebuildLocks } from "../../projections/rebuilding/rebuild-lock.ts";
+import { createTables } from "../../projections/rebuilding/table-set.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { now } from "../support/examples.ts";
 import { liveTables } from "../support/read-side.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import { type AskedRebuilds, carryOutRebuilds } from "../../projections/carry-out-rebuilds.ts";
+import { writeStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { readTableSets } from "../../projections/kept-tables.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { writeStatus } from "../../projections/projection-status.ts";
 import { createReadModels, type ReadModels } from "../../projections/read-models.ts";
-import { holdingRebuildLocks } from "../../projections/rebuild-lock.ts";
-import { readRebuildRequests } from "../../projections/rebuild-requests.ts";
+import { type AskedRebuilds, carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
+import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { holdingRebuildLocks } from "../../projections/rebuilding/rebuild-lock.ts";
+import { readRebuildRequests } from "../../projections/rebuilding/rebuild-requests.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { earlier, later, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";

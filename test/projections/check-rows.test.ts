@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { type Checked, checkRows, NotComparable } from "../../projections/check-rows.ts";
-import { checkpointTable } from "../../projections/checkpoint.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { rebuildLock } from "../../projections/following/projection-lock.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { rebuildLock } from "../../projections/projection-lock.ts";
 import type { Projector } from "../../projections/projector.ts";
-import { RebuildRefused } from "../../projections/rebuild-lock.ts";
+import { type Checked, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
+import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";

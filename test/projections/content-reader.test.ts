@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createContentReader } from "../../projections/content-reader.ts";
+import { createContentReader } from "../../projections/following/content-reader.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { createContentReader } from "../../projections/content-reader.ts";
+import { createContentReader } from "../../projections/following/content-reader.ts";
+import { createReadPositions } from "../../projections/following/read-position.ts";
+import { createProjectorRunner } from "../../projections/following/run-projector.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { migrate } from "../../projections/migrate.ts";
-import { createReadPositions } from "../../projections/read-position.ts";
-import { createProjectorRunner } from "../../projections/run-projector.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../src/database/database-failure.ts";

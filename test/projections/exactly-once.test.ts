@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { checkpointTable } from "../../projections/checkpoint.ts";
-import { createContentReader } from "../../projections/content-reader.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { createContentReader } from "../../projections/following/content-reader.ts";
+import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/following/project-batch.ts";
+import { readStatus } from "../../projections/following/projection-status.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/project-batch.ts";
-import { readStatus } from "../../projections/projection-status.ts";
 import type { JobRef, LogEntry } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";

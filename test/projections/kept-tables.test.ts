@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { checkpointTable } from "../../projections/checkpoint.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { confirmRebuilds, readTableSets } from "../../projections/kept-tables.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { rebuild } from "../../projections/rebuild.ts";
-import { NothingToPutBack, rollBackRebuilds } from "../../projections/roll-back.ts";
+import { confirmRebuilds, readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { rebuild } from "../../projections/rebuilding/rebuild.ts";
+import { NothingToPutBack, rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
 import { jobContentErased } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
+import { exclusively } from "../../projections/following/projection-lock.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { readTableSets } from "../../projections/kept-tables.ts";
-import { exclusively } from "../../projections/projection-lock.ts";
 import { createReadModels } from "../../projections/read-models.ts";
-import { readRebuildRequests } from "../../projections/rebuild-requests.ts";
+import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { readRebuildRequests } from "../../projections/rebuilding/rebuild-requests.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobQueued, jobStarted, now } from "../support/examples.ts";

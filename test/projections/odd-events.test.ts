@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { readStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { readStatus } from "../../projections/projection-status.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { type Alteration, alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";

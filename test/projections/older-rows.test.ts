@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { checkpointTable } from "../../projections/checkpoint.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { columnsOf, onReadableRows } from "../../projections/following/readable-rows.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { readTableSets } from "../../projections/kept-tables.ts";
 import type { Projector } from "../../projections/projector.ts";
-import { columnsOf, onReadableRows } from "../../projections/readable-rows.ts";
+import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { eventually } from "../support/eventually.ts";

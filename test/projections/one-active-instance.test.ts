@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
+import { becomeActive } from "../../projections/following/projection-lock.ts";
+import type { ProjectorRunner } from "../../projections/following/run-projector.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { becomeActive } from "../../projections/projection-lock.ts";
-import type { ProjectorRunner } from "../../projections/run-projector.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobQueued } from "../support/examples.ts";

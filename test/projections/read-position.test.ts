@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { createReadPositions } from "../../projections/following/read-position.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { createReadPositions } from "../../projections/read-position.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { createMemoryAnnouncements } from "../support/memory/memory-announcements.ts";

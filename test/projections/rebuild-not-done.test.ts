@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import { UnprojectableEvent } from "../../projections/following/project-batch.ts";
+import { rebuildLock } from "../../projections/following/projection-lock.ts";
+import { readStatus, writeStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { UnprojectableEvent } from "../../projections/project-batch.ts";
-import { rebuildLock } from "../../projections/projection-lock.ts";
-import { readStatus, writeStatus } from "../../projections/projection-status.ts";
-import { RebuildRefused } from "../../projections/rebuild-lock.ts";
-import { createTables } from "../../projections/table-set.ts";
+import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
+import { createTables } from "../../projections/rebuilding/table-set.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
 import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { alteredLog } from "../support/altered-log.ts";

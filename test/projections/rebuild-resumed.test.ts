@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { readTableSets } from "../../projections/kept-tables.ts";
-import { rebuild } from "../../projections/rebuild.ts";
-import { RebuildRefused } from "../../projections/rebuild-lock.ts";
+import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
+import { rebuild } from "../../projections/rebuilding/rebuild.ts";
+import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import type { Progress } from "../../projections/catch-up.ts";
-import { checkpointTable } from "../../projections/checkpoint.ts";
+import type { Progress } from "../../projections/following/catch-up.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { readStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { readStatus } from "../../projections/projection-status.ts";
 import type { Projector } from "../../projections/projector.ts";
-import { rebuild } from "../../projections/rebuild.ts";
+import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { shareFollowing } from "../../projections/share-following.ts";
+import { shareFollowing } from "../../projections/following/share-following.ts";
 import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { followContract } from "../event-log/follow-contract.ts";
 import { alteredLog } from "../support/altered-log.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { readStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { readStatus } from "../../projections/projection-status.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobQueued } from "../support/examples.ts";

@@ -1,9 +1,9 @@
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
+import { createProjectionLags } from "../../projections/following/projection-lag.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
-import { createProjectionLags } from "../../projections/projection-lag.ts";
 import { createReadModels } from "../../projections/read-models.ts";
 import { createRecipientQueries } from "../../projections/recipients/queries.ts";
 import { createStatsQueries } from "../../projections/stats/queries.ts";

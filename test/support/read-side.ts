@@ -1,15 +1,19 @@
 import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
-import { checkpointTable } from "../../projections/checkpoint.ts";
-import { createContentReader } from "../../projections/content-reader.ts";
+import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { createContentReader } from "../../projections/following/content-reader.ts";
+import { createReadPositions, type ReadPositions } from "../../projections/following/read-position.ts";
+import {
+  createProjectorRunner,
+  type ProjectorRunner,
+  type ProjectorSetup,
+} from "../../projections/following/run-projector.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
 import { migrate } from "../../projections/migrate.ts";
 import type { Projector } from "../../projections/projector.ts";
-import { createReadPositions, type ReadPositions } from "../../projections/read-position.ts";
-import { rebuild } from "../../projections/rebuild.ts";
-import type { RebuildSetup } from "../../projections/replace-live.ts";
-import { createProjectorRunner, type ProjectorRunner, type ProjectorSetup } from "../../projections/run-projector.ts";
+import { rebuild } from "../../projections/rebuilding/rebuild.ts";
+import type { RebuildSetup } from "../../projections/rebuilding/replace-live.ts";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { createDatabase } from "../../src/database/database.ts";

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { DeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
+import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
+import type { ReadPositions } from "../../../projections/following/read-position.ts";
 import type { JobQueries } from "../../../projections/jobs/queries.ts";
 import type { LogQueries } from "../../../projections/logs/queries.ts";
 import type { NotificationQueries } from "../../../projections/notifications/queries.ts";
-import type { ProjectionLag } from "../../../projections/projection-lag.ts";
 import type { ReadModels } from "../../../projections/read-models.ts";
-import type { ReadPositions } from "../../../projections/read-position.ts";
 import type { RecipientQueries } from "../../../projections/recipients/queries.ts";
 import type { StatsQueries } from "../../../projections/stats/queries.ts";
 import type { WebhookDeliveryQueries } from "../../../projections/webhook-deliveries/queries.ts";

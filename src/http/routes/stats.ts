@@ -1,4 +1,4 @@
-import type { ProjectionLag } from "../../../projections/projection-lag.ts";
+import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
 import type { Period, Stats } from "../../../projections/stats/queries.ts";
 import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Knex } from "knex";
-import { type Checkpoint, checkpointTable } from "../../../projections/checkpoint.ts";
-import { createContentReader } from "../../../projections/content-reader.ts";
+import { type Checkpoint, checkpointTable } from "../../../projections/following/checkpoint.ts";
+import { createContentReader } from "../../../projections/following/content-reader.ts";
+import { type ProjectionPlace, projectBatch } from "../../../projections/following/project-batch.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
-import { type ProjectionPlace, projectBatch } from "../../../projections/project-batch.ts";
-import { createTables, dropTables } from "../../../projections/table-set.ts";
+import { createTables, dropTables } from "../../../projections/rebuilding/table-set.ts";
 import { toJobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, LogEntry } from "../../../src/event-log/event-log.ts";
 import { viewOf } from "../../support/job-views.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Knex } from "knex";
-import type { Checkpoint } from "../../../projections/checkpoint.ts";
-import { createContentReader } from "../../../projections/content-reader.ts";
-import { type ProjectionPlace, projectBatch } from "../../../projections/project-batch.ts";
+import type { Checkpoint } from "../../../projections/following/checkpoint.ts";
+import { createContentReader } from "../../../projections/following/content-reader.ts";
+import { type ProjectionPlace, projectBatch } from "../../../projections/following/project-batch.ts";
+import { createTables, dropTables } from "../../../projections/rebuilding/table-set.ts";
 import { fromHistory } from "../../../projections/recipients/history.ts";
 import { recipientsProjector } from "../../../projections/recipients/projector.ts";
 import { createRecipientQueries } from "../../../projections/recipients/queries.ts";
-import { createTables, dropTables } from "../../../projections/table-set.ts";
 import { createJobView, type EventOfJob, evolveJobView, progressOf } from "../../../src/domain/job/job-view.ts";
 import { cell } from "../../../src/domain/recipients/ledger.ts";
 import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";

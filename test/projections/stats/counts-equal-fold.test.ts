@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Checkpoint } from "../../../projections/checkpoint.ts";
-import { projectBatch } from "../../../projections/project-batch.ts";
+import type { Checkpoint } from "../../../projections/following/checkpoint.ts";
+import { projectBatch } from "../../../projections/following/project-batch.ts";
 import { canChangeCounts } from "../../../projections/stats/counted-job.ts";
 import { statsProjector } from "../../../projections/stats/projector.ts";
 import { createStatsQueries } from "../../../projections/stats/queries.ts";

@@ -1,7 +1,7 @@
-import type { ContentStore, JobContent } from "../src/content/content-store.ts";
-import { decodeContent } from "../src/content/encode-content.ts";
-import { type JobRef, LogUnavailable } from "../src/event-log/event-log.ts";
-import type { ContentReader } from "./projector.ts";
+import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
+import { decodeContent } from "../../src/content/encode-content.ts";
+import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import type { ContentReader } from "../projector.ts";
 
 type Kept = { readonly content: JobContent; readonly bytes: number; readonly readAt: number };
 

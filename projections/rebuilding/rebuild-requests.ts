@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { asBinding } from "../src/database/database.ts";
-import type { Instant } from "../src/domain/message.ts";
-import { toDate, toInstant } from "./instants.ts";
+import { asBinding } from "../../src/database/database.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import { toDate, toInstant } from "../instants.ts";
 
 /** Somebody asked for a rebuild. It stays until that is done. */
 export type RebuildRequest = {

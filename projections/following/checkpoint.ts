@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import type { LogState } from "../src/event-log/event-log.ts";
-import type { Suffix } from "./projector.ts";
+import type { LogState } from "../../src/event-log/event-log.ts";
+import type { Suffix } from "../projector.ts";
 
 /**
  * How far a projection has come. It stands among the projection's own tables, so that the rename that swaps the rows

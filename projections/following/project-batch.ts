@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
-import { inTransaction } from "../src/database/database.ts";
-import { describeFailure, isDatabaseTrouble } from "../src/database/database-failure.ts";
-import type { LogEntry, StoredEvent } from "../src/event-log/event-log.ts";
-import { isOfJob, LogUnavailable } from "../src/event-log/event-log.ts";
+import { inTransaction } from "../../src/database/database.ts";
+import { describeFailure, isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import type { LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
+import { isOfJob, LogUnavailable } from "../../src/event-log/event-log.ts";
+import type { Projector, Sources, Suffix } from "../projector.ts";
+import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
-import { dropCopies } from "./kept-tables.ts";
-import type { Projector, Sources, Suffix } from "./projector.ts";
 
 /** Which projection into which of its sets of tables. */
 export type ProjectionPlace = {

@@ -1,10 +1,10 @@
-import { isOfLog } from "./checkpoint.ts";
-import { writeStatus } from "./projection-status.ts";
-import type { Projector } from "./projector.ts";
+import { isOfLog } from "../following/checkpoint.ts";
+import { writeStatus } from "../following/projection-status.ts";
+import { believedAfterMs, settledState } from "../following/settled-log.ts";
+import { asOne, shareFollowing } from "../following/share-following.ts";
+import type { Projector } from "../projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type Begun, begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
-import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, wholeCheckpoint } from "./table-set.ts";
 
 /**

@@ -1,14 +1,14 @@
 import type { Knex } from "knex";
-import { describeFailure } from "../src/database/database-failure.ts";
-import type { Announcements } from "../src/event-log/announcements.ts";
-import type { EventLog } from "../src/event-log/event-log.ts";
-import { catchUp, type Progress } from "./catch-up.ts";
-import { type Checkpoint, isOfLog, readCheckpoint } from "./checkpoint.ts";
-import { exclusively } from "./projection-lock.ts";
-import { type ProjectionStatus, readStatus, writeStatus } from "./projection-status.ts";
-import type { Projector, Sources } from "./projector.ts";
+import { describeFailure } from "../../src/database/database-failure.ts";
+import type { Announcements } from "../../src/event-log/announcements.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
+import { catchUp, type Progress } from "../following/catch-up.ts";
+import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
+import { exclusively } from "../following/projection-lock.ts";
+import { type ProjectionStatus, readStatus, writeStatus } from "../following/projection-status.ts";
+import { believedAfterMs, settledState } from "../following/settled-log.ts";
+import type { Projector, Sources } from "../projector.ts";
 import type { Held } from "./rebuild-lock.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
 import { swapTables } from "./swap-tables.ts";
 import { dropTables, liveCheckpoint } from "./table-set.ts";
 

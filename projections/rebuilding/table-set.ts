@@ -1,7 +1,13 @@
 import type { Knex } from "knex";
-import { asBinding } from "../src/database/database.ts";
-import { beginCheckpoint, type Checkpoint, checkpointColumns, checkpointTable, readCheckpoint } from "./checkpoint.ts";
-import type { Projector, Suffix } from "./projector.ts";
+import { asBinding } from "../../src/database/database.ts";
+import {
+  beginCheckpoint,
+  type Checkpoint,
+  checkpointColumns,
+  checkpointTable,
+  readCheckpoint,
+} from "../following/checkpoint.ts";
+import type { Projector, Suffix } from "../projector.ts";
 
 /** Identifiers and addresses are compared byte by byte; a column that people search says otherwise itself. */
 const tableOptions = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";

@@ -1,4 +1,4 @@
-import type { Projector } from "./projector.ts";
+import type { Projector } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
 import { wholeCheckpoint } from "./table-set.ts";

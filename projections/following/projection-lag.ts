@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import type { LogGauge } from "../src/event-log/log-gauge.ts";
-import type { Projector } from "./projector.ts";
-import { liveCheckpoint } from "./table-set.ts";
+import type { LogGauge } from "../../src/event-log/log-gauge.ts";
+import type { Projector } from "../projector.ts";
+import { liveCheckpoint } from "../rebuilding/table-set.ts";
 
 /** How far a read model is behind the log. Null where the log cannot be asked. */
 export type ProjectionLag = {

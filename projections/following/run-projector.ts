@@ -1,18 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
-import { describeFailure } from "../src/database/database-failure.ts";
-import type { Announcements } from "../src/event-log/announcements.ts";
-import { type EventLog, isPassed, UndecodableEvent } from "../src/event-log/event-log.ts";
+import { describeFailure } from "../../src/database/database-failure.ts";
+import type { Announcements } from "../../src/event-log/announcements.ts";
+import { type EventLog, isPassed, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import type { Projector, Sources } from "../projector.ts";
+import { dropUnwanted } from "../rebuilding/kept-tables.ts";
+import { renewOlderRows } from "../rebuilding/renew-rows.ts";
+import { ensureTables } from "../rebuilding/table-set.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
-import { dropUnwanted } from "./kept-tables.ts";
 import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
 import { UnprojectableEvent } from "./project-batch.ts";
 import { becomeActive } from "./projection-lock.ts";
 import { becomeLive, readStatus, writeStatus } from "./projection-status.ts";
-import type { Projector, Sources } from "./projector.ts";
-import { renewOlderRows } from "./renew-rows.ts";
 import { findSchemaGap, SchemaIncomplete } from "./schema-gap.ts";
-import { ensureTables } from "./table-set.ts";
 
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;

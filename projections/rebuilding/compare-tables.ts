@@ -1,6 +1,6 @@
 import type { Connection } from "mysql2";
-import { ask } from "../src/database/database.ts";
-import type { Projector } from "./projector.ts";
+import { ask } from "../../src/database/database.ts";
+import type { Projector } from "../projector.ts";
 
 export type Difference = {
   readonly table: string;

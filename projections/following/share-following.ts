@@ -1,4 +1,4 @@
-import type { EventLog, FollowOptions, LogEntry } from "../src/event-log/event-log.ts";
+import type { EventLog, FollowOptions, LogEntry } from "../../src/event-log/event-log.ts";
 import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;

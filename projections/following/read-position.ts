@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
-import type { Announcements } from "../src/event-log/announcements.ts";
+import type { Announcements } from "../../src/event-log/announcements.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 
 /** For the last look, after the deadline: a database that is frozen shall not hold up the answer. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog, LogState } from "../src/event-log/event-log.ts";
+import type { EventLog, LogState } from "../../src/event-log/event-log.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";

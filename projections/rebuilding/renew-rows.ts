@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Progress } from "./catch-up.ts";
+import type { Progress } from "../following/catch-up.ts";
+import type { ProjectorSetup } from "../following/run-projector.ts";
 import { rebuild } from "./rebuild.ts";
 import { RebuildRefused } from "./rebuild-lock.ts";
-import type { ProjectorSetup } from "./run-projector.ts";
 import { liveCheckpoint } from "./table-set.ts";
 
 const askAgainMs = 1_000;

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { type HeldLock, takeLock } from "../src/database/database-lock.ts";
-import { rebuildLock } from "./projection-lock.ts";
-import type { Projector } from "./projector.ts";
+import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
+import { rebuildLock } from "../following/projection-lock.ts";
+import type { Projector } from "../projector.ts";
 
 /** Somebody else is rebuilding the same projection, or checks it or puts it back: nothing was touched. */
 export class RebuildRefused extends Error {

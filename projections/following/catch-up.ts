@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type EventLog, isOfJob, type LogEntry } from "../src/event-log/event-log.ts";
+import { type EventLog, isOfJob, type LogEntry } from "../../src/event-log/event-log.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";

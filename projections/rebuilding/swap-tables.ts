@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "../src/database/database.ts";
-import type { Projector } from "./projector.ts";
+import { ask, openConnection } from "../../src/database/database.ts";
+import type { Projector } from "../projector.ts";
 import { dropTables, existing, tableNames, viewStatements } from "./table-set.ts";
 
 /** While the rename waits for a long query to end, every query that comes after it waits as well. */

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { isLockFree } from "../src/database/database-lock.ts";
-import { type Checkpoint, checkpointTable, readCheckpoint } from "./checkpoint.ts";
-import { rebuildLock } from "./projection-lock.ts";
-import { type ProjectionStatus, readStatus } from "./projection-status.ts";
-import type { Projector, Suffix } from "./projector.ts";
+import { isLockFree } from "../../src/database/database-lock.ts";
+import { type Checkpoint, checkpointTable, readCheckpoint } from "../following/checkpoint.ts";
+import { rebuildLock } from "../following/projection-lock.ts";
+import { type ProjectionStatus, readStatus } from "../following/projection-status.ts";
+import type { Projector, Suffix } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { dropTables, existing, liveCheckpoint, tableNames } from "./table-set.ts";
 

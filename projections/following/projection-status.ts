@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
-import { asBinding } from "../src/database/database.ts";
-import { isLockFree } from "../src/database/database-lock.ts";
+import { asBinding } from "../../src/database/database.ts";
+import { isLockFree } from "../../src/database/database-lock.ts";
+import type { Projector } from "../projector.ts";
 import { rebuildLock } from "./projection-lock.ts";
-import type { Projector } from "./projector.ts";
 
 export type ProjectionStatus = {
   readonly status: "live" | "rebuilding" | "stopped";

@@ -1,4 +1,4 @@
-import { describeFailure } from "../src/database/database-failure.ts";
+import { describeFailure } from "../../src/database/database-failure.ts";
 
 type Say = (fields: object, message: string) => void;
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog, LogState } from "../src/event-log/event-log.ts";
+import type { EventLog, LogState } from "../../src/event-log/event-log.ts";
 
 /**
  * An end of the log before what was read of it is believed after so long. A server that has just become the leader

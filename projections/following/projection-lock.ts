@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { type HeldLock, takeLock } from "../src/database/database-lock.ts";
+import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
 
 const exclusiveWaitMs = 30_000;
 

@@ -1,13 +1,13 @@
-import { describeFailure } from "../src/database/database-failure.ts";
-import { takeLock } from "../src/database/database-lock.ts";
-import type { ProjectionLogger } from "./outage-report.ts";
-import type { Projector } from "./projector.ts";
+import { describeFailure } from "../../src/database/database-failure.ts";
+import { takeLock } from "../../src/database/database-lock.ts";
+import type { ProjectionLogger } from "../following/outage-report.ts";
+import { isAlarm } from "../following/run-projector.ts";
+import type { Projector } from "../projector.ts";
 import { rebuild } from "./rebuild.ts";
 import { RebuildRefused } from "./rebuild-lock.ts";
 import { giveUp, type RebuildRequest, readRebuildRequests, strikeOff } from "./rebuild-requests.ts";
 import { sayNowAndThen } from "./renew-rows.ts";
 import type { RebuildSetup } from "./replace-live.ts";
-import { isAlarm } from "./run-projector.ts";
 import { liveCheckpoint } from "./table-set.ts";
 
 export type AskedRebuilds = Pick<RebuildSetup, "db" | "log" | "sources" | "announcements"> & {

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
+import { migrationNames } from "../migrate.ts";
+import type { Projector } from "../projector.ts";
+import { existing, tableNames } from "../rebuilding/table-set.ts";
 import { readCheckpoint } from "./checkpoint.ts";
-import { migrationNames } from "./migrate.ts";
-import type { Projector } from "./projector.ts";
-import { existing, tableNames } from "./table-set.ts";
 
 /** What a database lacks of what this release works with, and the command that mends it. */
 export type SchemaGap = {

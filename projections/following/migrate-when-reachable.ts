@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
-import { migrate } from "./migrate.ts";
+import { migrate } from "../migrate.ts";
+import type { Projector } from "../projector.ts";
 import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
-import type { Projector } from "./projector.ts";
 
 const againMs = 1000;
 

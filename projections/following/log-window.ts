@@ -1,4 +1,4 @@
-import type { EventLog, LogEntry } from "../src/event-log/event-log.ts";
+import type { EventLog, LogEntry } from "../../src/event-log/event-log.ts";
 import { type Bell, createBell } from "./bell.ts";
 
 const readAtOnce = 500;

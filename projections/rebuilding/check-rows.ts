@@ -1,15 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
-import { ask, openConnection } from "../src/database/database.ts";
-import { catchUp } from "./catch-up.ts";
-import { type Checkpoint, isOfLog, readCheckpoint } from "./checkpoint.ts";
+import { ask, openConnection } from "../../src/database/database.ts";
+import { catchUp } from "../following/catch-up.ts";
+import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
+import { exclusively } from "../following/projection-lock.ts";
+import { believedAfterMs, settledState } from "../following/settled-log.ts";
+import { asOne, shareFollowing } from "../following/share-following.ts";
+import type { Projector } from "../projector.ts";
 import { compareTables, type Difference } from "./compare-tables.ts";
-import { exclusively } from "./projection-lock.ts";
-import type { Projector } from "./projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type RebuildSetup, throwFailures } from "./replace-live.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
-import { asOne, shareFollowing } from "./share-following.ts";
 import { createTables, dropTables, liveCheckpoint } from "./table-set.ts";
 
 export type CheckSetup = Pick<RebuildSetup, "db" | "log" | "sources" | "onProgress" | "signal"> & {

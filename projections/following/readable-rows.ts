@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
-import { asBinding } from "../src/database/database.ts";
-import { RowsOfOtherRelease } from "../src/database/database-failure.ts";
+import { asBinding } from "../../src/database/database.ts";
+import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
+import type { Projector } from "../projector.ts";
 import { readCheckpoint } from "./checkpoint.ts";
-import type { Projector } from "./projector.ts";
 
 /** Rows that were found readable are looked at again after so long: another release may have put older ones back. */
 const freshMs = 1_000;
