@@ -8,7 +8,7 @@ import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
  */
 export type Suffix = "" | "__next" | "__previous" | "__check" | "__dropped";
 
-/** Null where the content was erased. Throws LogUnavailable where it cannot be read now. */
+/** Null where the content was erased. Throws Unavailable where it cannot be read now. */
 export type ContentReader = {
   (job: JobRef): Promise<JobContent | null>;
   /** Of one that keeps what it has read: it was erased, or a part of it. */

@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
 import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
 import { type AlertSettings, readAlertSettings } from "./alerts/read-alert-settings.ts";
-import { leastBodyBudget } from "./http/server/body-budget.ts";
 import type { DkimSettings } from "./mail/dkim.ts";
 import { readDkim } from "./mail/read-dkim.ts";
 import { readNatsSettings } from "./nats/read-nats-settings.ts";
 import { isMailbox } from "./schemas/email-address.ts";
+import { leastBodyBudget } from "./schemas/job-request.ts";
 import { readSealSettings, type SealSettings } from "./seals/read-seal-settings.ts";
 import { createSettingReader, type Env, type SettingReader, wholeForm } from "./setting-reader.ts";
 import { readPublicUrl } from "./suppressions/read-public-url.ts";

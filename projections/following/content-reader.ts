@@ -1,6 +1,7 @@
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { decodeContent } from "../../src/content/encode-content.ts";
-import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { ContentReader } from "../projector.ts";
 
 type Kept = { readonly content: JobContent; readonly bytes: number; readonly readAt: number };
@@ -40,7 +41,7 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
       return known.content;
     }
     const stored = await store.get(job).catch((cause) => {
-      throw new LogUnavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
+      throw new Unavailable(`The content of job ${job.jobId} cannot be read.`, { cause });
     });
     if (stored === null) {
       forget(key);

@@ -1,8 +1,9 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
 import { describeFailure, isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
-import { isOfJob, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { isOfJob } from "../../src/event-log/event-log.ts";
 import type { Projector, Sources, Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
@@ -87,4 +88,4 @@ async function commit(
 }
 
 /** The database or the content store is away: the same events will do later. */
-const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof LogUnavailable;
+const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof Unavailable;

@@ -1,5 +1,6 @@
-import { type BucketSettings, bucketName, openBucket, subjectsOfBucket } from "../nats/bucket.ts";
+import { type BucketSettings, openBucket, subjectsOfBucket } from "../nats/bucket.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { nameWith } from "../nats/names.ts";
 import type { AccessRecords } from "./access-records.ts";
 import { accessVersion, readAccessRecords } from "./jetstream-access-records.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -48,7 +49,7 @@ export async function createJetStreamKeyRing(
   };
 
   await refresh();
-  const subjects = subjectsOfBucket(bucketName(prefix, "ACCESS"));
+  const subjects = subjectsOfBucket(nameWith(prefix, "ACCESS"));
   const subscription = connection.nats.subscribe(subjects, { callback: () => wake() });
   const loop = keepUp();
   return {

@@ -16,7 +16,7 @@ export type QuotaAnswer =
 /**
  * Counts the recipients of each tenant and day (UTC), over all processes and their restarts, before a job is accepted.
  * The same job again counts once. A job that was counted and then not accepted, because the process died or the log
- * did not answer, stays counted: a tenant is never given more than its quota. Throws LogUnavailable.
+ * did not answer, stays counted: a tenant is never given more than its quota. Throws Unavailable.
  */
 export interface Quota {
   take(request: QuotaRequest): Promise<QuotaAnswer>;

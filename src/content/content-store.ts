@@ -42,7 +42,7 @@ export type JobContent = {
   readonly payload?: unknown;
 };
 
-/** Throws LogUnavailable when the store cannot be reached within its deadline. */
+/** Throws Unavailable when the store cannot be reached within its deadline. */
 export interface AttachmentStore {
   /** Stores an attachment of a job once, under the SHA-256 (hex) of its bytes; one that is there already is left. */
   put(job: JobRef, sha256: string, bytes: Uint8Array): Promise<void>;
@@ -54,7 +54,7 @@ export interface AttachmentStore {
   erase(job: JobRef, sha256: string): Promise<void>;
 }
 
-/** Throws LogUnavailable when the store cannot be reached within its deadline. */
+/** Throws Unavailable when the store cannot be reached within its deadline. */
 export interface ContentStore {
   /** The largest content that can be stored, in bytes. */
   readonly maxBytes: number;

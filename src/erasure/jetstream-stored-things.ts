@@ -1,10 +1,11 @@
 import { createInbox, type Msg } from "nats";
 import { type DurableConsumer, ensureDurable, nextMessages } from "../event-log/jetstream-durable.ts";
 import { createReader, deleteReader } from "../event-log/jetstream-follow.ts";
-import { nameWith, streamFilter, streamName } from "../event-log/subjects.ts";
+import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
+import { nameWith } from "../nats/names.ts";
 import { openPull } from "../nats/pull.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 

@@ -8,7 +8,7 @@ export type UnsettledThing = StoredThing & { settle(): void };
 
 /**
  * What is stored beside the log, in the order in which it was stored, each until it has been looked at once: however many
- * jobs there were, only what is new costs anything. Throws LogUnavailable.
+ * jobs there were, only what is new costs anything. Throws Unavailable.
  */
 export interface StoredThings {
   /** Some of those that were stored before then (milliseconds since 1970); empty where there are none (any more). */

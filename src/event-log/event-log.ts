@@ -9,6 +9,9 @@ import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
 
+/** A run of a job that ended: what a dead letter is of, and a notification. */
+export type RunRef = { readonly job: JobRef; readonly run: number };
+
 /** Who was told that a job has ended, and who has read it. */
 export type Notice = WebhookEvent | NotificationEvent;
 
@@ -78,7 +81,7 @@ export type LogState = { readonly createdAt: string; readonly lastSequence: numb
 /**
  * The log of everything that happened, the truth of the service. Events are never changed or removed.
  *
- * Every method throws LogUnavailable when the log cannot be reached within its deadline.
+ * Every method throws Unavailable when the log cannot be reached within its deadline.
  */
 export interface EventLog {
   /**
@@ -142,11 +145,6 @@ export type FollowOptions = {
 /** Somebody else decided about the job first: read again, decide again. */
 export class VersionConflict extends Error {
   override readonly name = "VersionConflict";
-}
-
-/** Nothing is known to have been stored: the log did not answer. */
-export class LogUnavailable extends Error {
-  override readonly name = "LogUnavailable";
 }
 
 /** The log has reached its size limit; nothing was stored. */

@@ -1,6 +1,6 @@
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { startOf } from "../nats/names.ts";
 import type { Announcements } from "./announcements.ts";
-import { startOf } from "./subjects.ts";
 
 /** On plain NATS subjects: whoever listens at the moment hears it, nothing is kept. */
 export function createJetStreamAnnouncements(connection: JetStreamConnection, prefix: string): Announcements {

@@ -1,7 +1,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
 import { isStreamMissing } from "../nats/errors.ts";
-import { LogUnavailable } from "./event-log.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 const answerTimeoutMs = 1500;
@@ -18,7 +18,7 @@ const messageBytes = 8192;
 const maxStreamBytes = 65_536;
 
 export type LogCanary = {
-  /** Returns when NATS has stored a message, now or within the last second; throws where it does not, mostly LogUnavailable. */
+  /** Returns when NATS has stored a message, now or within the last second; throws where it does not, mostly Unavailable. */
   check(): Promise<void>;
 };
 
@@ -90,7 +90,7 @@ const canaryConfig = (prefix: string, replicas: number, number: number): CanaryC
 async function expectLeader({ nats }: JetStreamConnection, { name }: CanaryConfig): Promise<void> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerTimeoutMs });
   const { cluster } = await manager.streams.info(name);
-  if (cluster !== undefined && !cluster.leader) throw new LogUnavailable(`The stream ${name} has no leader.`);
+  if (cluster !== undefined && !cluster.leader) throw new Unavailable(`The stream ${name} has no leader.`);
 }
 
 /** Nobody listens on the subject: the stream was never made, or another process is making it anew. */

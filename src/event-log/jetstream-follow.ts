@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { expectCount } from "../nats/counts.ts";
 import { isJetStreamError } from "../nats/errors.ts";
 import { placeOf } from "../nats/message.ts";
 import { openPull, PullEnded } from "../nats/pull.ts";
-import type { FollowOptions, LogEntry } from "./event-log.ts";
-import { LogUnavailable, type UndecodableEvent } from "./event-log.ts";
+import type { FollowOptions, LogEntry, UndecodableEvent } from "./event-log.ts";
+import { expectCount } from "./jetstream-counts.ts";
 import { nextMessages } from "./jetstream-durable.ts";
 
 const retryAfterMs = 500;
@@ -47,10 +47,7 @@ export async function* followLog(
 
 /** What goes by itself: the server or the connection is away, or the consumer went with them. */
 export const isPassing = (failure: unknown): boolean =>
-  failure instanceof PullEnded ||
-  failure instanceof LogUnavailable ||
-  isUnanswered(failure) ||
-  isJetStreamError(failure);
+  failure instanceof PullEnded || failure instanceof Unavailable || isUnanswered(failure) || isJetStreamError(failure);
 
 async function* readFrom(
   connection: JetStreamConnection,
@@ -107,7 +104,7 @@ export async function createReader(
   );
   const created = answer.json<{ name?: string; num_pending?: number; error?: { description: string } }>();
   if (created.name === undefined) {
-    throw new LogUnavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
+    throw new Unavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
   }
   return { name: created.name, pending: expectCount(created.num_pending) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf, messageIsThere, type StreamMessage } from "../nats/jetstream-api.ts";
-import { LogUnavailable } from "./event-log.ts";
 
 /** By connection and stream, the last place that this process has seen taken. */
 const seen = new WeakMap<JetStreamConnection, Map<string, number>>();
@@ -47,7 +47,7 @@ export async function lastMessageSince(
       return last;
     }
     if (performance.now() >= deadline) {
-      throw new LogUnavailable(`Whoever leads ${stream} has not what stands at ${horizon}, which was stored.`);
+      throw new Unavailable(`Whoever leads ${stream} has not what stands at ${horizon}, which was stored.`);
     }
     await pause(askAgainAfterMs);
   }

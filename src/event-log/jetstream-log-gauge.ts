@@ -1,6 +1,6 @@
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { countOf } from "../nats/counts.ts";
 import { isMessageMissing } from "../nats/errors.ts";
+import { countOf } from "./jetstream-counts.ts";
 import type { ConsumerLoad, LogGauge } from "./log-gauge.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 

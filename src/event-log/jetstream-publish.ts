@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { headers, type MsgHdrs } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import { isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
 import { isBusy, isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
 import { askJetStream } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
-import { type JobRef, LogFull, LogUnavailable, type NewEvent, VersionConflict } from "./event-log.ts";
+import { type JobRef, LogFull, type NewEvent, VersionConflict } from "./event-log.ts";
 import { sawStored } from "./jetstream-horizon.ts";
 import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
@@ -36,7 +37,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     try {
       const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
       // So older releases say that they have it in hand: it is stored nowhere yet, and may never be.
-      if (answer.seq === 0) return { busy: new LogUnavailable("NATS has it in hand and does not store it.") };
+      if (answer.seq === 0) return { busy: new Unavailable("NATS has it in hand and does not store it.") };
       return answer;
     } catch (failure) {
       if (isBusy(failure)) return { busy: failure };
@@ -76,7 +77,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     let unanswered: unknown = null;
     for (let tries = 0; tries < maxTries; tries += 1) {
       // The client would keep the message until the connection stands again, long after its sender was told no.
-      if (!connection.isUp()) throw new LogUnavailable("There is no connection to NATS.", { cause: unanswered });
+      if (!connection.isUp()) throw new Unavailable("There is no connection to NATS.", { cause: unanswered });
       try {
         const { seq, duplicate } = await publish(subject, data, event.id, expectedSequence);
         const isForeign = duplicate && expectedSequence !== null && unanswered === null;
@@ -90,12 +91,12 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
         }
-        if (isBusy(failure)) throw new LogUnavailable("NATS has it in hand and does not store it.", { cause: failure });
+        if (isBusy(failure)) throw new Unavailable("NATS has it in hand and does not store it.", { cause: failure });
         if (!isUnanswered(failure)) throw failure;
         unanswered = failure;
       }
     }
-    throw new LogUnavailable("NATS did not answer.", { cause: unanswered });
+    throw new Unavailable("NATS did not answer.", { cause: unanswered });
   };
 
   return {

@@ -1,9 +1,9 @@
 import { createInbox, type Msg } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { expectCount } from "../nats/counts.ts";
 import { lastMessageOf } from "../nats/jetstream-api.ts";
 import { isStatus, placeOf } from "../nats/message.ts";
-import { LogUnavailable } from "./event-log.ts";
+import { expectCount } from "./jetstream-counts.ts";
 import { isClustered } from "./jetstream-horizon.ts";
 
 type Created = {
@@ -29,7 +29,7 @@ const otherReplicaAfterMs = 500;
  *
  * The servers of a cluster place such a consumer on any of them, also on one that was wiped or frozen and lags behind:
  * in 3 of 14 reads nothing came of 20 acknowledged events. So a history that does not reach the leader's last message is
- * refused, and read again, elsewhere with luck; at the end of the patience it is LogUnavailable.
+ * refused, and read again, elsewhere with luck; at the end of the patience it is Unavailable.
  */
 export async function readSubject(
   connection: JetStreamConnection,
@@ -44,14 +44,14 @@ export async function readSubject(
     try {
       return await readUpTo(connection, stream, subject, reach);
     } catch (failure) {
-      const isElsewhere = failure instanceof Behind || (failure instanceof LogUnavailable && isClustered(connection));
+      const isElsewhere = failure instanceof Behind || (failure instanceof Unavailable && isClustered(connection));
       if (!isElsewhere || performance.now() >= deadline) throw failure;
     }
   }
 }
 
 /** A replica has not yet what the leader has. */
-class Behind extends LogUnavailable {}
+class Behind extends Unavailable {}
 
 async function readUpTo(
   connection: JetStreamConnection,
@@ -71,7 +71,7 @@ async function readUpTo(
   // It may fail while nobody waits for it yet; unhandled, that would end the process.
   complete.catch(() => {});
   let lag: NodeJS.Timeout | null = null;
-  const timer = setTimeout(() => settle(new LogUnavailable(`NATS stopped in the middle of ${subject}.`)), silenceMs);
+  const timer = setTimeout(() => settle(new Unavailable(`NATS stopped in the middle of ${subject}.`)), silenceMs);
   const look = (): void => {
     const newest = messages.at(-1);
     if (newest !== undefined && placeOf(newest).streamSequence >= last) settle();
@@ -84,7 +84,7 @@ async function readUpTo(
       if (isStatus(message)) return;
       messages.push(message);
       timer.refresh();
-      if (placeOf(message).consumerSequence !== messages.length) settle(new LogUnavailable("NATS dropped a message."));
+      if (placeOf(message).consumerSequence !== messages.length) settle(new Unavailable("NATS dropped a message."));
       look();
     },
   });
@@ -131,7 +131,7 @@ async function createPushConsumer(
     connection.nats.request(`$JS.API.CONSUMER.CREATE.${stream}`, JSON.stringify(request), { timeout }),
   );
   const created = answer.json<Created>();
-  if (created.error) throw new LogUnavailable(`NATS refused to read ${subject}: ${created.error.description}`);
+  if (created.error) throw new Unavailable(`NATS refused to read ${subject}: ${created.error.description}`);
   // Some of them may be on their way already when the server counts the rest.
   const owed = expectCount(created.num_pending) + (created.delivered?.consumer_seq ?? 0);
   return { owed, consumer: created.name ?? null };

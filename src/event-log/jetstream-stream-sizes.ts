@@ -1,9 +1,10 @@
 import type { StreamInfo } from "nats";
-import { bucketName, buckets, streamOfBucket } from "../nats/bucket.ts";
+import { streamOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isStreamMissing } from "../nats/errors.ts";
+import { nameWith } from "../nats/names.ts";
 import type { StreamSize } from "./log-gauge.ts";
-import { streamKinds, streamName } from "./subjects.ts";
+import { bucketKinds, streamKinds, streamName } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
 const nanosPerSecond = 1_000_000_000;
@@ -33,7 +34,7 @@ function namesOf(prefix: string): readonly string[] {
     // Of two places one is in use, see jetstream-canary.ts.
     return kind === "CANARY" ? [`${name}_1`, `${name}_2`] : [name];
   });
-  return [...ofKinds, ...buckets.map((bucket) => streamOfBucket(bucketName(prefix, bucket)))];
+  return [...ofKinds, ...bucketKinds.map((bucket) => streamOfBucket(nameWith(prefix, bucket)))];
 }
 
 const toSize = ({ config, state }: StreamInfo): StreamSize => ({

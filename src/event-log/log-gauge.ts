@@ -33,7 +33,7 @@ export type ConsumerLoad = {
   readonly redelivered: number | null;
 };
 
-/** For people who watch the log: how large it is and who is behind. Every method throws LogUnavailable. */
+/** For people who watch the log: how large it is and who is behind. Every method throws Unavailable. */
 export interface LogGauge {
   size(): Promise<LogSize>;
   consumers(): Promise<readonly ConsumerLoad[]>;

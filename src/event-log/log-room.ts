@@ -5,7 +5,7 @@
 export interface LogRoom {
   /**
    * False from 80 % of the limit on, with what jobs that were just accepted are still to write counted as written; true
-   * where there is no limit. It waits only where the size was not asked for a while, and throws LogUnavailable when it
+   * where there is no limit. It waits only where the size was not asked for a while, and throws Unavailable when it
    * then does not come to know it. Whoever is about to accept a job says for how many recipients, so that those who ask
    * before it is stored are not told of the same room.
    */

@@ -1,9 +1,9 @@
+import { Unavailable } from "../domain/unavailable.ts";
 import {
   type Cause,
   type EventLog,
   type JobRef,
   LogFull,
-  LogUnavailable,
   type NewEvent,
   VersionConflict,
   type WaybillEvent,
@@ -62,5 +62,5 @@ export async function timed<Result>(
 function outcomeOf(failure: unknown): AppendOutcome {
   if (failure instanceof VersionConflict) return "conflict";
   if (failure instanceof LogFull) return "full";
-  return failure instanceof LogUnavailable ? "unavailable" : "failed";
+  return failure instanceof Unavailable ? "unavailable" : "failed";
 }

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { LogFull, LogUnavailable } from "./event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { LogFull } from "./event-log.ts";
 
 const firstDelayMs = 100;
 const longestDelayMs = 2000;
 
 /** The log is away, or has no room: what was to be done is right, and will be done later. */
-export const isOutage = (failure: unknown): boolean => failure instanceof LogUnavailable || failure instanceof LogFull;
+export const isOutage = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof LogFull;
 
 /**
  * Repeats a step until the log takes it: what has happened must be recorded, however long the log is away. Throws what

@@ -1,11 +1,9 @@
 import type { JobQueued, JobType, Priority } from "../domain/job/events.ts";
+import { nameWith, startOf, tokenOf } from "../nats/names.ts";
 import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
-
-/** A tenant, a job id and a prefix are each one token of a subject: no dots, wildcards, spaces, nor anything to escape. */
-const token = /^[A-Za-z0-9_-]+$/;
 
 const priorities: readonly Priority[] = ["high", "normal", "low"];
 /** The lane of a priority, of a kind of job that may be of a newer release, and whether it is that of the crowd. */
@@ -46,17 +44,13 @@ export const channelFilter = (prefix: string, channel: Channel): string => `${st
  */
 export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "RESULTS", "CANARY"] as const;
 
+/** Keys and tenants, what each tenant has used up, webhook endpoints, and how far sealing has come. */
+export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
+
 type StreamKind = (typeof streamKinds)[number];
 
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
 export const streamName = (prefix: string, stream: StreamKind): string => nameWith(prefix, stream);
-
-/** What NATS keeps for one of several Waybills that share it: its streams, buckets and stores of objects. */
-export const nameWith = (prefix: string, name: string): string =>
-  prefix === "" ? name : `${tokenOf(prefix, "prefix")}_${name}`;
-
-/** How each subject begins that one of several Waybills uses. */
-export const startOf = (prefix: string): string => (prefix === "" ? "" : `${tokenOf(prefix, "prefix")}.`);
 
 /** Matches everything that belongs into a stream. */
 export const streamFilter = (prefix: string, stream: StreamKind): string =>
@@ -147,8 +141,3 @@ export const suppressionSecretSubject = (prefix: string): string => `${startOf(p
 
 const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, jobId }: JobRef): string =>
   `${startOf(prefix)}${first}.${tokenOf(tenant, "tenant")}.${tokenOf(jobId, "job id")}`;
-
-function tokenOf(value: string, what: string): string {
-  if (token.test(value)) return value;
-  throw new Error(`The ${what} is ${JSON.stringify(value)}; expected letters, digits, _ and - only`);
-}

@@ -7,10 +7,18 @@ import type { AppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogCanary } from "../event-log/jetstream-canary.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
-import type { Condition, Probe } from "../http/routes/health.ts";
 import type { BreakerState } from "../mail/breaker.ts";
 import type { LogServer } from "../nats/durability.ts";
-import type { StandstillOfKind, WorkersView } from "../roles/worker-role.ts";
+import type { StandstillOfKind } from "../workers/standstill.ts";
+import type { Condition, Probe } from "./probe.ts";
+
+/** What the workers of a process show of themselves. */
+export type WorkersView = {
+  /** Of the breaker before the mail server. */
+  readonly breaker: () => BreakerState;
+  /** Of those that have taken no work for some time. */
+  readonly standstills: () => readonly StandstillOfKind[];
+};
 
 export type ProbeDependencies = {
   readonly roles: ReadonlySet<Role>;

@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from "nats";
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
@@ -66,7 +66,7 @@ export function describeRefusal({ servers }: ConnectSettings, failure: unknown):
   if (isLoginRefused(failure)) {
     return serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.");
   }
-  const cause = failure instanceof LogUnavailable ? failure.cause : failure;
+  const cause = failure instanceof Unavailable ? failure.cause : failure;
   const why = cause === undefined ? "it hung up" : wordsOf(cause);
   return serious("nats", `NATS cannot be reached at ${place}: ${why}`, "Check NATS_URL, and that it runs.");
 }

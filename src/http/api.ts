@@ -1,5 +1,6 @@
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
+import type { Probe } from "../health/probe.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
 import { type ApiReferenceFiles, apiReferenceRoutes } from "./routes/api-reference.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
@@ -10,7 +11,7 @@ import { documentRoute } from "./routes/documents.ts";
 import { eraseRoutes } from "./routes/erase.ts";
 import { eventFeedRoutes } from "./routes/event-feed.ts";
 import { evidenceRoute } from "./routes/evidence.ts";
-import { healthRoutes, type Probe } from "./routes/health.ts";
+import { healthRoutes } from "./routes/health.ts";
 import { jobEventsRoute } from "./routes/job-events.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
 import { jobRecipientsRoute } from "./routes/job-recipients.ts";

@@ -1,7 +1,8 @@
 import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
-import { healthRoutes, type Probe } from "./routes/health.ts";
+import type { Probe } from "../health/probe.ts";
+import { healthRoutes } from "./routes/health.ts";
 import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
 import { createBodyBudget } from "./server/body-budget.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";

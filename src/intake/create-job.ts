@@ -26,7 +26,7 @@ export type Creation = Accepted | { readonly outcome: "refused"; readonly refusa
 
 /**
  * Makes the job of a checked draft, once however often it is asked for by a draft that can be repeated. Throws
- * LogUnavailable and LogFull: the job may then have been made all the same.
+ * Unavailable and LogFull: the job may then have been made all the same.
  */
 export async function createJob(
   { log, room, quota, contentStore }: CreationDependencies,

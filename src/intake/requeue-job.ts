@@ -7,8 +7,7 @@ import type { JobSettings } from "../domain/job/events.ts";
 import { foldJobView } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import { recipientsToTakeUp } from "../domain/recipients/ledger.ts";
-import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
-import type { RunRef } from "../http/routes/run-ref.ts";
+import type { Cause, EventLog, JobRef, RunRef } from "../event-log/event-log.ts";
 import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "./accept-job.ts";
 import { jobIdInsteadOf, jobIdOfRequeue } from "./derived-job-id.ts";
 

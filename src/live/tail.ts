@@ -17,7 +17,7 @@ export type Topic = JobRef | { readonly tenant: string; readonly jobId: null };
  * up to there, and leaves out what is heard again. The log is read as long as somebody listens, and a while longer.
  */
 export interface Tail {
-  /** Throws LogUnavailable where the log cannot be asked. Answers how to stop listening. */
+  /** Throws Unavailable where the log cannot be asked. Answers how to stop listening. */
   listen(topic: Topic, listener: Listener): Promise<() => void>;
   /** The last event that was told to those who listen to it. */
   position(): number;

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Condition } from "../http/routes/health.ts";
+import type { Condition } from "../health/probe.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 

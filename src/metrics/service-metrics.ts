@@ -1,6 +1,6 @@
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { Append } from "../event-log/observe-appends.ts";
-import type { Condition } from "../http/routes/health.ts";
+import type { Condition } from "../health/probe.ts";
 import type { MetricsPage } from "../http/routes/metrics.ts";
 import type { ServedRequest } from "../http/server/measure-requests.ts";
 import type { OutboxGauge } from "../outbox/outbox-gauge.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { createMove } from "./move.ts";
 import { watchNode } from "./node-watch.ts";
 import { isUnanswered, isUnreachable, waitSilently } from "./outages.ts";
@@ -118,7 +118,7 @@ async function connectFirst(settings: ConnectSettings, name: string, patiently: 
       if (!isWanted) await nats.close();
       return nats;
     } catch (failure) {
-      throw isUnreachable(failure) ? new LogUnavailable("NATS cannot be reached.", { cause: failure }) : failure;
+      throw isUnreachable(failure) ? new Unavailable("NATS cannot be reached.", { cause: failure }) : failure;
     }
   };
   try {
@@ -156,15 +156,15 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
 
 export { isUnanswered };
 
-/** Runs a request; what is no answer becomes LogUnavailable, and without a connection it is not even tried. */
+/** Runs a request; what is no answer becomes Unavailable, and without a connection it is not even tried. */
 export async function asking<Answer>(connection: JetStreamConnection, ask: () => Promise<Answer>): Promise<Answer> {
-  if (!connection.isUp()) throw new LogUnavailable("There is no connection to NATS.");
+  if (!connection.isUp()) throw new Unavailable("There is no connection to NATS.");
   try {
     return await ask();
   } catch (failure) {
     if (isUnanswered(failure)) {
       connection.unanswered();
-      throw new LogUnavailable("NATS did not answer.", { cause: failure });
+      throw new Unavailable("NATS did not answer.", { cause: failure });
     }
     throw failure;
   }

@@ -1,5 +1,5 @@
 import { ErrorCode, NatsError } from "nats";
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { isBusy, isNoPlaceYet } from "./errors.ts";
 import { createPatience, never, type Patience } from "./patience.ts";
 
@@ -23,7 +23,7 @@ export const isUnanswered = (failure: unknown): boolean =>
 
 /** Whether asking again later can help: NATS is away, slow, without JetStream so far, or without enough of its nodes. */
 export const isPassingOutage = (failure: unknown): boolean =>
-  failure instanceof LogUnavailable || isUnanswered(failure) || isNoPlaceYet(failure);
+  failure instanceof Unavailable || isUnanswered(failure) || isNoPlaceYet(failure);
 
 const refusedLogins: readonly string[] = [
   ErrorCode.AuthorizationViolation,

@@ -1,4 +1,5 @@
-import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { LogFull } from "../event-log/event-log.ts";
 import { maxRequestBytes } from "../intake/check-request.ts";
 import { keepPolling } from "../poll-loop.ts";
 import type { Outbox } from "./outbox.ts";
@@ -60,4 +61,4 @@ export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }
   };
 }
 
-const isOutage = (failure: unknown): boolean => failure instanceof LogUnavailable || failure instanceof LogFull;
+const isOutage = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof LogFull;

@@ -1,4 +1,5 @@
-import { LogFull, LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { LogFull } from "../event-log/event-log.ts";
 import { type Problem, toProblem } from "./problem.ts";
 import { problemOfRefusal } from "./problem-of-refusal.ts";
 
@@ -7,7 +8,7 @@ const whatMayBe =
 
 /** What broke, without a word of the inside; `loggedUnder` names the id by which people find it in our own log lines. */
 export function problemOfFailure(failure: unknown, loggedUnder: string): Problem {
-  if (failure instanceof LogUnavailable) {
+  if (failure instanceof Unavailable) {
     return toProblem("event-log-unavailable", whatMayBe);
   }
   if (failure instanceof LogFull) return problemOfRefusal({ code: "event-log-full" });

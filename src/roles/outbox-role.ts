@@ -2,7 +2,7 @@ import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
-import { toLoggable } from "../http/server/failure.ts";
+import { toLoggable } from "../logger.ts";
 import { createMysqlEndedRows } from "../outbox/mysql-ended-rows.ts";
 import { createMysqlOutbox } from "../outbox/mysql-outbox.ts";
 import { createRelay } from "../outbox/relay.ts";

@@ -2,7 +2,7 @@ import { createSealMemory } from "../../projections/seal-memory.ts";
 import { defaultTenant } from "../access/tenant.ts";
 import type { CompleteConfig } from "../config.ts";
 import { streamName } from "../event-log/subjects.ts";
-import type { Condition } from "../http/routes/health.ts";
+import type { Condition } from "../health/probe.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";

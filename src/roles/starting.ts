@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { LogUnavailable } from "../event-log/event-log.ts";
-import type { Probe } from "../http/routes/health.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import type { Probe } from "../health/probe.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, type Wait } from "../nats/patience.ts";
 import { placeOfServer } from "../nats/server-pool.ts";
@@ -60,7 +60,7 @@ export function createStarting(servers: readonly string[], logger: Logger, signa
 /** What kept NATS from answering, in its own words where it has said something. */
 export function reasonOf(failure: unknown): string {
   if (failure === null) return "no answer yet";
-  const cause = failure instanceof LogUnavailable ? (failure.cause ?? failure) : failure;
+  const cause = failure instanceof Unavailable ? (failure.cause ?? failure) : failure;
   const { message = "", code = "" } = cause as NodeJS.ErrnoException;
   return message === "" || message === code ? String(code || "no answer") : message;
 }

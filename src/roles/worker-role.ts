@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { JobType } from "../domain/job/events.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
+import type { WorkersView } from "../health/health-probes.ts";
 import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import { type BreakerState, withBreaker } from "../mail/breaker.ts";
@@ -21,14 +22,6 @@ import type { Parts } from "./parts.ts";
 import { reportsForWork } from "./report-parts.ts";
 import { reasonOf } from "./starting.ts";
 import { webhooksForWork } from "./webhooks-role.ts";
-
-/** What the workers of a process show of themselves. */
-export type WorkersView = {
-  /** Of the breaker before the mail server. */
-  readonly breaker: () => BreakerState;
-  /** Of those that have taken no work for some time. */
-  readonly standstills: () => readonly StandstillOfKind[];
-};
 
 /** One worker for each kind of job. */
 export async function startWorkers(parts: Parts): Promise<WorkersView> {
@@ -82,8 +75,6 @@ function startSuppressionGuard({ config, logger, connection, log, lifecycle }: P
     ),
   );
 }
-
-export type StandstillOfKind = Standstill & { readonly type: JobType };
 
 type NamedWorker = { readonly type: JobType; readonly name: string; readonly worker: Worker };
 

@@ -4,6 +4,9 @@ import { singleLine } from "./request-schema.ts";
 
 export const maxRecipients = 1000;
 
+/** The largest body of a mailing and its values fit into as many bytes of memory. */
+export const leastBodyBudget = 96 * 1024 * 1024;
+
 const priorities = ["high", "normal", "low"] as const satisfies readonly Priority[];
 const outcomes = ["resend", "skip"] as const satisfies readonly OnUnknown[];
 

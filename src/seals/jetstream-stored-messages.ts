@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
@@ -79,7 +79,7 @@ export async function* readStored(
       }
       failures += 1;
       if (!isPassing(failure)) throw failure;
-      if (failures === maxFailures) throw new LogUnavailable("The log could not be read on.", { cause: failure });
+      if (failures === maxFailures) throw new Unavailable("The log could not be read on.", { cause: failure });
       await pause(retryAfterMs);
     }
   }

@@ -1,6 +1,6 @@
 import type { SealKey } from "./seal-key.ts";
 
-/** What sealing keeps where every process finds it. Throws LogUnavailable where that cannot be reached. */
+/** What sealing keeps where every process finds it. Throws Unavailable where that cannot be reached. */
 export interface SealStore {
   /** The key that was made at first use; made now where there is none. */
   key(): Promise<SealKey>;

@@ -2,7 +2,7 @@ import type { LogState } from "../event-log/event-log.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import type { StoredSeal } from "./seal.ts";
 
-/** The log as bytes, and the seals in it. Every method throws LogUnavailable when the log cannot be reached. */
+/** The log as bytes, and the seals in it. Every method throws Unavailable when the log cannot be reached. */
 export interface SealedLog {
   state(): Promise<LogState>;
 

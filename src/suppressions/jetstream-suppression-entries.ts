@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { nextMessages } from "../event-log/jetstream-durable.ts";
 import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
@@ -36,7 +36,7 @@ export function createJetStreamSuppressionEntries(connection: JetStreamConnectio
         try {
           return await readToTheEnd(connection, stream, all, sequence, tellDigest(tell));
         } catch (failure) {
-          const isElsewhere = failure instanceof LogUnavailable && isClustered(connection);
+          const isElsewhere = failure instanceof Unavailable && isClustered(connection);
           if (!isElsewhere || performance.now() >= deadline) throw failure;
           await pause(readAgainAfterMs);
         }
@@ -62,7 +62,7 @@ const tellDigest =
     if (digestPattern.test(token)) tell(token);
   };
 
-/** Whoever is left out would be mailed: what a replica has not yet is LogUnavailable. */
+/** Whoever is left out would be mailed: what a replica has not yet is Unavailable. */
 async function readToTheEnd(
   connection: JetStreamConnection,
   stream: string,
@@ -73,7 +73,7 @@ async function readToTheEnd(
   // Asked each time, as the last entry may be taken off its list meanwhile.
   const last = await asking(connection, () => lastMessageOf(connection, stream, all));
   const reached = await readSubjects(connection, stream, afterSequence, tell);
-  if (reached < (last?.sequence ?? 0)) throw new LogUnavailable("A replica has not yet all of the suppressions.");
+  if (reached < (last?.sequence ?? 0)) throw new Unavailable("A replica has not yet all of the suppressions.");
 }
 
 /** Answers how far it has come: to where the replica ends that it was given, which may lag behind. */
@@ -93,14 +93,14 @@ async function readSubjects(
       read += messages.length;
       const last = messages.at(-1);
       if (last === undefined || placeOf(last).consumerSequence !== read) {
-        throw new LogUnavailable("NATS left out some of the suppressions.");
+        throw new Unavailable("NATS left out some of the suppressions.");
       }
       reached = placeOf(last).streamSequence;
     }
     return reached;
   } catch (failure) {
     if (!isPassing(failure)) throw failure;
-    throw new LogUnavailable("The suppressions could not be read to their end.", { cause: failure });
+    throw new Unavailable("The suppressions could not be read to their end.", { cause: failure });
   } finally {
     pull.close();
     await deleteReader(connection, stream, reader);

@@ -5,7 +5,7 @@ import { createUnsubscribeLinks, type UnsubscribeLinks } from "./unsubscribe-lin
 /** What is made with the secret of the lists. */
 export type Keyed = { readonly digest: AddressDigest; readonly links: UnsubscribeLinks };
 
-/** Asks for the secret once, when it is first needed. Throws LogUnavailable, and asks again the next time. */
+/** Asks for the secret once, when it is first needed. Throws Unavailable, and asks again the next time. */
 export function createKeyed(store: Pick<SuppressionStore, "secret">): () => Promise<Keyed> {
   let keyed: Promise<Keyed> | null = null;
   const read = async (): Promise<Keyed> => {

@@ -5,14 +5,14 @@ import { createDigestSet } from "./digest-set.ts";
  * still be among them: who is found here is to be looked up.
  */
 export interface SuppressedDigests {
-  /** Returns once all is known that was on a list a second before. Throws LogUnavailable. */
+  /** Returns once all is known that was on a list a second before. Throws Unavailable. */
   upToDate(): Promise<void>;
   mayHave(digest: string): boolean;
   /** How many there are, those that were taken off a list meanwhile included. */
   size(): number;
 }
 
-/** What is written into the lists of all tenants, in one order. Both questions throw LogUnavailable. */
+/** What is written into the lists of all tenants, in one order. Both questions throw Unavailable. */
 export interface SuppressionEntries {
   /** Which lists these are and how far they have come: `createdAt` changes when they were made anew. */
   state(): Promise<{ readonly createdAt: string; readonly lastSequence: number }>;

@@ -10,7 +10,7 @@ type ServedTurn = { readonly job: JobRef; readonly cause: Pick<Cause, "correlati
 
 /** What whoever sends mail asks of the lists. */
 export interface SuppressionGuard {
-  /** Why this address is not to be mailed, as of a second ago at most; null where it may be. Throws LogUnavailable. */
+  /** Why this address is not to be mailed, as of a second ago at most; null where it may be. Throws Unavailable. */
   reasonFor(tenant: string, email: string): Promise<SuppressionReason | null>;
 
   /**
@@ -20,7 +20,7 @@ export interface SuppressionGuard {
    */
   refused(turn: ServedTurn, email: string, error: DeliveryError): Promise<void>;
 
-  /** Throws LogUnavailable. */
+  /** Throws Unavailable. */
   links(): Promise<UnsubscribeLinks>;
 }
 

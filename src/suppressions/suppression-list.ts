@@ -7,7 +7,7 @@ import type { UnsubscribeLinks, Unsubscribing } from "./unsubscribe-links.ts";
 
 export type Suppressing = { readonly isNew: boolean; readonly suppression: Suppression };
 
-/** Who is never mailed, a list for each tenant, by address. Every method throws LogUnavailable. */
+/** Who is never mailed, a list for each tenant, by address. Every method throws Unavailable. */
 export interface SuppressionList {
   find(tenant: string, email: string): Promise<Suppression | null>;
 

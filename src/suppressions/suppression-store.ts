@@ -21,7 +21,7 @@ export type SuppressionPage = {
 export type PageWish = { readonly after: number; readonly limit: number };
 
 /**
- * The suppression lists of all tenants, as the leader of the store has them. Every method throws LogUnavailable; said
+ * The suppression lists of all tenants, as the leader of the store has them. Every method throws Unavailable; said
  * again after that, each does what it was to do and no more.
  */
 export interface SuppressionStore {

@@ -2,7 +2,7 @@ import type { TenantWebhooks } from "./tenant-webhooks.ts";
 
 /**
  * Endpoints and secrets of tenants. A secret stands there as it is, since whoever signs needs it: who can read the store
- * can sign. Both methods throw LogUnavailable.
+ * can sign. Both methods throw Unavailable.
  */
 export interface WebhookStore {
   /** As it is this moment: an endpoint that somebody was told of is among it. */

@@ -1,7 +1,7 @@
 import { ErrorCode, NatsError } from "nats";
 import type { JobRef } from "../event-log/event-log.ts";
-import { startOf } from "../event-log/subjects.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { startOf } from "../nats/names.ts";
 import type { LeaseProbe } from "./lease-probe.ts";
 
 const timeoutMs = 1000;

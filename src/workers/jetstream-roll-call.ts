@@ -1,6 +1,6 @@
 import { type Msg, RequestStrategy } from "nats";
-import { startOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { startOf } from "../nats/names.ts";
 import type { RollCall, WorkerState } from "./roll-call.ts";
 
 /** Until the first answer, and then after each one until the next. */

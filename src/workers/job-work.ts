@@ -19,7 +19,7 @@ export type WorkOfTurn = (held: HeldTurn, lease: Lease, books: Bookkeeper, workp
 /** What a worker knows of itself and of its queue. */
 export type WorkerView = {
   readonly busy: () => number;
-  /** About how many turns of this kind wait. Throws LogUnavailable. */
+  /** About how many turns of this kind wait. Throws Unavailable. */
   readonly waiting: () => Promise<number>;
   /** Has it look for work at once. */
   readonly wake: () => void;
@@ -27,7 +27,7 @@ export type WorkerView = {
 
 /** Holds back the turns of one kind of job, and of no other, while to take one up would only use up an attempt. */
 export type Gate = {
-  /** How many turns may be taken now, or what forbids it. Throws LogUnavailable. */
+  /** How many turns may be taken now, or what forbids it. Throws Unavailable. */
   mayTake(): Promise<number | Hindrance>;
   start(): void;
   stop(): void;

@@ -22,7 +22,7 @@ export type Lease = {
 /** By the monotonic clock, which goes on while a process is stopped. */
 const freshForMs = 1000;
 
-/** `patience` ends the waiting for a log that is away; what was asked then throws LogUnavailable. */
+/** `patience` ends the waiting for a log that is away; what was asked then throws Unavailable. */
 export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, patience: AbortSignal): Lease {
   let isHeld = true;
   let hasEnded = false;

@@ -15,7 +15,7 @@ export type WhyNot = (recipient: number) => Promise<SuppressionReason | null>;
 /**
  * Asked before the claim, and again right before the mail, which may be long after: what is decided meanwhile holds for
  * the next one. Of who was in doubt before it is not said that nothing was sent. `patience` ends the waiting for an
- * answer; what was asked then throws LogUnavailable.
+ * answer; what was asked then throws Unavailable.
  */
 export function createLeavingOut(
   books: Bookkeeper,

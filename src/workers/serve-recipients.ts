@@ -38,7 +38,7 @@ export type Serving = {
   readonly claimsAtOnce?: number;
   /** Called for a recipient that is claimed, and once for each. What it throws breaks the turn off. */
   readonly serve: (recipient: number) => Promise<Served>;
-  /** Why a recipient is not to be served at all; null for one that is. Without it, all are. Throws LogUnavailable. */
+  /** Why a recipient is not to be served at all; null for one that is. Without it, all are. Throws Unavailable. */
   readonly whyNot?: WhyNot;
   /** Waits until the next one may be served; the signal ends the waiting. */
   readonly before?: (hurry: AbortSignal) => Promise<unknown>;

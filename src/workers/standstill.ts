@@ -1,3 +1,4 @@
+import type { JobType } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 
 /** What keeps a worker from taking work. The last one is an error that nobody expected, and may be a defect. */
@@ -12,6 +13,9 @@ export type Standstill = {
   /** What the last try threw; null where the worker holds back by itself, or waits for an answer all the time. */
   readonly failure: unknown;
 };
+
+/** The standstill of the workers of one kind of job. */
+export type StandstillOfKind = Standstill & { readonly type: JobType };
 
 export type SayStandstill = (standstill: Standstill, hasEnded: boolean) => void;
 

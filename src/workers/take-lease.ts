@@ -2,14 +2,8 @@ import { handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
-import {
-  type Cause,
-  type EventLog,
-  type JobRef,
-  LogUnavailable,
-  type StoredEvent,
-  VersionConflict,
-} from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 
 /** A worker that was handed a turn: what it is to decide from, and in whose name. */
@@ -27,7 +21,7 @@ type StartJob = Extract<JobCommand, { type: "StartJob" }>;
 type EndTakeovers = Extract<JobCommand, { type: "EndTakeovers" }>;
 
 /** With a log that is full the turn breaks off: that is told, and others have to be ended before there is room. */
-const isSilence = (failure: unknown): boolean => failure instanceof LogUnavailable;
+const isSilence = (failure: unknown): boolean => failure instanceof Unavailable;
 
 /**
  * The decider of another event may be a worker that was handed the same turn: it is to be asked, and what it has done to

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createJetStreamQuota } from "../../src/access/jetstream-quota.ts";
 import type { Quota } from "../../src/access/quota.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
@@ -56,7 +56,7 @@ describe("The quota of a tenant", () => {
     await take(quotas[0], "crash", "a", 90);
     await nats.kill();
     await eventually(() => expect(connections[0]?.isUp()).to.equal(false));
-    expect(await failureOf(take(quotas[0], "crash", "b", 1))).to.be.instanceOf(LogUnavailable);
+    expect(await failureOf(take(quotas[0], "crash", "b", 1))).to.be.instanceOf(Unavailable);
     await nats.start();
     const answer = await eventually(() => take(quotas[0], "crash", "c", 11));
     expect(answer).to.include({ granted: false, left: 10 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createJetStreamCanary, type LogCanary } from "../../src/event-log/jetstream-canary.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
@@ -38,7 +38,7 @@ describe("A canary with three replicas", function () {
     const leader = await cluster.leaderOf(`${cluster.prefix}_CANARY_1`);
     const canary = canaries[leader === cluster.nodes[0] ? 1 : 0] as LogCanary;
     leader.freeze();
-    await eventually(async () => expect(await failureOf(canary.check())).to.be.instanceOf(LogUnavailable));
+    await eventually(async () => expect(await failureOf(canary.check())).to.be.instanceOf(Unavailable));
     let failures = 0;
     await eventually(
       () =>

@@ -56,7 +56,7 @@ describe("A leader that was cut off from the others and does not know it", funct
     const told = new Set<string>();
     while (performance.now() < until) {
       const last = await log.lastDecision(job).catch(({ name }: Error) => name);
-      told.add(last === sequence ? "all" : last === "LogUnavailable" ? "nothing" : `the past (${last})`);
+      told.add(last === sequence ? "all" : last === "Unavailable" ? "nothing" : `the past (${last})`);
       await pause(50);
     }
     expect([...told]).to.deep.equal(["nothing"]);

@@ -5,7 +5,8 @@ import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
-import { bucketName, streamOfBucket } from "../../src/nats/bucket.ts";
+import { streamOfBucket } from "../../src/nats/bucket.ts";
+import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
@@ -109,7 +110,7 @@ describe("A replica that lags behind its leader", function () {
   it("hides no key that was revoked, and no tenant", async () => {
     const { connection } = opened;
     const store = await createJetStreamAccessStore(connection, { prefix: cluster.prefix, replicas: 3 });
-    await letOneLag(streamOfBucket(bucketName(cluster.prefix, "ACCESS")));
+    await letOneLag(streamOfBucket(nameWith(cluster.prefix, "ACCESS")));
 
     await store.setRules("acme", {});
 

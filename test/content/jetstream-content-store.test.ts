@@ -4,7 +4,7 @@ import { v7 as uuid } from "uuid";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
@@ -93,7 +93,7 @@ describe("the content store in JetStream", () => {
       () => read(job, "0".repeat(64)),
     ]) {
       const asked = performance.now();
-      expect(await failureOf(call())).to.be.instanceOf(LogUnavailable);
+      expect(await failureOf(call())).to.be.instanceOf(Unavailable);
       expect(performance.now() - asked).to.be.lessThan(2000);
     }
     await nats.start();

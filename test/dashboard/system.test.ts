@@ -3,7 +3,7 @@ import { logsProjector } from "../../projections/logs/projector.ts";
 import { readDashboard } from "../../src/dashboard/dashboard.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
-import type { Probe } from "../../src/http/routes/health.ts";
+import type { Probe } from "../../src/health/probe.ts";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
 import { alertCleared, alertRaised, caused } from "../support/examples.ts";

@@ -1,7 +1,7 @@
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createJetStreamCanary } from "../../src/event-log/jetstream-canary.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
@@ -80,7 +80,7 @@ describe("A canary before a NATS server that cannot write", function () {
 
   it("finds out that nothing is stored, though the connection stands", async () => {
     const failure = await failureOf(createJetStreamCanary(connection, "", 1).check());
-    expect(failure).to.be.instanceOf(LogUnavailable);
+    expect(failure).to.be.instanceOf(Unavailable);
     expect(connection.isUp()).to.equal(true);
   });
 });

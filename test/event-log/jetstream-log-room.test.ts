@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
@@ -101,7 +102,7 @@ describe("the room for jobs in a log with a size limit", () => {
   it("is not made up when the log cannot be asked", async () => {
     const room = await createJetStreamLogRoom(connection, prefix);
     await nats.stop();
-    expect(await failureOf(room.isLeftForJobs())).to.be.instanceOf(LogUnavailable);
+    expect(await failureOf(room.isLeftForJobs())).to.be.instanceOf(Unavailable);
     await nats.start();
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
   });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { type EventLog, type JobRef, LogUnavailable, VersionConflict } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobCancelled, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -136,7 +137,7 @@ describe("the event log in JetStream behind a bad network", () => {
       log.state(),
     ];
     const failures = await Promise.all(calls.map(failureOf)).finally(() => process.off("unhandledRejection", note));
-    for (const failure of failures) expect(failure).to.be.instanceOf(LogUnavailable);
+    for (const failure of failures) expect(failure).to.be.instanceOf(Unavailable);
     expect(performance.now() - asked).to.be.lessThan(6000);
     expect(unhandled).to.deep.equal([]);
   });

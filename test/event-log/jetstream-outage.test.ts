@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { type EventLog, type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -47,7 +48,7 @@ describe("the event log in JetStream while NATS is away", () => {
       await nats.stop();
       for (let time = 0; time < 2; time += 1) {
         const asked = performance.now();
-        expect(await failureOf(call())).to.be.instanceOf(LogUnavailable);
+        expect(await failureOf(call())).to.be.instanceOf(Unavailable);
         expect(performance.now() - asked).to.be.lessThan(2000);
       }
     });
@@ -61,7 +62,7 @@ describe("the event log in JetStream while NATS is away", () => {
     const results = await Promise.allSettled(recording);
     const taken = facts.filter((_, index) => results[index]?.status === "fulfilled").map(({ id }) => id);
     for (const result of results) {
-      if (result.status === "rejected") expect(result.reason).to.be.instanceOf(LogUnavailable);
+      if (result.status === "rejected") expect(result.reason).to.be.instanceOf(Unavailable);
     }
     await nats.start();
     const stored = await eventually(() => log.readRecipients(job));

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { observeContents } from "../../src/content/observe-contents.ts";
-import { LogFull, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { LogFull } from "../../src/event-log/event-log.ts";
 import { type Append, observeAppends } from "../../src/event-log/observe-appends.ts";
 import { caused, job, jobCreated, jobQueued } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -28,7 +29,7 @@ describe("A log that is observed", () => {
   it("tells why an event was not stored, and fails as before", async () => {
     const log = createMemoryEventLog();
     const failing = (failure: Error) => ({ ...log, record: () => Promise.reject(failure) });
-    const failures = [new LogUnavailable("away"), new LogFull("full"), new Error("broken")];
+    const failures = [new Unavailable("away"), new LogFull("full"), new Error("broken")];
     for (const failure of failures) {
       const observed = observeAppends(failing(failure), (append) => heard.push(append));
       expect(await failureOf(observed.record(job, caused("one", jobQueued())))).to.equal(failure);

@@ -12,8 +12,8 @@ import {
   streamName,
   subjectOf,
 } from "../../src/event-log/subjects.ts";
-import { bucketName } from "../../src/nats/bucket.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
+import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import { createJetStreamRollCall } from "../../src/workers/jetstream-roll-call.ts";
 import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
@@ -58,7 +58,7 @@ describe("the subjects of a job", () => {
       expect(() => streamName(prefix, "JOBS"), prefix).to.throw("The prefix is");
       expect(() => streamFilter(prefix, "JOBS"), prefix).to.throw("The prefix is");
       expect(() => parseSubject(prefix, `${prefix}.jobs.acme.1.job`), prefix).to.throw("The prefix is");
-      expect(() => bucketName(prefix, "ACCESS"), prefix).to.throw("The prefix is");
+      expect(() => nameWith(prefix, "ACCESS"), prefix).to.throw("The prefix is");
       expect(() => createJetStreamAnnouncements(connection, prefix), prefix).to.throw("The prefix is");
       expect(() => createJetStreamLeaseProbe(connection, prefix), prefix).to.throw("The prefix is");
       expect(() => createJetStreamRollCall(connection, prefix), prefix).to.throw("The prefix is");

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import type { Knex } from "knex";
 import type { Role } from "../../src/config.ts";
 import { createDatabase } from "../../src/database/database.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createAppendTrouble } from "../../src/event-log/append-trouble.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { type ProbeDependencies, probesFor } from "../../src/health/health-probes.ts";
 import type { BreakerState } from "../../src/mail/breaker.ts";
-import type { StandstillOfKind } from "../../src/roles/worker-role.ts";
+import type { StandstillOfKind } from "../../src/workers/standstill.ts";
 import { now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -64,8 +64,8 @@ describe("What a process looks at to see whether it is ready", () => {
   });
 
   it("finds NATS down when it does not store the canary", async () => {
-    const canary = { check: () => Promise.reject(new LogUnavailable("NATS did not answer.")) };
-    expect(await failureOf(examine("nats", { canary }))).to.be.instanceOf(LogUnavailable);
+    const canary = { check: () => Promise.reject(new Unavailable("NATS did not answer.")) };
+    expect(await failureOf(examine("nats", { canary }))).to.be.instanceOf(Unavailable);
   });
 
   it("finds a log without room for jobs degraded: it is served here as well as anywhere", async () => {

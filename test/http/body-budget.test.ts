@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { createBodyBudget, leastBodyBudget, NoRoomForBody } from "../../src/http/server/body-budget.ts";
+import { createBodyBudget, NoRoomForBody } from "../../src/http/server/body-budget.ts";
 import { listen } from "../../src/http/server/listen.ts";
+import { leastBodyBudget } from "../../src/schemas/job-request.ts";
 import { eventually } from "../support/eventually.ts";
 import { createTestApi, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 

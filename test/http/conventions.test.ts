@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { LogFull, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { LogFull } from "../../src/event-log/event-log.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
@@ -153,7 +154,7 @@ describe("A request that meets a broken machine", () => {
   };
 
   for (const [failure, code] of [
-    [new LogUnavailable("no connection to 10.0.0.7:4222"), "event-log-unavailable"],
+    [new Unavailable("no connection to 10.0.0.7:4222"), "event-log-unavailable"],
     [new LogFull("maximum bytes exceeded"), "event-log-full"],
   ] as const) {
     it(`is told ${code}, and when to try again`, async () => {

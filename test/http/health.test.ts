@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Condition, Probe } from "../../src/http/routes/health.ts";
+import type { Condition, Probe } from "../../src/health/probe.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const up = (name: string, details = {}): Probe => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { earlier, later, now } from "../support/examples.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
@@ -114,7 +114,7 @@ function failingWhen(isAway: () => boolean): EventLog {
   return {
     ...log,
     append: async (...event) => {
-      if (isAway()) throw new LogUnavailable("There is no connection to NATS.");
+      if (isAway()) throw new Unavailable("There is no connection to NATS.");
       return log.append(...event);
     },
   };

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { recipientsProjector } from "../../projections/recipients/projector.ts";
-import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCompleted, jobCreated, jobStarted, now, recipientFailed, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
@@ -112,7 +113,7 @@ describe("The recipients of a job", () => {
     await project();
     const { log } = service.readSide;
     log.lastDecision = async () => {
-      throw new LogUnavailable("It is away.");
+      throw new Unavailable("It is away.");
     };
     expect((await ask()).status).to.equal(200);
     const unknown = newJob();

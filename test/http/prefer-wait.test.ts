@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createLive, type Live } from "../../src/live/live.ts";
 import { eventually } from "../support/eventually.ts";
 import { counts, jobCompleted, jobStarted, recipientSent } from "../support/examples.ts";
@@ -94,7 +94,7 @@ describe("A mailing that prefers to wait", () => {
   it("is accepted all the same where the log cannot be watched", async () => {
     const log = createMemoryEventLog();
     const away = async (): Promise<never> => {
-      throw new LogUnavailable("There is no connection to NATS.");
+      throw new Unavailable("There is no connection to NATS.");
     };
     const deaf = await startApi({ log: { ...log, state: away } });
     const { status, headers, body } = await deaf.ask("POST", "/api/jobs", {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { recipientsProjector } from "../../projections/recipients/projector.ts";
 import type { JobContent } from "../../src/content/content-store.ts";
-import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCreated, now, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -101,7 +102,7 @@ describe("The export of what is known of a person", () => {
     await mailToBoth({});
     await project();
     service.api.contentStore.get = async () => {
-      throw new LogUnavailable("It is away.");
+      throw new Unavailable("It is away.");
     };
     expect(await failureOf(exported())).to.be.instanceOf(Error);
   });

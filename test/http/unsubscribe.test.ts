@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { encodeContent } from "../../src/content/encode-content.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { now } from "../support/examples.ts";
@@ -22,7 +22,7 @@ describe("the link to unsubscribe by", () => {
     store = {
       ...memory,
       put: async (key, suppression) => {
-        if (isAway) throw new LogUnavailable("away");
+        if (isAway) throw new Unavailable("away");
         return await memory.put(key, suppression);
       },
     };

@@ -6,7 +6,7 @@ import { createReadPositions } from "../../projections/following/read-position.t
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/logs/queries.ts";
 import { createDatabase } from "../../src/database/database.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
@@ -80,7 +80,7 @@ describe("While the log is away", () => {
     service = await startApiWithReadSide();
     const { readSide } = service;
     const away = async (): Promise<never> => {
-      throw new LogUnavailable("There is no connection to NATS.");
+      throw new Unavailable("There is no connection to NATS.");
     };
     const log = { ...readSide.log, readHistory: away, readDecisions: away, lastDecision: away, append: away };
     api = await startApi({

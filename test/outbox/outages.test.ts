@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { LogFull, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { LogFull } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 import { startOwnMysql, type TestMysql } from "../support/services.ts";
@@ -31,7 +32,7 @@ describe("the outbox while a server is away", function () {
     await side.nats.stop();
     const ids = await insertSome();
     await eventually(() => expect(side.waits.length).to.be.at.least(3), 40_000);
-    expect(side.waits.every((failure) => failure instanceof LogUnavailable)).to.equal(true);
+    expect(side.waits.every((failure) => failure instanceof Unavailable)).to.equal(true);
     const later = await insertSome();
     await eventually(() => expect(side.waits.length).to.be.at.least(5), 40_000);
     // What was in hand as it began was tried in vain; what came later was not even taken.
@@ -45,7 +46,7 @@ describe("the outbox while a server is away", function () {
     side.waits.length = 0;
     await mysql.stop();
     await eventually(() => expect(side.waits).not.to.have.length(0), 40_000);
-    expect(side.waits.some((failure) => failure instanceof LogUnavailable)).to.equal(false);
+    expect(side.waits.some((failure) => failure instanceof Unavailable)).to.equal(false);
     await mysql.start();
     const ids = await eventually(insertSome, 40_000);
     await processed(ids);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { createContentReader } from "../../projections/following/content-reader.ts";
 import { encodeContent } from "../../src/content/encode-content.ts";
-import { type JobRef, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
@@ -59,6 +60,6 @@ describe("reading the content of jobs for a projection", () => {
   it("tells a store that is away from content that is gone", async () => {
     const store = createMemoryContentStore();
     const read = createContentReader({ ...store, get: () => Promise.reject(new Error("503")) });
-    expect(await failureOf(read(newJob()))).to.be.instanceOf(LogUnavailable);
+    expect(await failureOf(read(newJob()))).to.be.instanceOf(Unavailable);
   });
 });

@@ -6,7 +6,7 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import { createTables } from "../../projections/rebuilding/table-set.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobStarted } from "../support/examples.ts";
@@ -54,10 +54,10 @@ describe("a rebuild that is not done", () => {
     const away = {
       ...side.log,
       state: async () => {
-        throw new LogUnavailable("NATS did not answer.");
+        throw new Unavailable("NATS did not answer.");
       },
     };
-    expect(await failureOf(side.rebuild([jobsProjector], away))).to.be.instanceOf(LogUnavailable);
+    expect(await failureOf(side.rebuild([jobsProjector], away))).to.be.instanceOf(Unavailable);
     expect(await tablesOfBoth(side.db)).to.deep.equal(live);
     expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
   });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
 import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
@@ -42,7 +42,7 @@ describe("a job that may run at once", () => {
   it("is queued although the scheduler died between the two events", async () => {
     const feed = createJetStreamDecisionFeed(writeSide.connection, writeSide.nats.prefix, "scheduler", () => {});
     const dying = createScheduler(
-      { ...writeSide.log, record: () => Promise.reject(new LogUnavailable("it died before the second event")) },
+      { ...writeSide.log, record: () => Promise.reject(new Unavailable("it died before the second event")) },
       feed,
       createCrowd(),
       (failure) => failures.push(failure),

@@ -2,7 +2,7 @@ import { handleCommand } from "../../src/commands/handle-command.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { acceptJob } from "../../src/intake/accept-job.ts";
 import { settings as exampleSettings } from "../support/examples.ts";
 import { exampleContent } from "../support/write-side.ts";
@@ -54,7 +54,7 @@ export function createClients(world: World, { shared, createClient }: Service) {
     world.runIn(client, () => {
       act(shared.logOf(client), client.name).then(done, (failure: unknown) => {
         done();
-        if (!(failure instanceof LogUnavailable)) world.violated(`${client.name} met ${String(failure)}`);
+        if (!(failure instanceof Unavailable)) world.violated(`${client.name} met ${String(failure)}`);
       });
     });
   };

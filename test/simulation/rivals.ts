@@ -2,8 +2,9 @@ import { foldDecisions, handleCommand } from "../../src/commands/handle-command.
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { isContentErased } from "../../src/domain/job/erase-content.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
-import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
 import { acceptJob } from "../../src/intake/accept-job.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
@@ -31,7 +32,7 @@ export function createRivals(world: World, service: Service) {
       acceptJob(log, contents, draft, cause, now()).then(
         ({ outcome }) => world.note(`${process.name} is answered: ${outcome}`),
         (failure: unknown) => {
-          if (!(failure instanceof LogUnavailable)) world.violated(`${process.name} met ${String(failure)}`);
+          if (!(failure instanceof Unavailable)) world.violated(`${process.name} met ${String(failure)}`);
         },
       );
     });

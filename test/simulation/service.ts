@@ -1,6 +1,6 @@
 import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
@@ -79,7 +79,7 @@ export function createService(world: World, scenario: Scenario) {
 
   const report = (process: SimulatedProcess) => (failure: unknown) => {
     world.note(`${process.name} reports ${String(failure)}`);
-    if (!(failure instanceof LogUnavailable)) world.violated(`${process.name} met ${String(failure)}`);
+    if (!(failure instanceof Unavailable)) world.violated(`${process.name} met ${String(failure)}`);
   };
 
   const startWorker = (process: SimulatedProcess): Worker => {

@@ -1,4 +1,4 @@
-import { LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 
 /**
@@ -24,7 +24,7 @@ export function ask<Answer>(
     const givesUp = (text: string): number => {
       const afterMs = world.chance.between(500, 1500);
       world.note(`${process.name}: ${text} of "${what}"`);
-      world.tell(process, afterMs, () => reject(new LogUnavailable(`No answer to ${what}`)));
+      world.tell(process, afterMs, () => reject(new Unavailable(`No answer to ${what}`)));
       return afterMs;
     };
     world.leave(process, () => {

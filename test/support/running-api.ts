@@ -3,7 +3,8 @@ import { type Logger, pino } from "pino";
 import type { Access } from "../../src/access/access.ts";
 import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
-import { type EventLog, LogUnavailable } from "../../src/event-log/event-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
 import { createBodyBudget } from "../../src/http/server/body-budget.ts";
 import { listen } from "../../src/http/server/listen.ts";
@@ -54,7 +55,7 @@ const openAccess: Access = {
 };
 
 const away = async (): Promise<never> => {
-  throw new LogUnavailable("There is no stream in memory.");
+  throw new Unavailable("There is no stream in memory.");
 };
 
 /** A log whose bytes nobody can ask for: seals are tested on a real one. */

@@ -89,7 +89,7 @@ describe("suppressions in NATS", () => {
     await store.put(key, suppression);
     const secret = await store.secret();
     await nats.stop();
-    expect((await failureOf(store.find(key))).name).to.equal("LogUnavailable");
+    expect((await failureOf(store.find(key))).name).to.equal("Unavailable");
     await nats.start();
     const connected = new Promise<void>((resolve) => connection.onReconnect(resolve));
     if (!connection.isUp()) await connected;

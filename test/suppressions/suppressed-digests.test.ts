@@ -120,7 +120,7 @@ describe("the suppressed digests that a worker knows", () => {
     const digests = open();
     await digests.upToDate();
     await nats.stop();
-    await eventually(async () => expect((await failureOf(digests.upToDate())).name).to.equal("LogUnavailable"));
+    await eventually(async () => expect((await failureOf(digests.upToDate())).name).to.equal("Unavailable"));
     await nats.start();
     await eventually(async () => await digests.upToDate());
     await put(digestOf(1));

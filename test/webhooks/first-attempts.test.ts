@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
-import { type JobRef, LogUnavailable, type StoredEvent } from "../../src/event-log/event-log.ts";
+import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
 import { toJobAnswer } from "../../src/http/answers/job-answer.ts";
 import { withoutEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
@@ -131,7 +132,7 @@ describe("A job that has ended, with no database anywhere,", function () {
         ...log,
         record: (job, event) => {
           refusals -= 1;
-          return refusals >= 0 ? Promise.reject(new LogUnavailable("away")) : log.record(job, event);
+          return refusals >= 0 ? Promise.reject(new Unavailable("away")) : log.record(job, event);
         },
       },
     });

@@ -3,14 +3,15 @@ import { checkRequest, maxRequestBytes, refuseCrowd } from "../../intake/check-r
 import { createJob } from "../../intake/create-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob } from "../../intake/draft-job.ts";
-import { dryRun } from "../../intake/dry-run.ts";
 import { readIdempotencyKey } from "../../intake/idempotency-key.ts";
 import { jobCreation } from "../../intake/job-creation.ts";
 import { refuseDraft } from "../../intake/refuse-draft.ts";
+import { dryRun } from "../../job-kinds/email/dry-run.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { toCreatedAnswer } from "../answers/created-answer.ts";
 import { createdJob, dryRunResult } from "../answers/job.ts";
 import { refuseCreation } from "../answers/refuse-creation.ts";
+import { json } from "../server/answer.ts";
 import { needed } from "../server/describes.ts";
 import { refuse, refuseFaults } from "../server/problem.ts";
 import { toCause } from "../server/request-context.ts";
@@ -70,7 +71,7 @@ export const createJobRoute = ({
       const draft = draftJob({ job, isRepeatable, body, request: request.value, maxAttempts, at });
       const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
       if (refusal !== null) return refuseCreation(refusal, at);
-      if (request.value.dryRun) return await dryRun(draft, mail, at);
+      if (request.value.dryRun) return json(await dryRun(draft, mail, at));
       const order = { limits, cause: toCause(context), at };
       const creation = await createJob(asked.inTime({ log, room, quota, contentStore }), draft, order);
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);

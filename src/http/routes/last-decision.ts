@@ -1,4 +1,5 @@
-import { type EventLog, type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 
 /**
  * The sequence up to which a read model has to have come, to be asked about a job; null where there is no such job.
@@ -13,7 +14,7 @@ export async function readLastDecision(
     const lastDecision = await log.lastDecision(job);
     return lastDecision === 0 ? null : lastDecision;
   } catch (failure) {
-    if (failure instanceof LogUnavailable && (await isProjected())) return 0;
+    if (failure instanceof Unavailable && (await isProjected())) return 0;
     throw failure;
   }
 }

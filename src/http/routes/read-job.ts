@@ -1,10 +1,11 @@
 import type { JobRecord } from "../../domain/job/job-record.ts";
-import { type JobRef, LogUnavailable } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
 import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
+import { toLoggable } from "../../logger.ts";
 import { job as jobSchema } from "../answers/job.ts";
 import { toJobAnswer } from "../answers/job-answer.ts";
 import { json } from "../server/answer.ts";
-import { toLoggable } from "../server/failure.ts";
 import { jobNotFound, refuseFaults } from "../server/problem.ts";
 import { optionalMoment, type Parameters } from "../server/query.ts";
 import { route } from "../server/route.ts";
@@ -70,7 +71,7 @@ async function findJob(
     return found;
   } catch (failure) {
     // Older than it could be, and true.
-    if (failure instanceof LogUnavailable && projected !== null) return projected;
+    if (failure instanceof Unavailable && projected !== null) return projected;
     throw failure;
   }
 }

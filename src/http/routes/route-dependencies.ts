@@ -17,7 +17,7 @@ import type { StoredThings } from "../../erasure/stored-things.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
-import type { MailSettings } from "../../intake/dry-run.ts";
+import type { MailSettings } from "../../job-kinds/email/dry-run.ts";
 import type { ResultStore } from "../../job-kinds/report/result-store.ts";
 import type { Live } from "../../live/live.ts";
 import type { OutboxRequests } from "../../outbox/outbox-requests.ts";

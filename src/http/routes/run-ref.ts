@@ -1,9 +1,6 @@
-import type { JobRef } from "../../event-log/event-log.ts";
+import type { RunRef } from "../../event-log/event-log.ts";
 import type { RequestContext } from "../server/request-context.ts";
 import { toJobRef } from "./job-ref.ts";
-
-/** A run of a job that ended: what a dead letter is of, and a notification. */
-export type RunRef = { readonly job: JobRef; readonly run: number };
 
 /** The run that a path names, `<jobId>.<run>`; null for what cannot name any. */
 export function toRunRef(context: RequestContext, text: string): RunRef | null {

@@ -1,3 +1,4 @@
+import { leastBodyBudget } from "../../schemas/job-request.ts";
 /** What the bodies of all requests of this process may cost in memory together, from before they are read until their requests are done. */
 export type BodyBudget = {
   /** The account of one request. It is closed in the end, whatever happens. */
@@ -41,9 +42,6 @@ const costOfByte = 6;
 const costOfValue = 115;
 /** Bodies up to here are served from a share of their own, too: a handful of large ones must not keep them away. */
 const smallCost = 64 * 1024 * costOfByte;
-
-/** So that the largest body of a mailing always fits, with its values. */
-export const leastBodyBudget = 96 * 1024 * 1024;
 
 /**
  * An eighth of `bytes` is for small bodies alone. Of the rest a tenant has three quarters at most, so that its bodies,

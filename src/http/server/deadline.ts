@@ -1,6 +1,7 @@
 import type { Quota } from "../../access/quota.ts";
 import type { ContentStore } from "../../content/content-store.ts";
-import { type EventLog, LogUnavailable } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
@@ -13,7 +14,7 @@ const bytesPerMs = 1000;
 
 /** The end of a request's patience with NATS, which is handed to everything that it asks for. */
 export type Deadline = {
-  /** Throws LogUnavailable once it is over, and asks for nothing any more; what was asked before may still happen. */
+  /** Throws Unavailable once it is over, and asks for nothing any more; what was asked before may still happen. */
   bound<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 };
 
@@ -39,7 +40,7 @@ export function createDeadline(bodyBytes: number): Deadline {
   };
 }
 
-const tooLate = (): LogUnavailable => new LogUnavailable("NATS did not answer within the time of the request.");
+const tooLate = (): Unavailable => new Unavailable("NATS did not answer within the time of the request.");
 
 /** What routes ask of NATS. */
 export type BoundPorts = {

@@ -1,4 +1,5 @@
-import { LogFull, LogUnavailable } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import { LogFull } from "../../event-log/event-log.ts";
 import { problemOfFailure } from "../../problems/problem-of-failure.ts";
 import type { Answer } from "./answer.ts";
 import { answerProblem, refuseForNoRoom, refuseForNow, retryAfter } from "./problem.ts";
@@ -11,7 +12,7 @@ export class ReadModelUnavailable extends Error {
 /** What broke, as an answer that says nothing of the inside. */
 export function answerFailure(failure: unknown): Answer {
   const problem = problemOfFailure(failure, "requestId of this answer");
-  if (failure instanceof LogUnavailable) return answerProblem(problem, retryAfter(2));
+  if (failure instanceof Unavailable) return answerProblem(problem, retryAfter(2));
   if (failure instanceof LogFull) return refuseForNoRoom();
   if (failure instanceof ReadModelUnavailable) {
     return refuseForNow("read-model-unavailable", "Jobs are accepted and done meanwhile. Try again.", 2);
@@ -21,17 +22,4 @@ export function answerFailure(failure: unknown): Answer {
 
 /** Machines that are away are expected, and told apart from defects of ours. */
 export const isOutage = (failure: unknown): boolean =>
-  failure instanceof LogUnavailable || failure instanceof LogFull || failure instanceof ReadModelUnavailable;
-
-/**
- * An error as it may be logged. Messages about SQL can hold what a client asked for, an address for instance: of
- * those only code and place are kept.
- */
-export function toLoggable(failure: unknown): Readonly<Record<string, unknown>> {
-  if (!(failure instanceof Error)) return { thrown: typeof failure };
-  const code = "code" in failure ? failure.code : undefined;
-  const frames = failure.stack?.split("\n").filter((line) => /^\s+at /.test(line));
-  const message = "sql" in failure || "sqlMessage" in failure ? "left out" : failure.message;
-  const cause = failure.cause === undefined ? undefined : toLoggable(failure.cause);
-  return { name: failure.name, code, message, frames, cause };
-}
+  failure instanceof Unavailable || failure instanceof LogFull || failure instanceof ReadModelUnavailable;

@@ -1,7 +1,8 @@
 import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../../event-log/traceparent.ts";
-import { answerFailure, isOutage, toLoggable } from "./failure.ts";
+import { toLoggable } from "../../logger.ts";
+import { answerFailure, isOutage } from "./failure.ts";
 import { type ApiState, send } from "./mount-route.ts";
 import { refuse } from "./problem.ts";
 import { toRequestContext } from "./request-context.ts";

@@ -1,4 +1,5 @@
-import { LogUnavailable, type StoredEvent, type WaybillEvent } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import type { StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
 import type { Live } from "../../live/live.ts";
 import type { FeedRequest } from "../../live/read-feed.ts";
 
@@ -42,7 +43,7 @@ export async function readFeedPage(
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
-  if (!isCaughtUp && position === request.afterSequence) throw new LogUnavailable("The log gave nothing to a feed.");
+  if (!isCaughtUp && position === request.afterSequence) throw new Unavailable("The log gave nothing to a feed.");
   const isFull = events.length >= limit;
   const page = events.slice(0, limit);
   return {

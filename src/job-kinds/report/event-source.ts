@@ -1,4 +1,5 @@
-import { type EventLog, isOfJob, type LogEntry, LogUnavailable, type StoredEvent } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import { type EventLog, isOfJob, type LogEntry, type StoredEvent } from "../../event-log/event-log.ts";
 import type { ReportRow, ReportSource, ReportSpan } from "./report-source.ts";
 
 const maxEvents = 500;
@@ -26,7 +27,7 @@ async function* readEvents(
     if ((batch.at(-1)?.sequence ?? 0) >= end) return;
   }
   // What stops in the middle must not be taken for the end.
-  throw new LogUnavailable("The log was not read to where the report ends.");
+  throw new Unavailable("The log was not read to where the report ends.");
 }
 
 const isOf =

@@ -42,7 +42,7 @@ export interface ReportSource<Row> {
 
   /**
    * The rows of a span after a cursor, each once and always in the same order, a page at a time: the next one is read
-   * when it is asked for. Pages may be empty. Throws SourceUnavailable, or LogUnavailable where it reads the log.
+   * when it is asked for. Pages may be empty. Throws SourceUnavailable, or Unavailable where it reads the log.
    */
   read(span: ReportSpan, after: string | null, signal: AbortSignal): AsyncIterable<readonly ReportRow<Row>[]>;
 }

@@ -1,7 +1,8 @@
 import type { ContentStore } from "../../content/content-store.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { progressOf } from "../../domain/job/job-view.ts";
-import { type EventLog, LogUnavailable, UndecodableEvent } from "../../event-log/event-log.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import { type EventLog, UndecodableEvent } from "../../event-log/event-log.ts";
 import { persistently } from "../../event-log/persistently.ts";
 import type { JobWork } from "../../workers/job-work.ts";
 import type { Lease } from "../../workers/lease.ts";
@@ -54,7 +55,7 @@ export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkByte
       if (end === "interrupted") return { kind: end };
       return { ...end, counts: countsOf(held, file.rows()) };
     } catch (failure) {
-      if (failure instanceof LogUnavailable && stopping.aborted) return { kind: "interrupted" };
+      if (failure instanceof Unavailable && stopping.aborted) return { kind: "interrupted" };
       throw failure;
     }
   },

@@ -17,7 +17,7 @@ export type ResultChunk = {
  * Holds files in pieces that are numbered from 0. A piece is stored once and never changed, so whoever goes on with a
  * file goes on behind what is stored, and a file has every row once however many write it.
  *
- * Every method throws LogUnavailable when the store cannot be reached within its deadline.
+ * Every method throws Unavailable when the store cannot be reached within its deadline.
  */
 export interface ResultStore {
   /** The most bytes of a piece. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { LogUnavailable } from "../../../src/event-log/event-log.ts";
+import { Unavailable } from "../../../src/domain/unavailable.ts";
 import { createJetStreamResultStore } from "../../../src/job-kinds/report/jetstream-result-store.ts";
 import { type ResultStore, ResultStoreFull } from "../../../src/job-kinds/report/result-store.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -69,7 +69,7 @@ describe("the store of results in JetStream", () => {
       () => other.put(result, 1, chunkOf("no")),
       () => other.erase(result, 0),
     ]) {
-      expect(await failureOf(call())).to.be.instanceOf(LogUnavailable);
+      expect(await failureOf(call())).to.be.instanceOf(Unavailable);
     }
     await nats.start();
     const found = await eventually(() => other.get(result, 0));

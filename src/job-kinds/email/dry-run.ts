@@ -1,12 +1,13 @@
-import { type Answer, json } from "../http/server/answer.ts";
-import { addressOf } from "../mail/address-of.ts";
-import { composeLetter } from "../mail/compose-letter.ts";
-import type { DkimSettings } from "../mail/dkim.ts";
-import type { Attachment } from "../mail/mailer.ts";
-import { messageIdOf } from "../mail/message-id.ts";
-import { unsubscribeUrl } from "../suppressions/unsubscribe-links.ts";
-import { readLetters } from "../templates/letters.ts";
-import type { JobDraft } from "./draft-job.ts";
+import type { JobContent } from "../../content/content-store.ts";
+import type { JobSettings } from "../../domain/job/events.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
+import { addressOf } from "../../mail/address-of.ts";
+import { composeLetter } from "../../mail/compose-letter.ts";
+import type { DkimSettings } from "../../mail/dkim.ts";
+import type { Attachment } from "../../mail/mailer.ts";
+import { messageIdOf } from "../../mail/message-id.ts";
+import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
+import { readLetters } from "../../templates/letters.ts";
 
 /** How the service sends its mails. */
 export type MailSettings = {
@@ -16,16 +17,24 @@ export type MailSettings = {
   readonly publicUrl: string | null;
 };
 
+/** A mailing that was asked for and is not made yet. */
+export type DraftOfMailing = {
+  readonly job: JobRef;
+  readonly settings: Pick<JobSettings, "total" | "duplicates">;
+  readonly mailing: JobContent;
+  readonly attachments: readonly Attachment[];
+};
+
 /** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
 export async function dryRun(
-  draft: JobDraft,
+  draft: DraftOfMailing,
   { mailFrom, dkim, publicUrl }: MailSettings,
   at: string,
-): Promise<Answer> {
+): Promise<object> {
   const { job, settings, mailing, attachments } = draft;
   const [recipient] = mailing.recipients;
   if (!recipient) throw new Error("A mailing without recipients came past its check.");
-  const { letter, personalFor } = readLetters(mailing, mailFrom, attachments satisfies readonly Attachment[]);
+  const { letter, personalFor } = readLetters(mailing, mailFrom, attachments);
   // One that unsubscribes nobody: whoever tries it out has mailed nobody yet.
   const link = mailing.unsubscribe && publicUrl !== null ? unsubscribeUrl(publicUrl, "example") : null;
   const personal = personalFor(recipient, link);
@@ -38,7 +47,7 @@ export async function dryRun(
     new Date(at),
   );
   const raw = Buffer.concat(message).toString();
-  return json({
+  return {
     dryRun: true,
     recipients: settings.total,
     duplicates: settings.duplicates,
@@ -55,7 +64,7 @@ export async function dryRun(
       raw,
     },
     warnings: warningsOf(html, text),
-  });
+  };
 }
 
 /** Gmail shows no more of a mail's HTML than this. */

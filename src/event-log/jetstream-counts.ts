@@ -1,4 +1,4 @@
-import { LogUnavailable } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 
 /**
  * A number of things as NATS tells it; null where it can be none. Releases up to 2.9 let what waits for a consumer run
@@ -7,9 +7,9 @@ import { LogUnavailable } from "../event-log/event-log.ts";
 export const countOf = (told: unknown): number | null =>
   typeof told === "number" && Number.isSafeInteger(told) && told >= 0 ? told : null;
 
-/** For what cannot go on without it: throws LogUnavailable, as what NATS counts anew mostly comes out right. */
+/** For what cannot go on without it: throws Unavailable, as what NATS counts anew mostly comes out right. */
 export function expectCount(told: unknown): number {
   const count = countOf(told ?? 0);
-  if (count === null) throw new LogUnavailable(`NATS has counted ${told} messages, which cannot be.`);
+  if (count === null) throw new Unavailable(`NATS has counted ${told} messages, which cannot be.`);
   return count;
 }
