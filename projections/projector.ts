@@ -30,14 +30,12 @@ export type ProjectionTarget = {
  */
 export type Projector = {
   readonly name: string;
-  /** Raised by whoever changes what the tables hold: older ones are then not touched until they are rebuilt. */
-  readonly version: number;
   /**
-   * The oldest version whose rows the queries of this release still understand: they answer from those while the rows
-   * are rebuilt. Whoever raises `version` decides anew. It says what the rows mean; where a column is missing they are
-   * not asked anyhow. Rows that an older release would misread get a table of another name.
+   * To be raised with every change of what the tables hold: rows of an older version are neither written nor read until
+   * they are rebuilt. Processes of an older release go on reading the new rows, as far as their columns go, so rows that
+   * an older release would misread get a table of another name.
    */
-  readonly readsBack: number;
+  readonly version: number;
   /** Columns that others write as well, by the name of the table: what stands in them is not of the log alone. */
   readonly alsoWritten?: Readonly<Record<string, readonly string[]>>;
   /** Columns and keys of each table, by its name without a suffix. */

@@ -11,8 +11,7 @@ import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
 /** Jobs that gave up, and what became of each. */
 export const deadLettersProjector: Projector = {
   name: "dead-letters",
-  version: 4,
-  readsBack: 1,
+  version: 1,
   tables: deadLetterTableDefinitions,
   views: {},
   isOfConcern: isDecisionOfConcern,

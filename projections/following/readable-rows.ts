@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import { asBinding } from "../../src/database/database.ts";
 import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
 import type { Projector } from "../projector.ts";
 import { readCheckpoint } from "./checkpoint.ts";
@@ -12,10 +11,11 @@ const notThere: ReadonlySet<unknown> = new Set([1054, 1176]);
 
 type Ask = (...args: never[]) => Promise<unknown>;
 
-type Readable = Pick<Projector, "name" | "version" | "readsBack" | "tables">;
+type Readable = Pick<Projector, "name" | "version">;
 
 /**
- * The same queries, which throw RowsOfOtherRelease instead of answering from rows that this release does not understand.
+ * The same queries, which throw RowsOfOtherRelease instead of answering from rows of an older release, or
+ * from rows of a newer one that lack what they ask for.
  * Costs a small query a second, beside the others.
  */
 export function onReadableRows<Queries extends Readonly<Record<keyof Queries, Ask>>>(
@@ -73,32 +73,12 @@ export function createRowsGuard(db: Knex, projector: Readable): RowsGuard {
   };
 }
 
-/** Rows of a newer release are asked: what an older one would misread has another name. */
+/** Rows of an older release are not read. Those of a newer one are: what this one would misread has another name. */
 async function whyNotToRead(db: Knex, projector: Readable): Promise<string | null> {
-  const { name, version, readsBack } = projector;
-  const checkpoint = await readCheckpoint(db, name);
-  if (checkpoint === null || checkpoint.version >= version) return null;
-  const isUnderstood = checkpoint.version >= readsBack && (await hasEveryColumn(db, projector));
-  return isUnderstood ? null : ofOtherVersion(projector, checkpoint.version);
+  const checkpoint = await readCheckpoint(db, projector.name);
+  const isOlder = checkpoint !== null && checkpoint.version < projector.version;
+  return isOlder ? ofOtherVersion(projector, checkpoint.version) : null;
 }
 
 const ofOtherVersion = ({ name, version }: Readable, found: number): string =>
   `The rows of ${name} are of version ${found}, this release reads ${version}. They are rebuilt in the background.`;
-
-async function hasEveryColumn(db: Knex, { tables }: Readable): Promise<boolean> {
-  const sql = `
-    SELECT table_name AS \`table\`, column_name AS \`column\` FROM information_schema.columns
-    WHERE table_schema = DATABASE() AND table_name IN (?)`;
-  const [rows] = (await db.raw(sql, [asBinding(Object.keys(tables))])) as [{ table: string; column: string }[]];
-  const found = new Set(rows.map(({ table, column }) => `${table}.${column}`));
-  return Object.entries(tables).every(([table, definition]) =>
-    columnsOf(definition).every((column) => found.has(`${table}.${column}`)),
-  );
-}
-
-/** Names of the columns in a definition, which has one of them, or a key, to a line. */
-export const columnsOf = (definition: string): readonly string[] =>
-  definition
-    .split("\n")
-    .map((line) => /^\s*`?([a-z][a-z0-9_]*)`? /.exec(line)?.[1])
-    .filter((column) => column !== undefined);

@@ -14,8 +14,7 @@ import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts"
 /** Every job as it stands: what the list, one job and its progress are answered from. */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 4,
-  readsBack: 3,
+  version: 1,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
   isOfConcern: () => true,

@@ -9,8 +9,7 @@ import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts"
 /** What happened to each recipient, attempt by attempt: history, so outcomes without effect are in it too. */
 export const logsProjector: Projector = {
   name: "logs",
-  version: 3,
-  readsBack: 1,
+  version: 1,
   tables: logTableDefinitions,
   views: logViewDefinitions,
   isOfConcern: (stored) => isOutcome(stored) || isErasure(stored),

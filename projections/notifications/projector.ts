@@ -16,8 +16,7 @@ import { notificationTableDefinitions, notificationTables } from "./tables.ts";
 /** What tells those who asked for jobs that they have ended. */
 export const notificationsProjector: Projector = {
   name: "notifications",
-  version: 2,
-  readsBack: 2,
+  version: 1,
   tables: notificationTableDefinitions,
   views: {},
   isOfConcern,

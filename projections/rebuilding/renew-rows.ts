@@ -9,9 +9,9 @@ const askAgainMs = 1_000;
 const sayAgainMs = 10_000;
 
 /**
- * Rebuilds the rows of a projection where they are of an older release, while those are served on: by whoever understands
- * them, and kept up to date by processes of that release where there still are any. False where there is nothing to do;
- * where another process is at it, true after a while.
+ * Rebuilds the rows of a projection where they are of an older release. Processes of that release, where some still run,
+ * keep the old rows up to date and answer from them meanwhile. False where there is nothing to do; where another process
+ * is at it, true after a while.
  */
 export async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promise<boolean> {
   const { projector, db, log, sources, announcements, logger } = setup;

@@ -11,8 +11,7 @@ import { recipientTableDefinitions, recipientTables } from "./tables.ts";
 /** Each recipient of each job as it stands, and what happened to it. */
 export const recipientsProjector: Projector = {
   name: "recipients",
-  version: 2,
-  readsBack: 2,
+  version: 1,
   tables: recipientTableDefinitions,
   views: {},
   isOfConcern,

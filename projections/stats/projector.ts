@@ -10,8 +10,7 @@ import { activities, type CountRow, createTally, type MinuteRow } from "./tally.
 /** How many jobs there are in which state, what is left of them to be sent, and what happened in which minute. */
 export const statsProjector: Projector = {
   name: "stats",
-  version: 4,
-  readsBack: 4,
+  version: 1,
   tables: statsTableDefinitions,
   views: {},
   isOfConcern: ({ event }) => canChangeCounts(event),

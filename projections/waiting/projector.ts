@@ -9,8 +9,7 @@ import { changesWaiting, waitingRowAfter } from "./waiting-row.ts";
 /** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */
 export const waitingProjector: Projector = {
   name: "waiting",
-  version: 3,
-  readsBack: 2,
+  version: 1,
   tables: waitingTableDefinitions,
   views: {},
   isOfConcern: changesWaiting,

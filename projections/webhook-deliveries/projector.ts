@@ -10,8 +10,7 @@ import { webhookDeliveriesTable, webhookDeliveryTableDefinitions } from "./table
 /** Who was told of which job, and whom it is tried again with. */
 export const webhookDeliveriesProjector: Projector = {
   name: "webhook-deliveries",
-  version: 2,
-  readsBack: 1,
+  version: 1,
   alsoWritten: { webhook_deliveries: ["due_at"] },
   tables: webhookDeliveryTableDefinitions,
   views: {},

@@ -12,7 +12,7 @@ removed. One message is one event: a CloudEvent in structured JSON. \`Nats-Msg-I
 
 A message may come twice, so know events by \`id\` (or by their sequence in the stream). Of a recipient's outcomes within a run the first
 final one counts. Types and versions that you do not know may come: leave them aside. A new version of a type has a new \`dataschema\`;
-what was written before stays as it was, so those of earlier releases are described here too, under names that end with their version.
+what was written before stays as it was, so every past version is described here too, under a name that ends with its number.
 
 No address, subject or body is in any event: recipients are named by their index in the job.`;
 

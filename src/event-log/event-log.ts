@@ -47,7 +47,7 @@ export type Cause = {
   readonly correlationId: string | null;
   /** The id of the event that this one follows from. */
   readonly causationId: string | null;
-  /** The trace that it belongs to, as W3C Trace Context writes it; null for none, as in events from before it was kept. */
+  /** The trace that it belongs to, as W3C Trace Context writes it; null for none. */
   readonly traceparent: string | null;
 };
 

@@ -76,10 +76,6 @@ const suppressionsConfig = (settings: StreamSettings): Partial<StreamConfig> & {
 /** Settings that an operator may change from one start to the next; all others are promises. */
 const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
 
-/** Earlier releases let one content of a job stand, and not the one that it replaces. */
-const isOfEarlierRelease = (key: keyof StreamConfig, found: unknown, expected: unknown): boolean =>
-  key === "max_msgs_per_subject" && found === 1 && expected === 2;
-
 /** Creates the streams, or checks the ones that are there; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
@@ -105,7 +101,7 @@ async function ensureStream(
     (key) => !isSame(found.config[key], config[key]),
   );
   const faults = differing
-    .filter((key) => !adjustable.includes(key) && !isOfEarlierRelease(key, found.config[key], config[key]))
+    .filter((key) => !adjustable.includes(key))
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
   if (faults.length > 0) {
     throw new UnfitStream(`The stream ${config.name} breaks a promise of the service:\n  ${faults.join("\n  ")}`);

@@ -8,7 +8,7 @@ export const toEventAnswer = ({ sequence, event, jobId, tenant, actor, tracepare
   jobId,
   tenant,
   actor,
-  // Left out of events from before it was kept.
+  // Left out where the event belongs to no trace.
   ...(traceparent === null ? {} : { traceparent }),
   data: event.data,
 });

@@ -35,7 +35,7 @@ export function eventVersions(
   };
 }
 
-/** What is no longer written, and decodes for ever. Nothing was released before version 1 of each type. */
+/** What is no longer written, and decodes for ever. None yet: every type is at its version 1. */
 export const pastVersions: Readonly<Record<string, readonly PastVersion[]>> = {};
 
 /** What this release reads and writes. */

@@ -64,8 +64,8 @@ const maxConvertedLength = 200_000;
 const conversionSteps = 0.2;
 
 /**
- * Reads the templates of a mailing. Whether it has any was found when it was accepted: a mailing from before that is
- * sent with its braces. Throws a PartFault.
+ * Reads the templates of a mailing. Its content says whether it has any, which was found when it was accepted: without
+ * that word it is sent as it is, braces and all. Throws a PartFault.
  */
 export function readLetters(content: JobContent, mailFrom: string, attachments: readonly Attachment[] = []): Letters {
   const { subject, html, replyTo, headers } = asMail(content);

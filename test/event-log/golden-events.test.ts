@@ -12,10 +12,8 @@ const golden = new URL("../golden/", import.meta.url);
 const recorded = (type: string, file: string) => JSON.parse(readFileSync(new URL(`${type}/${file}`, golden), "utf8"));
 
 function decode(message: { subject: string; data: object }): StoredEvent {
-  // Its type and priority stand where an event has them, and nothing else is asked of it. What was queued before there
-  // were other kinds of jobs than mailings does not say which it is.
-  const said = { ...message, data: { type: "email.send", ...message.data } };
-  const channel = channelOf(said as unknown as WaybillEvent);
+  // Its type and its data stand where an event has them, and nothing else is asked of it.
+  const channel = channelOf(message as unknown as WaybillEvent);
   const tenant = isOfService(channel) ? serviceTenant : "default";
   const place = { tenant, jobId: message.subject, channel };
   return decodeEnvelope(place, 1, Buffer.from(JSON.stringify(message))) as StoredEvent;

@@ -1,8 +1,6 @@
 import { expect } from "chai";
-import type { Knex } from "knex";
-import { allProjectors } from "../../projections/all-projectors.ts";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
-import { columnsOf, onReadableRows } from "../../projections/following/readable-rows.ts";
+import { onReadableRows } from "../../projections/following/readable-rows.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
@@ -54,27 +52,16 @@ describe("rows that are older than the code", () => {
     expect(rebuilt).to.have.length(1);
   });
 
-  it("are served where the queries still understand them, and else not at all", async () => {
+  it("are not served, while those of a newer release are, as far as their columns go", async () => {
     await liveTables(side);
     const count = async () => Number((await side.db("jobs").count({ rows: "*" }))[0]?.["rows"]);
     const asked = (projector: Projector) => onReadableRows(side.db, projector, { count }).count();
     expect(await asked(jobsProjector)).to.equal(3);
-    expect(await asked({ ...jobsProjector, version: version + 1, readsBack: version })).to.equal(3);
-    const misread = { ...jobsProjector, version: version + 1, readsBack: version + 1 };
-    expect(await failureOf(asked(misread))).to.be.instanceOf(RowsOfOtherRelease);
-    const lacking = { ...jobsProjector, version: version + 1, tables: { jobs: "\n  id INT,\n  shade INT" } };
-    expect(await failureOf(asked(lacking))).to.be.instanceOf(RowsOfOtherRelease);
-    // Those of a newer release: as far as their columns go.
+    expect(await failureOf(asked({ ...jobsProjector, version: version + 1 }))).to.be.instanceOf(RowsOfOtherRelease);
     await side.db(checkpointTable("jobs")).update({ version: version + 1 });
     expect(await asked(jobsProjector)).to.equal(3);
     const gone = onReadableRows(side.db, jobsProjector, { shade: async () => side.db("jobs").select("shade") });
     expect(await failureOf(gone.shade())).to.be.instanceOf(RowsOfOtherRelease);
-  });
-
-  it("are recognised by every column that the definitions name", async () => {
-    for (const [table, definition] of allProjectors.flatMap((projector) => Object.entries(projector.tables))) {
-      expect(columnsOf(definition), table).to.have.members(await columnsIn(side.db, table));
-    }
   });
 });
 
@@ -89,7 +76,7 @@ describe("the API on rows that are older than its code", () => {
     const { api, readSide } = both;
     const { jobId } = await readSide.mailing();
     await liveTables(readSide);
-    await readSide.db(checkpointTable("jobs")).update({ version: jobsProjector.readsBack - 1 });
+    await readSide.db(checkpointTable("jobs")).update({ version: version - 1 });
     const refused = await api.ask("GET", "/api/jobs");
     expect(refused.status).to.equal(503);
     expect(refused.body.type).to.match(/read-model-unavailable$/);
@@ -99,10 +86,3 @@ describe("the API on rows that are older than its code", () => {
     await eventually(async () => expect((await api.ask("GET", "/api/jobs")).body.data).to.have.length(1));
   });
 });
-
-async function columnsIn(db: Knex, table: string): Promise<readonly string[]> {
-  const sql =
-    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?";
-  const [rows] = (await db.raw(sql, [table])) as [{ name: string }[]];
-  return rows.map(({ name }) => name);
-}

@@ -99,7 +99,7 @@ describe("a mailing of which each recipient has words of their own", () => {
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal(["ada@example.com", "bob@example.com"]);
   });
 
-  it("is sent with its braces where it was accepted before there were templates", async () => {
+  it("is sent with its braces where its content does not say that it is a template", async () => {
     const job = await writeSide.createJob(["ada@example.com"], {}, { html: null, text: "Hello {{ name }}" });
     await ended(job);
     expect(textIn(mailTo("ada@example.com"), "text/plain")).to.equal("Hello {{ name }}");
