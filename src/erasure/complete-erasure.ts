@@ -5,8 +5,8 @@ import { eraseContent } from "../content/erase-content.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { eraseResult } from "../job-kinds/report/erase-result.ts";
 import type { ResultStore } from "../job-kinds/report/result-store.ts";
-import type { OutboxRequests } from "../outbox/outbox-requests.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
+import type { OutboxRequests } from "./outbox-requests.ts";
 import { withoutRecipients } from "./without-recipients.ts";
 
 export type ErasurePorts = {

@@ -2,7 +2,6 @@ import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { readStopped, type StoppedProjection } from "../../projections/following/projection-status.ts";
 import { findSchemaGap } from "../../projections/following/schema-gap.ts";
-import type { Role } from "../config.ts";
 import type { AppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogCanary } from "../event-log/jetstream-canary.ts";
@@ -21,7 +20,8 @@ export type WorkersView = {
 };
 
 export type ProbeDependencies = {
-  readonly roles: ReadonlySet<Role>;
+  /** Names of roles: the probes ask whether `api`, `projector` and `outbox` are among them. */
+  readonly roles: ReadonlySet<string>;
   readonly log: EventLog;
   readonly room: LogRoom;
   readonly canary: LogCanary;
