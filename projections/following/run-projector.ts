@@ -5,8 +5,10 @@ import type { Announcements } from "../../src/event-log/announcements.ts";
 import { type EventLog, isPassed, UndecodableEvent } from "../../src/event-log/event-log.ts";
 import type { Projector, Sources } from "../projector.ts";
 import { dropUnwanted } from "../rebuilding/kept-tables.ts";
-import { renewOlderRows } from "../rebuilding/renew-rows.ts";
-import { ensureTables } from "../rebuilding/table-set.ts";
+import { rebuild } from "../rebuilding/rebuild.ts";
+import { RebuildRefused } from "../rebuilding/rebuild-lock.ts";
+import { ensureTables, liveCheckpoint } from "../rebuilding/table-set.ts";
+import type { Progress } from "./catch-up.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
 import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
 import { UnprojectableEvent } from "./project-batch.ts";
@@ -17,6 +19,7 @@ import { findSchemaGap, SchemaIncomplete } from "./schema-gap.ts";
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 const askAgainMs = 1_000;
+const sayAgainMs = 10_000;
 const sayLiveAgainMs = 10_000;
 
 export type ProjectorSetup = {
@@ -88,6 +91,43 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
       }
     }
   }
+}
+
+/**
+ * Rebuilds the rows of a projection where they are of an older release. Processes of that release, where some still run,
+ * keep the old rows up to date and answer from them meanwhile. False where there is nothing to do; where another process
+ * is at it, true after a while.
+ */
+async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promise<boolean> {
+  const { projector, db, log, sources, announcements, logger } = setup;
+  const live = await liveCheckpoint(db, projector);
+  if (live === null || live.version >= projector.version) return false;
+  const about = { projection: projector.name, from: live.version, to: projector.version };
+  const onProgress = sayNowAndThen(({ sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
+    const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
+    logger.info({ ...about, ...progress }, "The rows of an older release are being rebuilt.");
+  });
+  const onRebuilt = (_: string, isKept: boolean): void => {
+    const remedy = isKept ? ' The old ones are kept until "waybill rebuild --confirm".' : "";
+    logger.info(about, `The rows of an older release were rebuilt.${remedy}`);
+  };
+  try {
+    await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
+  } catch (failure) {
+    if (!(failure instanceof RebuildRefused)) throw failure;
+    await pause(askAgainMs, undefined, { signal }).catch(() => {});
+  }
+  return true;
+}
+
+/** The first progress, and then one every ten seconds. */
+export function sayNowAndThen(say: (progress: Progress) => void): (progress: Progress) => void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return (progress) => {
+    if (performance.now() - saidAt < sayAgainMs) return;
+    saidAt = performance.now();
+    say(progress);
+  };
 }
 
 /** Throws SchemaIncomplete, which is waited out like a database that is away. */

@@ -1,7 +1,6 @@
-import type { JobError, JobSettings } from "../../src/domain/job/events.ts";
+import type { JobError, JobSettings, RecipientCounts } from "../../src/domain/job/events.ts";
 import type { JobLabels, JobRecord } from "../../src/domain/job/job-record.ts";
 import { type JobView, progressOf } from "../../src/domain/job/job-view.ts";
-import type { RecipientCounts } from "../../src/domain/recipients/ledger.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
 

@@ -1,12 +1,11 @@
 import { describeFailure } from "../../src/database/database-failure.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
 import type { ProjectionLogger } from "../following/outage-report.ts";
-import { isAlarm } from "../following/run-projector.ts";
+import { isAlarm, sayNowAndThen } from "../following/run-projector.ts";
 import type { Projector } from "../projector.ts";
 import { rebuild } from "./rebuild.ts";
 import { RebuildRefused } from "./rebuild-lock.ts";
 import { giveUp, type RebuildRequest, readRebuildRequests, strikeOff } from "./rebuild-requests.ts";
-import { sayNowAndThen } from "./renew-rows.ts";
 import type { RebuildSetup } from "./replace-live.ts";
 import { liveCheckpoint } from "./table-set.ts";
 

@@ -1,9 +1,272 @@
 import type { WaybillEvent } from "../event-log/event-log.ts";
 import type { EventType } from "../schemas/events.ts";
-import { jobExamples } from "./job-examples.ts";
-import { otherExamples } from "./other-examples.ts";
 
-export type Examples = { readonly [Type in EventType]: Extract<WaybillEvent, { type: Type }> };
+type Examples = { readonly [Type in EventType]: Extract<WaybillEvent, { type: Type }> };
 
-/** An event of every type: one that was added has to be shown. */
-export const examples: Examples = { ...jobExamples, ...otherExamples };
+const at = "2026-11-21T09:30:00.000Z";
+
+/** An event of every type, as a subscriber may receive it: the one that is recorded under test/golden. One that was added has to be shown. */
+export const examples: Examples = {
+  JobCreated: {
+    type: "JobCreated",
+    at,
+    data: {
+      type: "webhook.deliver",
+      priority: "high",
+      total: 250,
+      duplicates: 2,
+      contentSha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      requestSha256: "3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea",
+      scheduledAt: "2026-11-21T12:00:00.000Z",
+      notAfter: "2026-11-22T12:00:00.000Z",
+      maxAttempts: 4,
+      retryDelayMs: 30000,
+      onUnknown: "skip",
+      requeueOf: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0e",
+      groupSha256: "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc",
+    },
+  },
+  JobQueued: {
+    type: "JobQueued",
+    at,
+    data: { run: 1, attempt: 1, priority: "high", opening: 1, isCrowded: true, type: "webhook.deliver" },
+  },
+  JobStarted: { type: "JobStarted", at, data: { run: 1, attempt: 1, worker: "worker-1" } },
+  JobReleased: { type: "JobReleased", at, data: { run: 1, attempt: 1, worker: "worker-1" } },
+  JobRetryScheduled: {
+    type: "JobRetryScheduled",
+    at,
+    data: {
+      run: 1,
+      attempt: 2,
+      priority: "normal",
+      nextAttemptAt: "2026-11-21T09:31:00.000Z",
+      error: { code: "smtp-unavailable", message: "The mail server cannot be reached." },
+      type: "webhook.deliver",
+    },
+  },
+  JobPaused: { type: "JobPaused", at, data: { reason: "wrong subject" } },
+  JobResumed: {
+    type: "JobResumed",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      priority: "normal",
+      notBefore: "2026-11-21T12:00:00.000Z",
+      reason: "checked",
+      opening: 1,
+      groupSha256: null,
+      type: "webhook.deliver",
+    },
+  },
+  JobRescheduled: {
+    type: "JobRescheduled",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      opening: 1,
+      priority: "high",
+      groupSha256: null,
+      scheduledAt: "2026-11-21T12:00:00.000Z",
+      isPaused: false,
+      reason: "the offer begins later",
+      type: "webhook.deliver",
+    },
+  },
+  JobCompleted: {
+    type: "JobCompleted",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      counts: { total: 3, sent: 1, failed: 1, pending: 0, deferred: 0, unknown: 0, suppressed: 1 },
+    },
+  },
+  JobFailed: {
+    type: "JobFailed",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      error: { code: "too-many-failures", message: "2 of 3 recipients failed." },
+      counts: { total: 3, sent: 1, failed: 2, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
+    },
+  },
+  JobCancelled: { type: "JobCancelled", at, data: { reason: "sent by mistake" } },
+  JobRetried: {
+    type: "JobRetried",
+    at,
+    data: {
+      run: 2,
+      attempt: 1,
+      priority: "normal",
+      scope: "unsent",
+      reason: "mailbox is back",
+      groupSha256: null,
+      type: "webhook.deliver",
+    },
+  },
+  JobRequeued: {
+    type: "JobRequeued",
+    at,
+    data: { run: 1, asJobId: "6b1c0b52-0f1f-8c1a-9a3e-2f6f0c7a5d11", reason: "the mail server is back" },
+  },
+  DeadLetterIgnored: { type: "DeadLetterIgnored", at, data: { run: 2, reason: "the sale is over" } },
+  JobContentErased: {
+    type: "JobContentErased",
+    at,
+    data: {
+      recipients: [0, 4],
+      contentSha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      isRetired: false,
+      reason: "asked for by letter",
+    },
+  },
+  RecipientsClaimed: {
+    type: "RecipientsClaimed",
+    at,
+    data: { run: 1, attempt: 1, worker: "worker-1", recipients: [0, 1, 2] },
+  },
+  RecipientsReleased: { type: "RecipientsReleased", at, data: { run: 1, attempt: 1, recipients: [0, 1, 2] } },
+  RecipientSent: {
+    type: "RecipientSent",
+    at,
+    data: { run: 1, attempt: 1, recipient: 1, messageId: "<0.7f3c@waybill.localhost>", response: "250 2.0.0 OK" },
+  },
+  RecipientDeferred: {
+    type: "RecipientDeferred",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      recipient: 2,
+      error: {
+        code: "deferred",
+        message: "451 4.7.1 greylisted, try again later",
+        replyCode: 451,
+        statusCode: "4.7.1",
+      },
+    },
+  },
+  RecipientFailed: {
+    type: "RecipientFailed",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      recipient: 0,
+      error: { code: "rejected", message: "550 5.1.1 <…> mailbox unavailable", replyCode: 550, statusCode: "5.1.1" },
+    },
+  },
+  RecipientUnknown: {
+    type: "RecipientUnknown",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      recipient: 0,
+      error: {
+        code: "connection-lost",
+        message: "The connection was lost before the answer came.",
+        replyCode: null,
+        statusCode: null,
+      },
+    },
+  },
+  ResultStored: {
+    type: "ResultStored",
+    at,
+    data: {
+      run: 1,
+      attempt: 1,
+      of: "logs",
+      format: "csv",
+      chunks: 3,
+      rows: 4200,
+      bytes: 1048576,
+      sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    },
+  },
+  RecipientSuppressed: {
+    type: "RecipientSuppressed",
+    at,
+    data: { run: 1, attempt: 1, recipient: 0, reason: "unsubscribe" },
+  },
+  WebhookDelivered: {
+    type: "WebhookDelivered",
+    at,
+    data: {
+      deliveryId: "5f1c9a52-3f0e-8c5d-9a67-0d1e4b7f2c83",
+      endpoint: "0193a5e0-7000-7a4b-9f2e-000000000001",
+      type: "job.completed",
+      jobSequence: 8,
+      round: 1,
+      attempt: 1,
+      statusCode: 204,
+    },
+  },
+  WebhookFailed: {
+    type: "WebhookFailed",
+    at,
+    data: {
+      deliveryId: "5f1c9a52-3f0e-8c5d-9a67-0d1e4b7f2c83",
+      endpoint: "0193a5e0-7000-7a4b-9f2e-000000000001",
+      type: "job.completed",
+      jobSequence: 8,
+      round: 1,
+      attempt: 1,
+      statusCode: 503,
+      error: { code: "http-status", message: "The receiver answered 503." },
+      nextAttemptAt: "2026-11-21T09:30:05.000Z",
+    },
+  },
+  WebhookRedeliveryRequested: {
+    type: "WebhookRedeliveryRequested",
+    at,
+    data: {
+      deliveryId: "5f1c9a52-3f0e-8c5d-9a67-0d1e4b7f2c83",
+      endpoint: "0193a5e0-7000-7a4b-9f2e-000000000001",
+      type: "job.completed",
+      jobSequence: 8,
+      round: 2,
+    },
+  },
+  NotificationRead: { type: "NotificationRead", at, data: { run: 1 } },
+  AlertRaised: {
+    type: "AlertRaised",
+    at,
+    data: { alert: "failure-rate", value: 0.125, threshold: 0.05, windowSeconds: 900, about: null },
+  },
+  AlertCleared: {
+    type: "AlertCleared",
+    at,
+    data: { alert: "projection-lag", value: 0, threshold: 60, windowSeconds: null, about: "stats", raisedSequence: 17 },
+  },
+  LogSealed: {
+    type: "LogSealed",
+    at,
+    data: {
+      from: 1,
+      to: 10000,
+      count: 10000,
+      root: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+      previous: null,
+      keyId: "ef95e00dce5f4ce7",
+      publicKey: "MCowBQYDK2VwAyEAgH0mALXaYE+sg1y7v4D2YKZmpVKlsCIhl0DcgSePONM=",
+      signature: "yIUXEplw98nqXf7yIlU7WaiI5qUS5FVPjRKDdHBimIi8jaRPZFerWTixsQZUzKXtKmIkqQgxNOxwhKLtJ3j/CA==",
+    },
+  },
+  MessagePassed: {
+    type: "MessagePassed",
+    at,
+    data: {
+      sequence: 17,
+      subject: "jobs.acme.0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f.job",
+      sha256: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+      fault: "Unexpected end of JSON input",
+      reason: "Written by hand while the service was tried out",
+    },
+  },
+};

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { JobCommand } from "../domain/job/commands.ts";
-import { type JobRejection, type JobState, jobDecider } from "../domain/job/decider.ts";
+import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
+import type { JobRejection, JobState } from "../domain/job/state.ts";
 import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
 
 /** `sequence` is that of the job's last decision, the one just taken or an older one; 0 for a job that never was. */

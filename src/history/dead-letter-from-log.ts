@@ -6,9 +6,9 @@ import {
   decideDeadLetter,
   runDecidedAbout,
 } from "../domain/job/dead-letter.ts";
-import { isWholeErasure } from "../domain/job/erase-content.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import { noLabels } from "../domain/job/job-record.ts";
+import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "./job-from-log.ts";
 

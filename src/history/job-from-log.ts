@@ -1,8 +1,7 @@
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
-import { isWholeErasure } from "../domain/job/erase-content.ts";
 import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
-import { foldJobView } from "../domain/job/job-view.ts";
+import { foldJobView, isWholeErasure } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 

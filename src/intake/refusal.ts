@@ -1,4 +1,4 @@
-import type { JobRejection } from "../domain/job/decider.ts";
+import type { JobRejection } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Fault } from "../schemas/fault.ts";
 

@@ -1,6 +1,5 @@
-import { isWholeErasure } from "../domain/job/erase-content.ts";
 import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
-import { type EventOfJob, evolveJobView, foldJobView, type JobView } from "../domain/job/job-view.ts";
+import { type EventOfJob, evolveJobView, foldJobView, isWholeErasure, type JobView } from "../domain/job/job-view.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 
 /** The job as it was after an event of the log. */

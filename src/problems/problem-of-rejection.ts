@@ -1,4 +1,4 @@
-import type { JobRejection } from "../domain/job/decider.ts";
+import type { JobRejection } from "../domain/job/state.ts";
 import { type Problem, toProblem } from "./problem.ts";
 
 /** What the rules of a job refused. */

@@ -1,7 +1,6 @@
-import type { Trust } from "./check.ts";
+import type { LogSource, Trust } from "./check.ts";
 import { readSeal } from "./read-seal.ts";
 import { digestOfSeal, faultOfSeal, type StoredSeal } from "./seal.ts";
-import type { LogSource } from "./verify-log.ts";
 
 export type ChainFinding = {
   readonly kind: "seal" | "key" | "rewritten";

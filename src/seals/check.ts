@@ -1,3 +1,4 @@
+import type { LogMessage } from "../event-log/log-message.ts";
 /** One thing that was looked at, in words for people who know nothing of the machinery. */
 export type Check = {
   readonly ok: boolean;
@@ -12,6 +13,11 @@ export const passed = (what: string, detail: string): Check => ({ ok: true, what
 export const failed = (what: string, detail: string): Check => ({ ok: false, what, detail });
 
 export const allPassed = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok);
+
+/** A log that can be read twice: a stream, or a file that was exported from one. */
+export interface LogSource {
+  messages(afterSequence: number, which: "all" | "seals"): AsyncIterable<readonly LogMessage[]>;
+}
 
 /** What one may trust beside the thing that is checked. */
 export type Trust = {

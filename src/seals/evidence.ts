@@ -1,7 +1,7 @@
 import { sign } from "node:crypto";
 import type { ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
-import { isWholeErasure } from "../domain/job/erase-content.ts";
+import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";

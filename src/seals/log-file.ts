@@ -1,7 +1,7 @@
 import type { LogMessage } from "../event-log/log-message.ts";
+import type { LogSource } from "./check.ts";
 import { linesOf } from "./lines-of.ts";
 import { isSealSubject } from "./read-seal.ts";
-import type { LogSource } from "./verify-log.ts";
 
 export const logFileFormat = "waybill-log/1";
 

@@ -2,7 +2,7 @@ import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
 import { eventSchemas } from "../schemas/events.ts";
-import type { LogSource } from "./verify-log.ts";
+import type { LogSource } from "./check.ts";
 
 /** A message that readers of the log go on without, who decided so, and why. */
 export type PassedMessage = {

@@ -1,7 +1,8 @@
 import type { LogMessage } from "../event-log/log-message.ts";
-import type { LogFinding, LogSource } from "./verify-log.ts";
+import type { LogSource } from "./check.ts";
+import type { ChainFinding } from "./check-chain.ts";
 
-type Named = Pick<LogFinding, "message" | "sequences">;
+type Named = Pick<ChainFinding, "message" | "sequences">;
 
 const namedAtMost = 10;
 
@@ -11,7 +12,7 @@ const namedAtMost = 10;
  */
 export async function findSuspects(
   source: LogSource,
-  { from, to, message }: Pick<LogFinding, "from" | "to" | "message">,
+  { from, to, message }: Pick<ChainFinding, "from" | "to" | "message">,
 ): Promise<Named> {
   const suspects: number[] = [];
   const reasons = new Set<string>();

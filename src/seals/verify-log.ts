@@ -1,16 +1,11 @@
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
-import type { Trust } from "./check.ts";
+import type { LogSource, Trust } from "./check.ts";
 import { type ChainFinding, checkChain } from "./check-chain.ts";
 import { createGrowingTree } from "./merkle.ts";
 import { isPassSubject, type PassedMessage, readPassed } from "./passed-messages.ts";
 import { isSealSubject } from "./read-seal.ts";
 import type { StoredSeal } from "./seal.ts";
 import { findSuspects } from "./suspects.ts";
-
-/** A log that can be read twice: a stream, or a file that was exported from one. */
-export interface LogSource {
-  messages(afterSequence: number, which: "all" | "seals"): AsyncIterable<readonly LogMessage[]>;
-}
 
 export type LogFinding =
   | ChainFinding

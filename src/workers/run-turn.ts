@@ -1,7 +1,7 @@
 import { foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
-import type { JobState } from "../domain/job/decider.ts";
 import type { JobEvent, JobQueued, JobType } from "../domain/job/events.ts";
+import type { JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import { countRecipients, type Ledger } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";

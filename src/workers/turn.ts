@@ -1,6 +1,6 @@
-import type { JobError, JobSettings, Turn } from "../domain/job/events.ts";
+import type { JobError, JobSettings, RecipientCounts, Turn } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
-import type { Ledger, RecipientCounts } from "../domain/recipients/ledger.ts";
+import type { Ledger } from "../domain/recipients/ledger.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 
 /** What a worker holds while it does one attempt of a job. */

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type JobState, jobDecider } from "../../src/domain/job/decider.ts";
+import { jobDecider } from "../../src/domain/job/decider.ts";
 import { type EventOfJob, evolveJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import type { JobState } from "../../src/domain/job/state.ts";
 import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
 import { anyHistory, isDecision } from "../support/any-history.ts";
 import { completeJob } from "../support/examples.ts";

@@ -399,9 +399,9 @@ module.exports = {
     ),
     forbidden(
       "no-cycles",
-      "Files that import each other cannot be understood one at a time. Types alone may refer to each other.",
+      "Files that import each other cannot be understood one at a time, also where they import types alone.",
       {},
-      { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+      { circular: true },
     ),
     forbidden(
       "no-orphans",

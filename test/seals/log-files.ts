@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type LogMessage, leafHashOf } from "../../src/event-log/log-message.ts";
+import type { LogSource } from "../../src/seals/check.ts";
 import { logFileFormat, openLogFile, toLine } from "../../src/seals/log-file.ts";
 import { createGrowingTree } from "../../src/seals/merkle.ts";
 import { readSeal } from "../../src/seals/read-seal.ts";
 import { digestOfSeal, type StoredSeal, signSeal } from "../../src/seals/seal.ts";
 import type { SealKey } from "../../src/seals/seal-key.ts";
-import type { LogSource } from "../../src/seals/verify-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Writes messages down as an export holds them, whatever they are by now. */

@@ -1,5 +1,6 @@
-import { type JobState, jobDecider } from "../../src/domain/job/decider.ts";
+import { jobDecider } from "../../src/domain/job/decider.ts";
 import { foldJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import type { JobState } from "../../src/domain/job/state.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { isDecision } from "../support/any-history.ts";
 import type { Handover } from "./mail-world.ts";

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
-import { type JobState, jobDecider } from "../../src/domain/job/decider.ts";
+import { jobDecider } from "../../src/domain/job/decider.ts";
 import type { JobEvent, Opening, Turn } from "../../src/domain/job/events.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import type { JobState } from "../../src/domain/job/state.ts";
 import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
 import * as example from "./examples.ts";
 

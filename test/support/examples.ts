@@ -1,8 +1,7 @@
 import type { JobCommand } from "../../src/domain/job/commands.ts";
-import type { JobError, JobSettings } from "../../src/domain/job/events.ts";
+import type { JobError, JobSettings, RecipientCounts } from "../../src/domain/job/events.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { DeliveryError } from "../../src/domain/recipients/events.ts";
-import type { RecipientCounts } from "../../src/domain/recipients/ledger.ts";
 import type { JobRef, NewEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 
 /** When everything in an example happens, unless it says otherwise. */

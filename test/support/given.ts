@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { JobCommand } from "../../src/domain/job/commands.ts";
-import { type JobRejection, jobDecider } from "../../src/domain/job/decider.ts";
+import { jobDecider } from "../../src/domain/job/decider.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
+import type { JobRejection } from "../../src/domain/job/state.ts";
 
 type Story = { readonly when: (command: JobCommand) => Ending };
 

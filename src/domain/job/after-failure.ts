@@ -1,12 +1,7 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
-import type { JobCommand } from "./commands.ts";
-import type { JobRejection, JobState } from "./decider.ts";
-import type { JobEvent } from "./events.ts";
+import { accepted, rejected } from "../decider.ts";
+import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
 
-type Existing = Exclude<JobState, { status: "absent" }>;
 type Failed = Extract<JobState, { status: "failed" }>;
-type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
-type JobDecision = Decision<JobEvent, JobRejection>;
 
 /** Whoever was not sent belongs to the other job once there is one: to mail them from both would mail them twice. */
 export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {

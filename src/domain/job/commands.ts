@@ -1,6 +1,5 @@
 import type { Instant } from "../message.ts";
-import type { RecipientCounts } from "../recipients/ledger.ts";
-import type { Erasure, JobError, JobSettings, Opening, Priority, RetryScope, Turn } from "./events.ts";
+import type { Erasure, JobError, JobSettings, Opening, Priority, RecipientCounts, RetryScope, Turn } from "./events.ts";
 
 type Command<Type extends string, Data = unknown> = { readonly type: Type; readonly at: Instant } & Data;
 

@@ -1,6 +1,5 @@
 import type { Instant } from "../message.ts";
-import type { RecipientCounts } from "../recipients/ledger.ts";
-import type { JobError, JobEvent, JobType } from "./events.ts";
+import type { JobError, JobEvent, JobType, RecipientCounts } from "./events.ts";
 import type { JobLabels } from "./job-record.ts";
 
 /** `retried` by hand, `requeued` as another job, or `ignored`: somebody has decided what becomes of it. */

@@ -1,56 +1,12 @@
-import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
+import { accepted, type Decider, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import { ignore, requeue, retry } from "./after-failure.ts";
 import type { JobCommand } from "./commands.ts";
-import { abandon, type Erased, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
+import { abandon, erase, erasedAfter, nothingErased, settingsAfter } from "./erase-content.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
 import { hasEnded, pause, reschedule, resume } from "./hold-back.ts";
 import { endTakeovers, holdsLease, isSameTurn, release, start, takeoversOnStart } from "./lease.ts";
-
-type Waiting = "pending" | "scheduled" | "retrying";
-type Ended = "completed" | "cancelled";
-
-/** `attempt` is the one that is being made, or that comes next. */
-type Known = Turn &
-  Opening & {
-    readonly settings: JobSettings;
-    readonly hasStarted: boolean;
-    readonly erased: Erased;
-    /** How often the attempt was taken over: see mostTakeovers. */
-    readonly takeovers: number;
-  };
-
-export type JobState =
-  /** `isAbandoned`: content was stored for a job that was never created; it is erased, and the id is used no more. */
-  | { readonly status: "absent"; readonly isAbandoned: boolean }
-  | (Known & { readonly status: Waiting | "paused" | Ended })
-  /** Released, it is nobody's, and is handed out again. */
-  | (Known & { readonly status: "processing"; readonly worker: string; readonly isReleased: boolean })
-  /** What was decided about the dead letter of the run. */
-  | (Known & { readonly status: "failed"; readonly requeuedAs: string | null; readonly isIgnored: boolean });
-
-type Existing = Exclude<JobState, { status: "absent" }>;
-type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
-type JobDecision = Decision<JobEvent, JobRejection>;
-
-export type JobRejection =
-  | { readonly code: "job-not-found" | "idempotency-key-reused" | "dead-letter-not-found" }
-  | {
-      readonly code:
-        | "job-has-ended"
-        | "job-has-not-ended"
-        | "job-has-started"
-        | "content-erased"
-        | "job-not-failed"
-        | "job-requeued"
-        | "job-not-paused"
-        | "turn-not-open"
-        | "too-many-takeovers"
-        | "lease-lost";
-      readonly currentStatus: Existing["status"];
-    }
-  | { readonly code: "scheduled-too-late"; readonly scheduledAt: Instant; readonly notAfter: Instant }
-  | { readonly code: "dead-letter-closed"; readonly currentStatus: "requeued" | "retried" };
+import type { CommandOf, Existing, JobDecision, JobRejection, JobState, Known } from "./state.ts";
 
 export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> = {
   initialState: { status: "absent", isAbandoned: false },

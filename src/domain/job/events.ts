@@ -1,5 +1,4 @@
 import type { Instant, Message } from "../message.ts";
-import type { RecipientCounts } from "../recipients/ledger.ts";
 
 /** A kind of job, `email.send` say. A newer release may have made one that this one does not know: it reads it all the same. */
 export type JobType = string;
@@ -10,6 +9,18 @@ export type RetryScope = "failed" | "unknown" | "unsent";
 
 /** Why a job or an attempt ended badly. `code` is stable, `message` is for people and names no recipient. */
 export type JobError = { readonly code: string; readonly message: string };
+
+/** How the recipients of a job stand: they add up to `total`. `pending` also counts recipients whose mail is on its way. */
+export type RecipientCounts = {
+  readonly total: number;
+  readonly sent: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly deferred: number;
+  readonly unknown: number;
+  /** Not mailed, as they are on the suppression list: neither sent nor failed. */
+  readonly suppressed: number;
+};
 
 /** What the log keeps of a request: no subject, no body, no address. Those are content, found by digest. */
 export type JobSettings = {

@@ -1,12 +1,6 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
+import { accepted, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
-import type { JobCommand } from "./commands.ts";
-import type { JobRejection, JobState } from "./decider.ts";
-import type { JobEvent } from "./events.ts";
-
-type Existing = Exclude<JobState, { status: "absent" }>;
-type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
-type JobDecision = Decision<JobEvent, JobRejection>;
+import type { CommandOf, Existing, JobDecision } from "./state.ts";
 
 export function pause(command: CommandOf<"PauseJob">, state: Existing): JobDecision {
   if (state.status === "paused") return accepted();

@@ -1,6 +1,5 @@
 import type { Instant } from "../message.ts";
-import type { RecipientCounts } from "../recipients/ledger.ts";
-import type { JobError, JobType, Priority } from "./events.ts";
+import type { JobError, JobType, Priority, RecipientCounts } from "./events.ts";
 import { type JobStatus, type JobView, progressOf } from "./job-view.ts";
 
 /** The part of a job's content that is shown with it; null and empty once it was erased. */

@@ -1,18 +1,11 @@
 import type { Instant } from "../message.ts";
 import type { NotificationEvent } from "../notifications/events.ts";
 import type { RecipientEvent } from "../recipients/events.ts";
-import {
-  beginRunInLedger,
-  countRecipients,
-  emptyLedger,
-  type Ledger,
-  type RecipientCounts,
-  recordInLedger,
-} from "../recipients/ledger.ts";
+import { beginRunInLedger, countRecipients, emptyLedger, type Ledger, recordInLedger } from "../recipients/ledger.ts";
 import type { ResultEvent } from "../result/events.ts";
 import type { WebhookEvent } from "../webhooks/events.ts";
 import { settingsAfter } from "./erase-content.ts";
-import type { JobError, JobEvent, JobQueued, JobSettings } from "./events.ts";
+import type { JobError, JobEvent, JobQueued, JobSettings, RecipientCounts } from "./events.ts";
 
 export const jobStatuses = [
   "pending",
@@ -184,3 +177,7 @@ const isNextTurn = (view: JobView, { run, attempt, opening }: JobQueued["data"])
   run === view.run && attempt === view.attempt + 1 && opening === view.opening;
 
 const ended = (view: JobView, at: Instant): JobView => ({ ...view, completedAt: at, nextAttemptAt: null });
+
+/** Whether it leaves nothing of what was sent and to whom. */
+export const isWholeErasure = (event: EventOfJob): boolean =>
+  event.type === "JobContentErased" && event.data.recipients === null;

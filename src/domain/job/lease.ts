@@ -1,13 +1,9 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
+import { accepted, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
-import type { JobCommand } from "./commands.ts";
-import type { JobRejection, JobState } from "./decider.ts";
-import type { JobEvent, Opening, Turn } from "./events.ts";
+import type { Opening, Turn } from "./events.ts";
+import type { CommandOf, Existing, JobDecision } from "./state.ts";
 
-type Existing = Exclude<JobState, { status: "absent" }>;
-type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
 type OfWorker = Turn & { readonly worker: string };
-type JobDecision = Decision<JobEvent, JobRejection>;
 
 /**
  * So often within one attempt a job is taken over from a worker that died or broke off. A job that ends each of its

@@ -1,6 +1,5 @@
-import type { JobError, JobEvent } from "../job/events.ts";
+import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
 import type { Instant } from "../message.ts";
-import type { RecipientCounts } from "../recipients/ledger.ts";
 import { toldTypes, type WebhookType } from "../webhooks/events.ts";
 import type { NotificationEvent } from "./events.ts";
 

@@ -1,17 +1,5 @@
-import type { JobEvent, OnUnknown, RetryScope } from "../job/events.ts";
+import type { JobEvent, OnUnknown, RecipientCounts, RetryScope } from "../job/events.ts";
 import type { RecipientEvent } from "./events.ts";
-
-/** They add up to `total`. `pending` also counts recipients whose mail is on its way. */
-export type RecipientCounts = {
-  readonly total: number;
-  readonly sent: number;
-  readonly failed: number;
-  readonly pending: number;
-  readonly deferred: number;
-  readonly unknown: number;
-  /** Not mailed, as they are on the suppression list: neither sent nor failed. */
-  readonly suppressed: number;
-};
 
 /** One byte a recipient, so that a ledger can be kept in a row of a table. The values are stored: never change one. */
 export const cell = {

@@ -1,4 +1,5 @@
-import { cell, type RecipientCounts } from "./ledger.ts";
+import type { RecipientCounts } from "../job/events.ts";
+import { cell } from "./ledger.ts";
 
 /** What stands of a recipient, in the words of its job's progress: whoever counts these comes to the same counters. */
 export type RecipientStatus = Exclude<keyof RecipientCounts, "total">;

@@ -1,7 +1,9 @@
 import { type Static, Type } from "typebox";
+import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toNotificationAnswer } from "../routes/notifications.ts";
+import { runId } from "../routes/run-ref.ts";
+import { jobPath } from "./job-answer.ts";
 import { count, error, instant, jobId, named, ordinal, orNull, pageOf, progress, text } from "./parts.ts";
 import type { toDeliveryAnswer, toEndpointAnswer, toSecretAnswer } from "./webhook-answer.ts";
 
@@ -56,6 +58,18 @@ export const notification = named("Notification", {
 });
 
 export const notificationPage = pageOf("NotificationPage", notification);
+
+export const toNotificationAnswer = (notification: NotificationRecord, base: string) => ({
+  id: runId(notification.jobId, notification.run),
+  jobId: notification.jobId,
+  run: notification.run,
+  type: notification.type,
+  progress: notification.progress,
+  error: notification.error,
+  createdAt: notification.createdAt,
+  readAt: notification.readAt,
+  links: { job: jobPath(base, notification.jobId) },
+});
 
 type Secret = ReturnType<typeof toSecretAnswer>;
 

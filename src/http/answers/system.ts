@@ -1,12 +1,13 @@
 import { type Static, Type } from "typebox";
+import type { ReadModelState } from "../../../projections/read-models.ts";
 import type { toShownKey } from "../../access/key-ring.ts";
 import { scopes } from "../../access/scopes.ts";
+import type { MessagePassed } from "../../domain/log/events.ts";
+import type { StoredEvent } from "../../event-log/event-log.ts";
 import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { WorkerState } from "../../workers/roll-call.ts";
-import type { toReadModelAnswer, toRequestAnswer } from "../routes/read-models.ts";
-import type { toPassedAnswer } from "../routes/system.ts";
 import { count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const stream = named("Stream", {
@@ -82,6 +83,34 @@ export const readModelList = named("ReadModelList", {
   lastSequence: orNull(count),
   data: Type.Array(readModel),
   nextCursor: Type.Null(),
+});
+
+export const toPassedAnswer = ({ event: { at, data }, actor }: StoredEvent<MessagePassed>) => ({
+  ...data,
+  passedAt: at,
+  passedBy: actor,
+});
+
+export const toReadModelAnswer = (state: ReadModelState) => ({
+  name: state.projection,
+  version: state.version,
+  // A rebuild that was killed left its word behind; whoever holds the lock is at it.
+  status: state.isAtWork ? ("rebuilding" as const) : state.status,
+  error: state.error,
+  stoppedAtSequence: state.stoppedAtSequence,
+  live: toRows(state.live),
+  next: toRows(state.next),
+  kept: toRows(state.kept),
+  request: state.request && toRequestAnswer(state.request),
+});
+
+const toRows = (checkpoint: ReadModelState["live"]) =>
+  checkpoint && { version: checkpoint.version, sequence: checkpoint.sequence };
+
+export const toRequestAnswer = ({ requestedAt, requestedBy, error }: NonNullable<ReadModelState["request"]>) => ({
+  requestedAt,
+  requestedBy,
+  error,
 });
 
 true satisfies SameShape<Static<typeof stream>, StreamSize>;

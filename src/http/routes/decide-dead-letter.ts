@@ -1,5 +1,5 @@
 import { handleCommand } from "../../commands/handle-command.ts";
-import type { JobRejection } from "../../domain/job/decider.ts";
+import type { JobRejection } from "../../domain/job/state.ts";
 import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
 import { findAccepted } from "../../intake/accept-job.ts";
 import { jobIdOfRequeue } from "../../intake/derived-job-id.ts";

@@ -2,8 +2,7 @@ import type { NotificationListOptions } from "../../../projections/notifications
 import type { NotificationEvent } from "../../domain/notifications/events.ts";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
-import { jobPath } from "../answers/job-answer.ts";
-import { notificationPage, notification as notificationSchema } from "../answers/notices.ts";
+import { notificationPage, notification as notificationSchema, toNotificationAnswer } from "../answers/notices.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { refuse, refuseFaults } from "../server/problem.ts";
 import { flag, type Parameters, whole } from "../server/query.ts";
@@ -11,7 +10,7 @@ import { toCause } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
-import { runId, toRunRef } from "./run-ref.ts";
+import { toRunRef } from "./run-ref.ts";
 
 type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
 
@@ -92,15 +91,3 @@ async function markRead(
 
 const answer = (notification: NotificationRecord, base: string, sequence: number): Answer =>
   json(toNotificationAnswer(notification, base), { "Event-Sequence": String(sequence) });
-
-export const toNotificationAnswer = (notification: NotificationRecord, base: string) => ({
-  id: runId(notification.jobId, notification.run),
-  jobId: notification.jobId,
-  run: notification.run,
-  type: notification.type,
-  progress: notification.progress,
-  error: notification.error,
-  createdAt: notification.createdAt,
-  readAt: notification.readAt,
-  links: { job: jobPath(base, notification.jobId) },
-});

@@ -1,5 +1,4 @@
-import type { ReadModelState } from "../../../projections/read-models.ts";
-import { readModelList, rebuildRequest } from "../answers/system.ts";
+import { readModelList, rebuildRequest, toReadModelAnswer, toRequestAnswer } from "../answers/system.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { refuse } from "../server/problem.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
@@ -65,25 +64,3 @@ async function askForRebuild(
   logger.info({ projection, actor, requestId }, "a rebuild was asked for");
   return json(toRequestAnswer(request), {}, 202);
 }
-
-export const toReadModelAnswer = (state: ReadModelState) => ({
-  name: state.projection,
-  version: state.version,
-  // A rebuild that was killed left its word behind; whoever holds the lock is at it.
-  status: state.isAtWork ? ("rebuilding" as const) : state.status,
-  error: state.error,
-  stoppedAtSequence: state.stoppedAtSequence,
-  live: toRows(state.live),
-  next: toRows(state.next),
-  kept: toRows(state.kept),
-  request: state.request && toRequestAnswer(state.request),
-});
-
-const toRows = (checkpoint: ReadModelState["live"]) =>
-  checkpoint && { version: checkpoint.version, sequence: checkpoint.sequence };
-
-export const toRequestAnswer = ({ requestedAt, requestedBy, error }: NonNullable<ReadModelState["request"]>) => ({
-  requestedAt,
-  requestedBy,
-  error,
-});

@@ -1,7 +1,5 @@
 import { toShownKey } from "../../access/key-ring.ts";
-import type { MessagePassed } from "../../domain/log/events.ts";
-import type { StoredEvent } from "../../event-log/event-log.ts";
-import { system as systemSchema } from "../answers/system.ts";
+import { system as systemSchema, toPassedAnswer } from "../answers/system.ts";
 import { json } from "../server/answer.ts";
 import { route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -32,9 +30,3 @@ export const systemRoute = ({ system, log }: Pick<RouteDependencies, "system" | 
       return json({ streams, consumers, workers, keys: keys.map(toShownKey), passed: passes.map(toPassedAnswer) });
     },
   });
-
-export const toPassedAnswer = ({ event: { at, data }, actor }: StoredEvent<MessagePassed>) => ({
-  ...data,
-  passedAt: at,
-  passedBy: actor,
-});

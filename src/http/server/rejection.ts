@@ -1,4 +1,4 @@
-import type { JobRejection } from "../../domain/job/decider.ts";
+import type { JobRejection } from "../../domain/job/state.ts";
 import { problemOfRejection } from "../../problems/problem-of-rejection.ts";
 import type { Answer } from "./answer.ts";
 import { answerProblem } from "./problem.ts";

@@ -1,5 +1,5 @@
 import { foldDecisions } from "../../commands/handle-command.ts";
-import type { JobState } from "../../domain/job/decider.ts";
+import type { JobState } from "../../domain/job/state.ts";
 import type { ResultEvent } from "../../domain/result/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../event-log/event-log.ts";
 import type { ResultRef, ResultStore } from "./result-store.ts";

@@ -1,4 +1,4 @@
-import type { RecipientCounts } from "../../../domain/recipients/ledger.ts";
+import type { RecipientCounts } from "../../../domain/job/events.ts";
 import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
 import { figure } from "../reading/words.ts";
 

@@ -1,5 +1,5 @@
+import type { RecipientCounts } from "../../../domain/job/events.ts";
 import { type EventOfJob, foldJobView, type JobView, progressOf } from "../../../domain/job/job-view.ts";
-import type { RecipientCounts } from "../../../domain/recipients/ledger.ts";
 import type { EventAnswer } from "../api/answers.ts";
 
 export type JobAt = Pick<JobView, "status" | "run" | "attempt" | "error" | "nextAttemptAt"> & {
