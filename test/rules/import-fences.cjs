@@ -1,411 +1,205 @@
 /**
- * Who may import whom. Every folder names what it may use of the others and of npm; Node's own modules are open to all
- * but the domain. What is not named is forbidden.
+ * Who may import whom: a row for each folder, from the top of the service to its ground, with the folders and the packages
+ * that it may import. A folder imports only what stands below it, so that no import leads upwards. Node's own modules are
+ * open to all but the domain. What is not named is forbidden.
  */
-
-const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
-const file = (folder, ...names) => `^src/${folder}/(${names.join("|")})\\.ts$`;
-
-const domain = "^src/domain/";
-const dashboardUi = "^src/dashboard/ui/";
-const schemas = "^src/schemas/";
-const commands = "^src/commands/";
-const history = "^src/history/";
-
-// The ports, each with the words that belong to it; adapters are left out.
-const logPort = file(
-  "event-log",
-  "event-log",
-  "log-message",
-  "log-room",
-  "log-gauge",
-  "announcements",
-  "delivery",
-  "persistently",
-  "traceparent",
-  "observe-appends",
-);
-const contentPort = file("content", "content-store", "encode-content", "load-attachments");
-const queuePort = file("work-queue", "work-queue");
-const feedPort = file("scheduler", "decision-feed", "act-on-decisions");
-const rollCallPort = file("workers", "roll-call");
-const waitingPort = file("scheduler", "waiting-list");
-const templates = "^src/templates/";
-const mailPort = "^src/mail/(?!smtp-)[^/]*\\.ts$";
-
-/** Who may call: what others ask of it, without what speaks to NATS. */
-const accessPort = "^src/access/(?!jetstream-)[^/]*\\.ts$";
-
-/** What makes jobs of requests, whoever brings them, and how it says that one is refused. */
-const acceptance = "^src/acceptance/";
-const problems = "^src/problems/";
-/** A kind of job is one file, which brings together what is asked for with what is done. */
-const jobKinds = "^src/job-kinds/";
-const pollLoop = "^src/poll-loop\\.ts$";
-
-const sealWitnessPort = file("seals", "seal-witness");
-const sealsPort = "^src/seals/(?!jetstream-)[^/]*\\.ts$";
-
-/** All of webhooks but what speaks to NATS and over the network. */
-const webhooksPort = "^src/webhooks/(?!(jetstream|http)-)[^/]*\\.ts$";
-const dueDeliveriesPort = file("webhooks", "due-deliveries");
-
-/** Who is never mailed: all of it but what speaks to NATS. */
-const suppressionsPort = "^src/suppressions/(?!jetstream-)[^/]*\\.ts$";
-const suppressionStorePort = file("suppressions", "suppression-store");
-
-/** What reports are made of, and where their files are kept. */
-const reportSourcePort = file("reports", "report-source");
-const resultStorePort = file("reports", "result-store");
-/** What stands in rows that were dealt with. */
-const outboxRequestsPort = file("outbox", "outbox-requests");
-const outboxGaugePort = file("outbox", "outbox-gauge");
-
-/** What erases, and what it asks a read model. */
-const erasure = "^src/erasure/";
-const endedJobsPort = file("erasure", "ended-jobs");
-
-const portFiles = [
-  endedJobsPort,
-  file("event-log", "event-log", "log-room", "log-gauge", "announcements", "delivery"),
-  file("content", "content-store"),
-  queuePort,
-  feedPort,
-  waitingPort,
-  dueDeliveriesPort,
-  suppressionStorePort,
-  reportSourcePort,
-  resultStorePort,
-  outboxRequestsPort,
-  outboxGaugePort,
-  file("webhooks", "safe-post"),
-  file("mail", "mailer"),
-  file("workers", "lease-probe"),
+const table = [
+  ["main.ts", "cli config.ts"],
+  [
+    "cli",
+    "roles standalone config.ts health projections seals webhooks client content access event-log signed-post nats mail database domain lifecycle.ts logger.ts release.ts",
+    "commander pino",
+  ],
+  // What a process is made of: here alone the adapters meet the ports.
+  [
+    "roles",
+    "standalone metrics config.ts http alerts health outbox projections erasure job-kinds webhooks live seals suppressions workers access asyncapi content scheduler signed-post event-log mail nats database dashboard api-reference domain lifecycle.ts logger.ts poll-loop.ts",
+    "knex pino",
+  ],
+  ["standalone", "config.ts", "mysql2 smtp-server"],
+  ["config.ts", "alerts webhooks seals suppressions access signed-post nats mail schemas setting-reader.ts"],
+  ["metrics", "http health outbox projections workers event-log mail domain release.ts", "prom-client"],
+  [
+    "http",
+    "health problems projections erasure intake job-kinds live webhooks seals suppressions templates workers access commands content history event-log signed-post mail schemas database domain logger.ts",
+    "koa @koa/router koa__router koa-body pino typebox uuid",
+  ],
+  ["health", "projections workers event-log nats mail domain logger.ts", "mysql2 knex pino nats"],
+  ["alerts", "projections webhooks event-log signed-post nats mail schemas domain"],
+  [
+    "outbox",
+    "problems erasure intake access content event-log signed-post schemas database domain poll-loop.ts",
+    "knex",
+  ],
+  ["problems", "intake event-log schemas domain"],
+  [
+    "projections",
+    "erasure job-kinds webhooks seals scheduler content event-log database migrations domain",
+    "knex mysql2",
+  ],
+  ["erasure", "job-kinds suppressions commands content scheduler event-log nats domain poll-loop.ts", "nats"],
+  ["intake", "job-kinds commands content access event-log signed-post schemas domain", "typebox uuid"],
+  [
+    "job-kinds",
+    "webhooks templates suppressions workers access commands content history event-log signed-post mail schemas nats domain",
+    "typebox nats",
+  ],
+  ["live", "history content event-log domain"],
+  [
+    "webhooks",
+    "history scheduler access content event-log signed-post schemas nats domain poll-loop.ts",
+    "nats typebox uuid",
+  ],
+  ["templates", "content mail domain", "liquidjs html-to-text"],
+  ["seals", "content event-log signed-post mail schemas nats domain", "nats typebox"],
+  ["suppressions", "access event-log schemas nats domain", "nats typebox csv-parse"],
+  ["workers", "commands content event-log mail nats domain", "nats"],
+  ["history", "content event-log domain"],
+  ["access", "event-log mail schemas nats domain", "nats typebox"],
+  ["asyncapi", "event-log schemas domain", "typebox"],
+  ["commands", "event-log domain"],
+  ["content", "event-log nats domain", "nats"],
+  ["scheduler", "event-log nats domain poll-loop.ts"],
+  ["event-log", "schemas nats domain", "nats"],
+  ["client", "schemas", "csv-parse"],
+  ["signed-post", "schemas domain", "cockatiel ipaddr\\.js"],
+  ["mail", "domain", "nodemailer cockatiel"],
+  // NATS without Waybill; of the domain it knows the error that ports throw when a server is away.
+  ["nats", "domain", "nats"],
+  ["database", "", "knex mysql2"],
+  ["schemas", "domain", "ajv ajv-formats typebox"],
+  ["logger.ts", "", "pino pino-pretty"],
+  ["migrations", "", "knex"],
+  ["dashboard", ""],
+  ["api-reference", ""],
+  ["domain", ""],
+  ["setting-reader.ts", ""],
+  ["lifecycle.ts", ""],
+  ["poll-loop.ts", ""],
+  ["release.ts", ""],
 ];
 
-const anAdapterOfNats = "^src/[^/]+/jetstream-[^/]*\\.ts$";
-const readSideForHttp =
-  "^projections/([^/]+/queries|jobs/(cursor|list-options)|read-position|read-models|projection-lag|database-failure)\\.ts$";
-
-/** Files under `src/<folder>/` import each other, Node's modules, and what is named. */
-const fence = (folder, ...mayImport) => ({
-  name: `fence-of-${folder}`,
-  comment: `src/${folder} imports something that the table in this file does not give it.`,
-  severity: "error",
-  from: { path: `^src/${folder}/`, pathNot: anAdapterOfNats },
-  to: { pathNot: [`^src/${folder}/`, ...mayImport], dependencyTypesNot: ["core"] },
-});
+const production = "^(src|projections|migrations)/";
+const dashboardUi = "^src/dashboard/ui/";
+/** What speaks to one technology stands beside the port that it serves, with the technology's name in front. */
+const adapters = "^src/[^/]+/(report/)?((jetstream|mysql|smtp)-[^/]*|http-safe-post)\\.ts$";
+const npm = (names) => `(^|/)node_modules/(@types/)?(${names.replaceAll(" ", "|")})/`;
+const wordsOf = (text) => text.split(" ").filter(Boolean);
+const pathOf = (name) => {
+  if (name.endsWith(".ts")) return `^src/${name.replace(".", "\\.")}$`;
+  return name === "projections" || name === "migrations" ? `^${name}/` : `^src/${name}/`;
+};
 
 const forbidden = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
+const fences = table.map(([name, below, packages = ""], row) => {
+  const lower = new Set(table.slice(row + 1).map(([folder]) => folder));
+  const upwards = wordsOf(below).filter((folder) => !lower.has(folder));
+  if (upwards.length > 0) throw new Error(`${name} may import ${upwards.join(", ")}, which must stand below it`);
+  return forbidden(
+    `fence-of-${name.replace(".ts", "")}`,
+    `${name} imports something that its row in test/rules/import-fences.cjs does not name.`,
+    { path: pathOf(name), pathNot: dashboardUi },
+    {
+      pathNot: [pathOf(name), ...wordsOf(below).map(pathOf), ...(packages === "" ? [] : [npm(packages)])],
+      ...(name === "domain" ? {} : { dependencyTypesNot: ["core"] }),
+    },
+  );
+});
+
 module.exports = {
   forbidden: [
+    ...fences,
     forbidden(
-      "fence-of-domain",
-      "The domain is pure: it imports nothing but itself, not even from Node.",
-      { path: domain },
-      { pathNot: domain },
-    ),
-    fence("schemas", domain, npm("ajv", "ajv-formats", "typebox")),
-    fence("event-log", domain, schemas),
-    fence("content", domain, logPort),
-    fence("access", domain, schemas, logPort, file("mail", "address-of"), npm("typebox")),
-    fence("commands", domain, logPort),
-    fence("client", file("schemas", "email-address"), npm("csv-parse")),
-    fence("suppressions", domain, schemas, logPort, file("access", "auth-mode"), npm("typebox", "csv-parse")),
-    fence("doctor", file("mail", "mailer"), file("event-log", "server-version"), npm("mysql2")),
-    fence("history", domain, logPort, contentPort),
-    fence(
-      "erasure",
-      domain,
-      logPort,
-      file("suppressions", "suppression-list"),
-      contentPort,
-      file("content", "erase-content"),
-      commands,
-      pollLoop,
-      feedPort,
-      resultStorePort,
-      outboxRequestsPort,
-      file("reports", "erase-result"),
-    ),
-    fence(
-      "seals",
-      domain,
-      schemas,
-      logPort,
-      contentPort,
-      file("mail", "mailer"),
-      file("webhooks", "safe-post", "secret", "signed-post"),
-      npm("typebox"),
-    ),
-    fence("work-queue", domain, logPort),
-    fence("scheduler", domain, logPort, file("event-log", "subjects"), commands, pollLoop),
-    fence(
-      "webhooks",
-      pollLoop,
-      domain,
-      schemas,
-      logPort,
-      contentPort,
-      feedPort,
-      history,
-      file("access", "tenant"),
-      npm("cockatiel", "ipaddr\\.js", "typebox", "uuid"),
-    ),
-    fence("mail", domain, npm("nodemailer"), npm("cockatiel")),
-    fence("templates", contentPort, file("mail", "mailer"), npm("liquidjs", "html-to-text")),
-    fence(
-      "workers",
-      domain,
-      logPort,
-      contentPort,
-      queuePort,
-      mailPort,
-      templates,
-      commands,
-      suppressionsPort,
-      file("webhooks", "breakers", "delivery-id", "safe-post", "secret", "signed-post", "verdict"),
-    ),
-    fence(
-      "job-kinds",
-      domain,
-      schemas,
-      logPort,
-      contentPort,
-      accessPort,
-      mailPort,
-      templates,
-      suppressionsPort,
-      file("webhooks", "addresses", "breakers", "safe-post", "target-url", "tenant-secrets"),
-      file("workers", "job-work", "mail-work", "delivery-work"),
-      file("reports", "report", "report-work"),
-      npm("typebox"),
-    ),
-    fence(
-      "reports",
-      domain,
-      logPort,
-      contentPort,
-      commands,
-      history,
-      file("workers", "job-work", "lease", "load-content", "turn"),
-    ),
-    fence(
-      "acceptance",
-      domain,
-      schemas,
-      logPort,
-      contentPort,
-      file("content", "erase-content"),
-      accessPort,
-      commands,
-      jobKinds,
-      file("webhooks", "addresses", "check-webhook-url"),
-      npm("uuid"),
-    ),
-    fence("problems", domain, schemas, logPort, file("acceptance", "refusal")),
-    fence(
-      "outbox",
-      domain,
-      schemas,
-      logPort,
-      contentPort,
-      accessPort,
-      acceptance,
-      problems,
-      pollLoop,
-      file("webhooks", "addresses"),
-      "^projections/database\\.ts$",
-      npm("knex"),
-    ),
-    fence("asyncapi", domain, schemas, file("event-log", "event-log", "encode-envelope", "subjects"), npm("typebox")),
-    fence("live", domain, logPort, contentPort, history),
-    fence(
-      "http",
-      domain,
-      schemas,
-      jobKinds,
-      acceptance,
-      problems,
-      accessPort,
-      webhooksPort,
-      suppressionsPort,
-      commands,
-      erasure,
-      history,
-      "^src/live/",
-      rollCallPort,
-      resultStorePort,
-      outboxRequestsPort,
-      file("reports", "csv", "report", "read-result"),
-      sealsPort,
-      logPort,
-      contentPort,
-      mailPort,
-      templates,
-      readSideForHttp,
-      npm("koa", "@koa/router", "koa__router", "koa-body", "pino", "typebox", "uuid"),
-    ),
-    // It names what others do, and is told of it: nothing imports it but what wires the service together.
-    fence(
-      "metrics",
-      domain,
-      logPort,
-      queuePort,
-      mailPort,
-      readSideForHttp,
-      outboxGaugePort,
-      file("http", "measure-requests", "routes/(health|metrics)"),
-      "^src/release\\.ts$",
-      npm("prom-client"),
-    ),
-    fence("standalone", "^src/config\\.ts$", npm("mysql2", "smtp-server")),
-
-    forbidden(
-      "fence-of-dashboard",
-      "What hands out the dashboard's files reads them from the disk, and knows nothing else.",
-      { path: "^src/dashboard/[^/]+\\.ts$" },
-      { pathNot: "^src/dashboard/[^/]+\\.ts$", dependencyTypesNot: ["core"] },
+      "every-folder-has-a-row",
+      "A new folder, or a new file at the top of src, gets a row in the table.",
+      { path: "^src/" },
+      { path: "^src/", pathNot: [...table.map(([name]) => pathOf(name)), "\\.d\\.ts$"] },
     ),
     forbidden(
-      "fence-of-api-reference",
-      "What hands out the page about the API reads it from the disk, and knows nothing else.",
-      { path: "^src/api-reference/" },
-      { pathNot: "^src/api-reference/", dependencyTypesNot: ["core"] },
+      "adapters-meet-ports-in-roles",
+      "A port and what uses it know no technology: only roles, and tools for operators, choose an adapter.",
+      { path: production, pathNot: [adapters, "^src/(roles|cli|health|nats)/"] },
+      { path: adapters },
     ),
     forbidden(
-      "fence-of-dashboard-ui",
-      "What runs in the browser knows the domain, which is pure, and of the server no more than types of its answers.",
-      { path: dashboardUi },
-      { pathNot: [dashboardUi, domain, file("http", "job-answer"), npm("preact", "@preact/signals", "uplot")] },
+      "nats-in-adapters-only",
+      "NATS is spoken in src/nats and in adapters, which are named jetstream-*.",
+      { path: production, pathNot: ["^src/(nats|roles|cli|health)/", "^src/config\\.ts$", "/jetstream-[^/]*\\.ts$"] },
+      // How names begin that several services share a NATS with is no more than a text.
+      { path: [npm("nats"), "^src/nats/"], pathNot: "^src/nats/names\\.ts$" },
     ),
     forbidden(
-      "types-alone-from-the-server",
-      "Code of the server would be built into what the browser loads.",
-      { path: dashboardUi },
-      { path: "^src/http/", dependencyTypesNot: ["type-only"] },
-    ),
-    forbidden(
-      "the-browser-only",
-      "What is built for the browser does not run in the service.",
-      { path: "^(src|projections|migrations)/", pathNot: dashboardUi },
-      { path: dashboardUi },
-    ),
-
-    fence(
-      "alerts",
-      domain,
-      schemas,
-      logPort,
-      mailPort,
-      webhooksPort,
-      "^projections/(stats/queries|projection-lag)\\.ts$",
-    ),
-
-    forbidden(
-      "fence-of-ports",
-      "A port knows the domain and other ports, and no technology.",
-      { path: portFiles },
-      { pathNot: [domain, ...portFiles] },
-    ),
-    forbidden(
-      "fence-of-jetstream",
-      "What speaks to NATS knows its own folder, the log's, the domain's types, schemas, and nothing else.",
-      { path: anAdapterOfNats.replace("[^/]+", "([^/]+)") },
-      {
-        pathNot: ["^src/$1/", "^src/event-log/", file("access", "jetstream-bucket"), domain, schemas, npm("nats")],
-        dependencyTypesNot: ["core"],
-      },
-    ),
-    forbidden(
-      "nats-in-jetstream-files-only",
-      "NATS is spoken in files named jetstream-* and nowhere else.",
-      { path: "^(src|projections|migrations)/", pathNot: anAdapterOfNats },
-      { path: npm("nats") },
-    ),
-    forbidden(
-      "sql-on-the-read-side-only",
-      "The database is a read model's: only projections and migrations use it, wiring opens it, standalone starts it. The outbox is there for applications, and the doctor asks who it is.",
+      "sql-in-adapters-only",
+      "Of src, SQL is spoken in src/database and in adapters, which are named mysql-*; standalone starts a server, health examines it.",
       {
         path: "^src/",
-        pathNot: [
-          "^src/(wiring|parts|watch|health-probes|webhooks-role)\\.ts$",
-          file("standalone", "own-database-server"),
-          file("outbox", "mysql-ended-rows", "mysql-outbox", "mysql-outbox-gauge", "mysql-outbox-requests"),
-          file("doctor", "examine-database"),
-        ],
+        pathNot: ["^src/(database|roles|standalone|health)/", "/mysql-[^/]*\\.ts$"],
       },
-      { path: npm("knex", "mysql2") },
+      { path: npm("knex mysql2") },
     ),
-
     forbidden(
-      "fence-of-projections",
-      "Projections know the domain's types, the ports of log and content, SQL, and the port of the scheduler's own table.",
-      { path: "^projections/", pathNot: "^projections/migrate\\.ts$" },
+      "questions-only",
+      "What answers asks a read model: it never writes rows.",
+      { path: "^src/(http|alerts|metrics)/" },
       {
-        pathNot: [
-          "^projections/",
-          domain,
-          logPort,
-          contentPort,
-          waitingPort,
-          dueDeliveriesPort,
-          reportSourcePort,
-          endedJobsPort,
-          sealWitnessPort,
-          npm("knex", "mysql2"),
-        ],
-        dependencyTypesNot: ["core"],
+        path: "^projections/",
+        pathNot:
+          "^projections/([^/]+/queries|jobs/(cursor|list-options)|following/(read-position|projection-lag)|read-models)\\.ts$",
       },
     ),
     forbidden(
       "read-models-are-apart",
       "One read model never looks into another: each can be dropped and rebuilt alone.",
-      { path: "^projections/([^/]+)/" },
-      { path: "^projections/[^/]+/", pathNot: "^projections/$1/" },
+      { path: "^projections/([^/]+)/", pathNot: "^projections/(following|rebuilding)/" },
+      { path: "^projections/[^/]+/", pathNot: "^projections/($1|following|rebuilding)/" },
     ),
     forbidden(
       "migrations-are-run-in-one-place",
       "Only what brings the database up to date knows the migrations.",
-      { path: "^(src|projections)/", pathNot: "^projections/migrate\\.ts$" },
+      { path: production, pathNot: ["^projections/migrate\\.ts$", "^migrations/"] },
       { path: "^migrations/" },
     ),
     forbidden(
-      "fence-of-migrations",
-      "A migration is frozen once merged: it may not depend on code that goes on changing.",
-      { path: "^migrations/" },
-      { pathNot: ["^migrations/", npm("knex")] },
+      "fence-of-dashboard-ui",
+      "What runs in the browser knows the domain, which is pure, and of the server no more than types of its answers.",
+      { path: dashboardUi },
+      { pathNot: [dashboardUi, "^src/domain/", "^src/http/answers/", npm("preact @preact/signals uplot typebox")] },
     ),
-
     forbidden(
-      "wiring-is-the-top",
-      "Only main, the commands of the command line and tests know the composition root.",
-      { path: "^(src|projections|migrations)/", pathNot: "^src/(main|wiring)\\.ts$|^src/cli/" },
-      { path: "^src/(main|wiring)\\.ts$" },
+      "types-alone-from-the-server",
+      "Code of the server would be built into what the browser loads.",
+      { path: dashboardUi },
+      { path: ["^src/http/", npm("typebox")], dependencyTypesNot: ["type-only"] },
+    ),
+    forbidden(
+      "the-browser-only",
+      "What is built for the browser does not run in the service.",
+      { path: production, pathNot: dashboardUi },
+      { path: dashboardUi },
     ),
     forbidden(
       "no-tests-in-production",
       "Production code never imports from test/.",
-      { path: "^(src|projections|migrations)/" },
+      { path: production },
       { path: "^test/" },
     ),
     forbidden(
       "no-development-packages-in-production",
       "A package that production needs stands under dependencies.",
       // What the dashboard is made of is built into its files.
-      { path: "^(src|projections|migrations)/", pathNot: dashboardUi },
+      { path: production, pathNot: dashboardUi },
       { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
     ),
     forbidden(
       "no-cycles",
-      "Files that import each other cannot be understood one at a time, also where they import types alone.",
+      "Files that import each other, types included, cannot be understood one at a time.",
       {},
       { circular: true },
     ),
     forbidden(
       "no-orphans",
-      "A file that imports nothing and that nobody imports is dead.",
+      "A file that imports nothing and that no file imports is dead.",
       { orphan: true, pathNot: ["^test/rules/", "^src/api-reference/ui/", "\\.json$", "\\.d\\.ts$"] },
       {},
     ),
