@@ -60,7 +60,7 @@ export function describeDocument(path: string, options: DocumentOptions = {}): v
   const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), "utf8");
   const blocks = readBlocks(text);
 
-  describe(`somebody who follows ${path}`, function () {
+  describe(`a reader who follows ${path}`, function () {
     this.timeout(blockMs);
     let reader: Reader;
     let failedAt: string | null = null;

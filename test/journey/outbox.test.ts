@@ -53,7 +53,7 @@ describe("an application that orders its mails in its own transaction", function
       return row;
     }, 20_000);
 
-  /** As the README shows it. */
+  /** As the guide for application developers shows it. */
   async function order(connection: mysql.Connection, number: number, email: string): Promise<string> {
     const id = randomUUID();
     const request = { subject: `Invoice ${number}`, body: "It is attached.", recipients: [email] };

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { linksOf } from "../docs/links.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
@@ -32,7 +33,8 @@ const needed = [
   "dist/src/api-reference/app/swagger-ui-bundle.js",
   "dist/src/api-reference/app/LICENSE",
 ];
-const shipped = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/(src|projections|migrations)\/.+)$/;
+const shipped =
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/seals\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(src|projections|migrations)\/.+)$/;
 const kinds = /(\.js|\.css|\.txt|\/LICENSE|\/NOTICE)$/;
 
 describe("The package, as npm packs it", () => {
@@ -75,6 +77,13 @@ describe("The package, as npm packs it", () => {
     expect(files.filter((path) => !shipped.test(path))).to.deep.equal([]);
     const odd = files.filter((path) => path.startsWith("dist/") && !kinds.test(path));
     expect(odd).to.deep.equal([]);
+  });
+
+  it("holds every page and picture that its pages lead to", async () => {
+    for (const page of files.filter((path) => path.endsWith(".md"))) {
+      const markdown = await readFile(join(folder, "node_modules/waybill", page), "utf8");
+      expect(files, page).to.include.members(linksOf(page, markdown).map(({ path }) => path));
+    }
   });
 
   it("holds a licence of everything that is bundled into the dashboard", async () => {

@@ -60,7 +60,7 @@ async function takeCompose({ url }: DashboardStage): Promise<void> {
   await close();
 }
 
-/** The pictures of the README, of mailings that really were sent. */
+/** The pictures of the README and of the guides, of mailings that really were sent. */
 async function takeAll(): Promise<void> {
   await mkdir(folder, { recursive: true });
   const stage = await dashboardStage();
