@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { anchorsOf, linksOf } from "./links.ts";
+import { anchorsOf, linksOf, namedFiles } from "./links.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -32,6 +32,13 @@ describe("The links between the pages", () => {
         expect(existsSync(join(checkout, path)), text).to.equal(true);
         if (heading !== null) expect([...anchorsOf(await read(path))], text).to.include(heading);
       }
+    });
+  }
+
+  for (const page of pages) {
+    it(`stand beside names of files that are there: ${page}`, async () => {
+      const named = namedFiles(await read(page));
+      expect(named.filter((path) => !existsSync(join(checkout, path)))).to.deep.equal([]);
     });
   }
 

@@ -33,3 +33,9 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   }
   return anchors;
 }
+
+/** The files and folders of the checkout that a page names as code, without those that have a placeholder in them. */
+export const namedFiles = (markdown: string): readonly string[] =>
+  [...markdown.matchAll(/`((?:src|projections|migrations|test|ops|\.ci)\/[^`\s]*)`/g)]
+    .map(([, path = ""]) => path)
+    .filter((path) => !/[<>*…]/.test(path));
