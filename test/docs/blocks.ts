@@ -17,7 +17,7 @@ export type Block = {
   readonly directive: Directive | null;
 };
 
-/** Pictures and excerpts, which nobody would paste anywhere. */
+/** Pictures and excerpts, which no reader pastes. */
 const pictures = new Set(["", "text"]);
 const runByThemselves = new Set(["sh", "console", "json"]);
 

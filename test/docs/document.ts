@@ -5,12 +5,12 @@
  *
  *     describeDocument("ops/guides/operator.md", { env: { WEBHOOK_ALLOW: "127.0.0.0/8" } });
  *
- * makes a test of every fenced block, in order, as somebody pastes them into one bash: variables, functions and the folder stay from
+ * makes a test of every fenced block, in order, as a reader pastes them into one bash: variables, functions and the folder stay from
  * block to block; a Node program sees what was exported. The folder looks like a checkout (links to the real one), so write
- * into its top only. `waybill`, `npm ci` and `npm start` are on the PATH; a Waybill as `npm start` brings it up runs from the first
- * block on, unless `startsItself` leaves that to the document. Every port that stands after `127.0.0.1:`, `localhost:`, `PORT=`,
- * `-p `, `--port `, `port: ` or `listen(` is exchanged for a free one, and back in what is printed. No log lines; curl fails on 4xx
- * and 5xx, but in `console`.
+ * into its top only. `waybill`, `npm ci` and `npm start` are on the PATH. A Waybill as `npm start` starts it runs from the first
+ * block on, unless `startsItself` leaves that to the document. Every port after `127.0.0.1:`, `localhost:`, `PORT=`,
+ * `-p `, `--port `, `port: ` or `listen(` is replaced by a free one, and put back in what is printed. There are no log lines. curl fails on 4xx
+ * and 5xx, except in `console`.
  *
  * | block       | what happens                                                                               |
  * | ----------- | ------------------------------------------------------------------------------------------ |

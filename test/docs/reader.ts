@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSession, type Session } from "./session.ts";
 
-/** Somebody who follows a document on a machine of their own: a checkout, a shell, free ports. */
+/** A person who follows a document on a machine of their own: a checkout, a shell, free ports. */
 export type Reader = {
   readonly folder: string;
   readonly session: Session;
@@ -75,7 +75,7 @@ async function makeCheckout(folder: string): Promise<void> {
 async function makePrograms(folder: string): Promise<void> {
   await mkdir(folder);
   const waybill = `exec '${process.execPath}' --enable-source-maps '${join(checkout, "dist/src/main.js")}'`;
-  // Whoever follows a document sits at a terminal, and is told in words.
+  // A person who follows a document sits at a terminal, so the log is readable text.
   await writeFile(join(folder, "terminal.mjs"), "process.stderr.isTTY = true;\n");
   const seated = `[ "$1" != start ] || export NODE_OPTIONS='--import ${join(folder, "terminal.mjs")}'`;
   await writeFile(join(folder, "waybill"), `#!/bin/sh\n${seated}\n${waybill} "$@"\n`);

@@ -85,7 +85,7 @@ async function end(group: number, signal: NodeJS.Signals = "SIGINT"): Promise<vo
   });
 }
 
-/** False where nobody of the group is left. */
+/** False where no process of the group is left. */
 function isSent(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
