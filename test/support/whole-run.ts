@@ -8,9 +8,9 @@ import { temporaryFolder } from "./temporary-folder.ts";
 /**
  * What a run of all files in parallel shares. Mocha runs each file in one of several processes, so what they share has an
  * address, which stands in the environment: the database server, and the folder that all temporary folders lie in. A run
- * of files one after the other needs none of it.
+ * of files one after the other needs none of it, and unit tests need no server.
  */
-type SharedByRun = { readonly folder: string; readonly mysql: TestMysql };
+type SharedByRun = { readonly folder: string; readonly mysql: TestMysql | null };
 
 let shared: SharedByRun | null = null;
 
@@ -21,8 +21,8 @@ export async function mochaGlobalSetup(): Promise<void> {
   if (!isParallel()) return;
   const folder = await temporaryFolder();
   process.env["TEST_FOLDER"] = folder;
-  const mysql = await startOwnMysql();
-  process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
+  const mysql = process.env["TEST_TIER"] === "unit" ? null : await startOwnMysql();
+  if (mysql !== null) process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
   shared = { folder, mysql };
 }
 
@@ -31,7 +31,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   if (shared === null) return;
   const { folder, mysql } = shared;
   await printSlowestFiles(timesFileIn(folder));
-  await mysql.cleanUp();
+  await mysql?.cleanUp();
   await rm(folder, { recursive: true, force: true });
 }
 

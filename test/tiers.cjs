@@ -1,0 +1,81 @@
+/**
+ * Mocha's configuration for the three commands that run many tests. `TEST_TIER` says which of them it is, `usual` if nothing:
+ *
+ * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, nor to test code that opens
+ *   sockets. They can start no server. This is computed from the imports, so that no list of them can be wrong.
+ * - `usual` (`npm test`): all but the long ones below.
+ * - `all` (`npm run test:all`): every file, and the simulation at its full length.
+ *
+ * Files that are named on the command line run in place of the tier's.
+ */
+const { readdirSync } = require("node:fs");
+const { buildSync } = require("esbuild");
+const options = require("../.mocharc.json");
+
+/** A file or a folder each, the longest first; one that is no longer there is an error. */
+const long = [
+  "test/faults/short-pass.test.ts",
+  "test/ops/backup.test.ts",
+  "test/docs/",
+  "test/reports/memory.test.ts",
+  "test/journey/reports.test.ts",
+  "test/journey/killed-report.test.ts",
+  "test/journey/start-without-servers.test.ts",
+  "test/seals/killed-sealer.test.ts",
+  "test/rules/",
+  "test/release/",
+];
+
+/** They begin first: a run ends early where nothing long begins late. */
+const slow = ["test/simulation/", "test/cluster/", "test/journey/", "test/dashboard/", "test/webhooks/", "test/http/"];
+
+const usualLengthOfSimulation = "200";
+
+/** How test code makes a server of its own, or speaks to one. (The API itself listens in this process, on memory.) */
+const sockets = ["node:net", "node:http", "smtp-server"];
+
+const files = readdirSync("test", { recursive: true })
+  .map((name) => `test/${name}`)
+  .filter((name) => name.endsWith(".test.ts"));
+
+/** Where it stands in a list of files and folders; after all of them where it does not. */
+function placeIn(list, file) {
+  const place = list.findIndex((name) => file.startsWith(name));
+  return place === -1 ? list.length : place;
+}
+
+const isIn = (list, file) => placeIn(list, file) < list.length;
+
+function unitFiles() {
+  const { inputs } = buildSync({
+    stdin: { contents: files.map((file) => `import "./${file}";`).join("\n"), resolveDir: process.cwd() },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    metafile: true,
+    write: false,
+  }).metafile;
+  const leadsOutside = (file, seen = new Set()) =>
+    inputs[file].imports.some(({ path, external }) => {
+      if (external) return path === "node:child_process" || (file.startsWith("test/") && sockets.includes(path));
+      return !seen.has(path) && leadsOutside(path, seen.add(path));
+    });
+  return files.filter((file) => !leadsOutside(file));
+}
+
+function filesOf(tier) {
+  for (const name of long) if (!files.some((file) => file.startsWith(name))) throw new Error(`There is no ${name}`);
+  const unit = unitFiles();
+  const tiers = { unit, usual: files.filter((file) => !isIn(long, file)), all: files };
+  if (tiers[tier] === undefined) throw new Error(`TEST_TIER is "${tier}"; expected ${Object.keys(tiers).join(", ")}`);
+  const begin = [...long, ...slow];
+  const placeOf = (file) => (unit.includes(file) ? begin.length + 1 : placeIn(begin, file));
+  return tiers[tier].toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+const tier = process.env.TEST_TIER ?? "usual";
+if (tier !== "all") process.env.SIMULATION_RUNS ??= usualLengthOfSimulation;
+const namesFiles = process.argv.slice(2).some((argument) => argument.endsWith(".test.ts"));
+
+module.exports = { ...options, ...(namesFiles ? {} : { spec: filesOf(tier) }) };
