@@ -2,3 +2,6 @@
 export class Unavailable extends Error {
   override readonly name = "Unavailable";
 }
+
+/** Of a circuit breaker in front of a server: closed lets everything through, half-open a trial, open nothing. */
+export type BreakerState = "closed" | "half-open" | "open";

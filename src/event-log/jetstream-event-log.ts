@@ -1,6 +1,6 @@
 import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
-import type { JobEvent } from "../domain/job/events.ts";
+import { defaultJobType, type JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import type { StreamMessage } from "../nats/jetstream-api.ts";
@@ -146,7 +146,7 @@ function listen({ nats, along }: JetStreamConnection, subject: string, heard: ()
 }
 
 const lanesOfJob = (created: StoredEvent | undefined): readonly Lane[] =>
-  lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : "email.send");
+  lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : defaultJobType);
 
 /** On the same subject stands how far the file of a job has come that makes one. */
 const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>

@@ -1,4 +1,4 @@
-import type { JobQueued, JobType, Priority } from "../domain/job/events.ts";
+import { defaultJobType, type JobQueued, type JobType, type Priority } from "../domain/job/events.ts";
 import { nameWith, startOf, tokenOf } from "../nats/names.ts";
 import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
@@ -72,6 +72,9 @@ export function parseSubject(prefix: string, subject: string): SubjectParts {
   };
 }
 
+/** What the names of things that belong to one kind of job end with, after a separator; null for the default kind. */
+export const suffixOfKind = (type: JobType): string | null => (type === defaultJobType ? null : type.replace(".", "-"));
+
 /**
  * Each kind of job has lanes of its own, so that what holds one kind back holds back no other, and a worker is never
  * handed what it does not know.
@@ -81,7 +84,8 @@ export function laneOf({
   priority,
   isCrowded,
 }: Pick<JobQueued["data"], "type" | "priority" | "isCrowded">): Lane {
-  const proper: Lane = type === "email.send" ? `queue.${priority}` : `queue.${priority}.${type.replace(".", "-")}`;
+  const suffix = suffixOfKind(type);
+  const proper: Lane = suffix === null ? `queue.${priority}` : `queue.${priority}.${suffix}`;
   return isCrowded ? `${proper}.crowd` : proper;
 }
 

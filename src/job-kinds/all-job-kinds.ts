@@ -1,4 +1,4 @@
-import type { JobType } from "../domain/job/events.ts";
+import { defaultJobType, type JobType } from "../domain/job/events.ts";
 import { createRequestReader } from "../schemas/read-job-request.ts";
 import { emailSend } from "./email/email-send.ts";
 import type { JobKind } from "./job-kind.ts";
@@ -10,8 +10,7 @@ export const allJobKinds: readonly JobKind[] = [emailSend, webhookDeliver, repor
 
 export const jobTypes: readonly JobType[] = allJobKinds.map(({ type }) => type);
 
-/** A request that names no type is one for a mailing. */
-export const readJobRequest = createRequestReader(allJobKinds, emailSend.type);
+export const readJobRequest = createRequestReader(allJobKinds, defaultJobType);
 
 /** The kind of a request that was read. */
 export function kindOf(type: JobType): JobKind {

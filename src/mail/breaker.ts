@@ -7,9 +7,9 @@ import {
   handleWhenResult,
 } from "cockatiel";
 import type { JobError } from "../domain/job/events.ts";
-import type { Mailer, ProbeOutcome, SendOutcome } from "./mailer.ts";
-
-export type BreakerState = "closed" | "half-open" | "open";
+import type { SendOutcome } from "../domain/recipients/events.ts";
+import type { BreakerState } from "../domain/unavailable.ts";
+import type { Mailer, ProbeOutcome } from "./mailer.ts";
 
 export type BrokenMailer = Mailer & {
   readonly state: () => BreakerState;

@@ -1,5 +1,6 @@
+import type { SendOutcome } from "../domain/recipients/events.ts";
 import type { BrokenMailer } from "./breaker.ts";
-import type { Mailer, SendOutcome } from "./mailer.ts";
+import type { Mailer } from "./mailer.ts";
 
 /** What is known about the mail server: nothing yet, that it is away, that it lets us in, that it answers for mails. */
 export type Standing = "unknown" | "away" | "lets-in" | "answers";

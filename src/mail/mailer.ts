@@ -1,5 +1,4 @@
-import type { JobError } from "../domain/job/events.ts";
-import type { DeliveryError } from "../domain/recipients/events.ts";
+import type { SendOutcome } from "../domain/recipients/events.ts";
 
 export type Attachment = {
   readonly filename: string;
@@ -35,19 +34,6 @@ export type Mail = {
   /** Of a letter that has such links. */
   readonly unsubscribeUrl?: string | null;
 };
-
-/** What became of it, in a closed vocabulary. No text in it names the recipient, the subject or the body. */
-export type SendOutcome =
-  /** The mail server took responsibility. */
-  | { readonly kind: "sent"; readonly response: string }
-  /** Never again: this recipient or this mail is refused for good. */
-  | { readonly kind: "failed"; readonly error: DeliveryError }
-  /** Surely not taken this time; later perhaps. */
-  | { readonly kind: "deferred"; readonly error: DeliveryError }
-  /** The mail was handed over and no answer came: it may have been taken. */
-  | { readonly kind: "unknown"; readonly error: DeliveryError }
-  /** Surely not taken, and not for anything about this mail: the mail server cannot be used at the moment. */
-  | { readonly kind: "unavailable"; readonly error: JobError };
 
 export type ProbeOutcome = { readonly kind: "ready" } | Extract<SendOutcome, { kind: "unavailable" }>;
 

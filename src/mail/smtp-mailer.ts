@@ -1,6 +1,7 @@
+import type { SendOutcome } from "../domain/recipients/events.ts";
 import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
-import type { Letter, Mail, Mailer, SendOutcome } from "./mailer.ts";
+import type { Letter, Mail, Mailer } from "./mailer.ts";
 import { maskReply } from "./mask.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { readFailure, type SmtpFailure, sessionError } from "./smtp-reply.ts";

@@ -1,6 +1,5 @@
 import type { JobError } from "../domain/job/events.ts";
-import type { DeliveryError } from "../domain/recipients/events.ts";
-import type { SendOutcome } from "./mailer.ts";
+import type { DeliveryError, SendOutcome } from "../domain/recipients/events.ts";
 
 /** What nodemailer says when a mail was not sent. */
 export type SmtpFailure = Error & {

@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
-import type { BreakerState } from "../mail/breaker.ts";
+import type { BreakerState } from "../domain/unavailable.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { named } from "./registry.ts";
 

@@ -1,11 +1,13 @@
 import type { Logger } from "pino";
 import type { JobType } from "../domain/job/events.ts";
+import type { BreakerState } from "../domain/unavailable.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { suffixOfKind } from "../event-log/subjects.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import type { WorkersView } from "../health/health-probes.ts";
 import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
-import { type BreakerState, withBreaker } from "../mail/breaker.ts";
+import { withBreaker } from "../mail/breaker.ts";
 import { createPace } from "../mail/pace.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-suppression-entries.ts";
@@ -44,9 +46,8 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
     webhooks: await webhooksForWork(parts),
   });
   const rollCall = createJetStreamRollCall(parts.connection, config.natsPrefix);
-  const stopAnswering = workers.map(({ type, name, worker }) => {
+  const stopAnswering = workers.map(({ type, name, breaker, worker }) => {
     worker.start();
-    const breaker = (): BreakerState | null => (type === "email.send" ? mailer.state() : null);
     return rollCall.answer(() => ({ type, name, busy: worker.busy(), slots: worker.slots, breaker: breaker() }));
   });
   lifecycle.started("the workers", async () => {
@@ -76,20 +77,26 @@ function startSuppressionGuard({ config, logger, connection, log, lifecycle }: P
   );
 }
 
-type NamedWorker = { readonly type: JobType; readonly name: string; readonly worker: Worker };
+type NamedWorker = {
+  readonly type: JobType;
+  readonly name: string;
+  readonly breaker: () => BreakerState | null;
+  readonly worker: Worker;
+};
 
 function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly NamedWorker[] {
   const prefix = config.natsPrefix;
   const probe = createJetStreamLeaseProbe(connection, prefix);
   return allJobKinds.map(({ type, createWork }) => {
     // Each answers for itself when somebody asks whether it is still at it.
-    const name = type === "email.send" ? config.processName : `${config.processName}-${type.replace(".", "-")}`;
+    const name = [config.processName, suffixOfKind(type)].filter((part) => part !== null).join("-");
+    const work = createWork(ports);
     const queue = createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
       logger.error(notice),
     );
     const worker = createJobWorker(
       { log, probe, queue: witness.metrics.attempts.measure(queue) },
-      createWork(ports),
+      work,
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       {
         turnBrokeOff: (failure, turn) =>
@@ -97,7 +104,7 @@ function createWorkers({ config, logger, connection, log, witness }: Parts, port
         standsStill: (standstill, hasEnded) => sayStandstill(logger, type, standstill, hasEnded),
       },
     );
-    return { type, name, worker };
+    return { type, name, breaker: () => work.breaker?.() ?? null, worker };
   });
 }
 

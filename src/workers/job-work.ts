@@ -1,4 +1,5 @@
 import type { JobType } from "../domain/job/events.ts";
+import type { BreakerState } from "../domain/unavailable.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
 import type { Hindrance } from "./standstill.ts";
@@ -41,4 +42,6 @@ export type JobWork = {
   readonly concurrency?: number;
   /** Without one, turns are taken whenever a slot is free. */
   readonly gate?: (worker: WorkerView) => Gate;
+  /** Of the breaker in front of the server that all its turns need, where there is one. */
+  readonly breaker?: () => BreakerState;
 };

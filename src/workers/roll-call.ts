@@ -1,5 +1,5 @@
 import type { JobType } from "../domain/job/events.ts";
-import type { BreakerState } from "../mail/breaker.ts";
+import type { BreakerState } from "../domain/unavailable.ts";
 
 /** How a worker stands at this moment. */
 export type WorkerState = {
@@ -9,7 +9,7 @@ export type WorkerState = {
   /** Jobs that it is doing, and how many it would do at once. */
   readonly busy: number;
   readonly slots: number;
-  /** Before the mail server; null where it sends no mail. */
+  /** In front of the server that all its turns need; null where there is none. */
   readonly breaker: BreakerState | null;
 };
 

@@ -1,6 +1,6 @@
 import type { JobError } from "../domain/job/events.ts";
+import type { SendOutcome } from "../domain/recipients/events.ts";
 import { countRecipients, recipientsInDoubt, recipientsToMail } from "../domain/recipients/ledger.ts";
-import type { SendOutcome } from "../mail/mailer.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { endOfAttempt, type Tried } from "./end-of-attempt.ts";
 import { giveBackClaims } from "./give-back-claims.ts";

@@ -1,4 +1,5 @@
-import type { Mail, Mailer, SendOutcome } from "../../src/mail/mailer.ts";
+import type { SendOutcome } from "../../src/domain/recipients/events.ts";
+import type { Mail, Mailer } from "../../src/mail/mailer.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

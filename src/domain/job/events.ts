@@ -1,7 +1,12 @@
 import type { Instant, Message } from "../message.ts";
 
-/** A kind of job, `email.send` say. A newer release may have made one that this one does not know: it reads it all the same. */
+/** The name of a kind of job. A newer release may have written one that this release does not know: it reads it all the same. */
 export type JobType = string;
+/**
+ * The kind of a request that names none. It was the first kind, so its lanes, its consumers and its worker have no kind
+ * in their names, which stay as they are. No other kind is named outside its folder.
+ */
+export const defaultJobType: JobType = "email.send";
 export type Priority = "high" | "normal" | "low";
 export type OnUnknown = "resend" | "skip";
 /** Which recipients a retry by hand takes up again. One that was sent is in none of them. */

@@ -1,4 +1,4 @@
-import type { Turn } from "../job/events.ts";
+import type { JobError, Turn } from "../job/events.ts";
 import type { Message } from "../message.ts";
 
 /** A recipient is named by its index in the content of the job: the log holds no address. */
@@ -36,3 +36,19 @@ export type RecipientOutcome =
   | Message<"RecipientSuppressed", OfRecipient & { readonly reason: SuppressionReason }>;
 
 export type RecipientEvent = RecipientsClaimed | RecipientsReleased | RecipientOutcome;
+
+/**
+ * What became of one attempt to reach one recipient, in a closed vocabulary. No text in it names the recipient, the
+ * subject or the body.
+ */
+export type SendOutcome =
+  /** The other side (a mail server, a receiver) took responsibility. */
+  | { readonly kind: "sent"; readonly response: string }
+  /** Never again: this recipient or this message is refused for good. */
+  | { readonly kind: "failed"; readonly error: DeliveryError }
+  /** Surely not taken this time; later perhaps. */
+  | { readonly kind: "deferred"; readonly error: DeliveryError }
+  /** The message was handed over and no answer came: it may have been taken. */
+  | { readonly kind: "unknown"; readonly error: DeliveryError }
+  /** Surely not taken, and not because of this message: nothing can be sent at the moment. */
+  | { readonly kind: "unavailable"; readonly error: JobError };

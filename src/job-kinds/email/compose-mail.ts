@@ -1,6 +1,7 @@
 import type { ContentRecipient } from "../../content/content-store.ts";
+import type { SendOutcome } from "../../domain/recipients/events.ts";
 import { addressOf } from "../../mail/address-of.ts";
-import type { Mail, SendOutcome } from "../../mail/mailer.ts";
+import type { Mail } from "../../mail/mailer.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
 import type { PartFault } from "../../templates/letters.ts";
 import type { HeldTurn } from "../../workers/turn.ts";

@@ -63,6 +63,7 @@ export function createMailWork({
   return {
     type: "email.send",
     gate: createGate,
+    breaker: mailer.state,
     work: async (held, lease, books, { stopping }) => {
       // What is claimed for one beyond its share would only wait for the connections of another.
       const share = shares.join();
