@@ -1,4 +1,4 @@
-import { addressOf } from "../mail/address-of.ts";
+import { addressOf } from "../domain/recipients/address.ts";
 import { type AuthMode, asksForKeys } from "./auth-mode.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { normalisedSender } from "./senders.ts";

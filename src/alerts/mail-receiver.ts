@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords, alertTitles } from "../domain/alerts/words.ts";
-import { addressOf } from "../mail/address-of.ts";
+import { addressOf } from "../domain/recipients/address.ts";
 import type { Letter, Mailer } from "../mail/mailer.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
 

@@ -1,4 +1,4 @@
-import { namesAddress } from "../domain/recipients/names-address.ts";
+import { namesAddress } from "../domain/recipients/address.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { ResultRef, ResultStore } from "../job-kinds/report/result-store.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";

@@ -1,12 +1,11 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import { foldLines } from "nodemailer/lib/mime-funcs";
 import type MimeNode from "nodemailer/lib/mime-node";
-import { addressOf } from "./address-of.ts";
+import { addressOf } from "../domain/recipients/address.ts";
 import { type BodyWriter, type ComposedBody, createBodyWriter } from "./compose-body.ts";
 import { createSigner, type DkimSettings, type Signer } from "./dkim.ts";
 import { type HeaderField, readHeaderFields, toBytesAsText } from "./header-fields.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
-import { writePlainAddress } from "./plain-address.ts";
 
 export type Envelope = { readonly from: string; readonly to: string };
 
@@ -133,4 +132,22 @@ function fieldsOfMail(
   }
   if (transferEncoding !== null) fields.push(own("Content-Transfer-Encoding", transferEncoding));
   return new Map(fields);
+}
+
+/**
+ * Letters and digits around the dots of a name that ends in letters. Not where two hyphens stand third and fourth: such
+ * a label is an encoding, and to be checked as one.
+ */
+const plain =
+  /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
+const longest = 254;
+
+/**
+ * An address as nodemailer writes it, which looks at each for a dozen oddities: most have none. Null for one that may
+ * have, which is nodemailer's to write.
+ */
+export function writePlainAddress(address: string): string | null {
+  if (address.length > longest || !plain.test(address)) return null;
+  const at = address.indexOf("@");
+  return address.slice(0, at) + address.slice(at).toLowerCase();
 }

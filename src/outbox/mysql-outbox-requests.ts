@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { namesAddress } from "../domain/recipients/names-address.ts";
+import { namesAddress } from "../domain/recipients/address.ts";
 import type { AddressInOutbox, OutboxRequests } from "../erasure/outbox-requests.ts";
 
 type Candidate = { readonly id: string; readonly status: "pending" | "processed" | "failed" };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { createTransport, type Transporter } from "nodemailer";
-import { addressOf } from "../../src/mail/address-of.ts";
+import { addressOf } from "../../src/domain/recipients/address.ts";
 import type { Attachment, Letter, Mail, Mailer, PersonalParts } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { mailTo } from "./letters.ts";

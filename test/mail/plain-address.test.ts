@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import MailComposer from "nodemailer/lib/mail-composer";
-import { writePlainAddress } from "../../src/mail/plain-address.ts";
+import { writePlainAddress } from "../../src/mail/compose-letter.ts";
 
 const written = (address: string): { readonly header: string; readonly envelope: readonly string[] } => {
   const node = new MailComposer({}).compile();

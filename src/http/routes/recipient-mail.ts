@@ -1,8 +1,8 @@
 import type { JobContent } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import { loadAttachments } from "../../content/load-attachments.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
-import { addressOf } from "../../mail/address-of.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";

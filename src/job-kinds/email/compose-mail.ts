@@ -1,6 +1,6 @@
 import type { ContentRecipient } from "../../content/content-store.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
 import type { SendOutcome } from "../../domain/recipients/events.ts";
-import { addressOf } from "../../mail/address-of.ts";
 import type { Mail } from "../../mail/mailer.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
 import type { PartFault } from "../../templates/letters.ts";

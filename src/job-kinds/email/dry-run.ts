@@ -1,7 +1,7 @@
 import type { JobContent } from "../../content/content-store.ts";
 import type { JobSettings } from "../../domain/job/events.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
-import { addressOf } from "../../mail/address-of.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import type { Attachment } from "../../mail/mailer.ts";

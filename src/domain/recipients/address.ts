@@ -1,3 +1,6 @@
+/** The address in `Name <address>`, or the whole of it. */
+export const addressOf = (mailbox: string): string => /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();
+
 /**
  * Whether a text names an address, in any case, as it is or as JSON and CSV write it. `ada@example.com` is not named by
  * `nada@example.com` or `ada@example.com.uk`. In doubt it is: what is asked is what has to be erased.

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { namesAddress } from "../../src/domain/recipients/names-address.ts";
+import { namesAddress } from "../../src/domain/recipients/address.ts";
 import { toCsvRecord } from "../../src/job-kinds/report/csv.ts";
 
 describe("a text", () => {
