@@ -1,5 +1,5 @@
+import type { TenantRules } from "../domain/tenant.ts";
 import type { KeyRecord } from "./key-ring.ts";
-import type { TenantRules } from "./tenant.ts";
 
 /** What operators change: keys and what is laid down for tenants. Every API process knows it within a second. */
 export interface AccessStore {

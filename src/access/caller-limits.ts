@@ -1,14 +1,8 @@
 import { addressOf } from "../domain/recipients/address.ts";
+import type { CallerLimits } from "../domain/tenant.ts";
 import { type AuthMode, asksForKeys } from "./auth-mode.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { normalisedSender } from "./senders.ts";
-
-/** What the jobs of a tenant may be. */
-export type CallerLimits = {
-  /** Addresses and domains that mailings may come from; null for any. */
-  readonly senders: readonly string[] | null;
-  readonly dailyRecipients: number | null;
-};
 
 export type LimitsSettings = {
   readonly mode: AuthMode;

@@ -1,4 +1,5 @@
 import type { KV } from "nats";
+import { noRules, type TenantRules } from "../domain/tenant.ts";
 import { type BucketSettings, openBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";
@@ -6,7 +7,6 @@ import { decodeKey, decodeRules, encodeRecord, keyEntry, tenantEntry } from "./a
 import type { AccessStore } from "./access-store.ts";
 import { readAccessRecords } from "./jetstream-access-records.ts";
 import type { KeyRecord } from "./key-ring.ts";
-import { noRules, type TenantRules } from "./tenant.ts";
 
 export async function createJetStreamAccessStore(
   connection: JetStreamConnection,

@@ -1,10 +1,10 @@
+import { noRules } from "../domain/tenant.ts";
 import { type BucketSettings, openBucket, subjectsOfBucket } from "../nats/bucket.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { nameWith } from "../nats/names.ts";
 import type { AccessRecords } from "./access-records.ts";
 import { accessVersion, readAccessRecords } from "./jetstream-access-records.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { noRules } from "./tenant.ts";
 
 export type RunningKeyRing = KeyRing & { stop(): Promise<void> };
 

@@ -1,5 +1,5 @@
+import type { TenantRules } from "../domain/tenant.ts";
 import type { Scope } from "./scopes.ts";
-import type { TenantRules } from "./tenant.ts";
 
 /** What is kept of a key. It stays when the key is revoked: events name its id as who asked, for ever. */
 export type KeyRecord = {

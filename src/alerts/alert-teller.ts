@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
+import type { AlertFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 import type { AlertReceiver, Telling } from "./alert-receiver.ts";
@@ -9,11 +10,6 @@ export type AlertTeller = {
   start(): void;
   /** What is on its way may take so long; what is not told by then is told by whoever comes next. */
   stop(graceMs: number): Promise<void>;
-};
-
-export type AlertFeed = {
-  /** What is there, in batches that are never empty, until the signal aborts. */
-  batches(signal: AbortSignal): AsyncIterable<readonly Delivery<AlertEvent>[]>;
 };
 
 /** Hears what came of each try. */

@@ -1,8 +1,7 @@
 import type { AlertLimits } from "../domain/alerts/limits.ts";
 import { mostLettersCounted } from "../domain/alerts/measure.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
-import type { AllowedNetworks } from "../signed-post/addresses.ts";
-import { whyNotToCall } from "../signed-post/target-url.ts";
+import { type AllowedNetworks, whyNotToCall } from "../signed-post/addresses.ts";
 
 /** Reads settings; what is wrong with one is noted with what was expected, and its default is read. */
 type Reader = {

@@ -1,9 +1,7 @@
 import { alertInWords } from "../domain/alerts/words.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
-import { signedPost } from "../signed-post/signed-post.ts";
-import { judge } from "../signed-post/verdict.ts";
-import { deliveryIdOf } from "../webhooks/delivery-id.ts";
+import { deliveryIdOf, judge, signedPost } from "../signed-post/signed-post.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
 
 const types = { AlertRaised: "alert.raised", AlertCleared: "alert.cleared" } as const;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { normalisedSender } from "../access/senders.ts";
-import { expectedTenantName, isTenantName, type TenantRules } from "../access/tenant.ts";
+import { expectedTenantName, isTenantName, type TenantRules } from "../domain/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-access-store.ts";

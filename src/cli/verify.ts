@@ -1,7 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { defaultTenant } from "../access/tenant.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
+import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { allPassed, type LogSource, type Trust } from "../seals/check.ts";
 import { makeEvidence } from "../seals/evidence.ts";

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import { defaultTenant, expectedTenantName, isTenantName } from "../access/tenant.ts";
-import type { WebhookSecret } from "../signed-post/secret.ts";
+import { defaultTenant, expectedTenantName, isTenantName } from "../domain/tenant.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
-import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
+import { createTenantSecrets, type TenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
@@ -52,7 +51,7 @@ const readSecrets = (
   context: CommandContext,
   tenant: string,
   { rotate, yes }: Pick<SecretOptions, "rotate" | "yes">,
-): Promise<readonly WebhookSecret[]> =>
+): ReturnType<TenantSecrets["of"]> =>
   onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }, patiently) => {
     const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }));
     const secrets = createTenantSecrets(store, webhooks.secret);

@@ -1,5 +1,4 @@
-import { actOnDecisions, type DecisionActor } from "../scheduler/act-on-decisions.ts";
-import type { DecisionFeed } from "../scheduler/decision-feed.ts";
+import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
 
 /** What could not be erased now comes back after this. */

@@ -1,9 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { AlertEvent } from "../domain/alerts/events.ts";
+import type { JobEvent } from "../domain/job/events.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { openPull } from "../nats/pull.ts";
+import type { AlertFeed, DecisionFeed } from "./decision-feed.ts";
 import type { Delivery } from "./delivery.ts";
-import type { WaybillEvent } from "./event-log.ts";
+import { alertsRef, type WaybillEvent } from "./event-log.ts";
 import { type DurableConsumer, ensureDurable, type Notice, nextMessages, readDelivery } from "./jetstream-durable.ts";
+import { channelFilter, streamName, subjectOf } from "./subjects.ts";
 
 const batch = 200;
 const retryAfterMs = 500;
@@ -40,4 +44,25 @@ export async function* readDurable<Event extends WaybillEvent>(
       await pause(retryAfterMs, undefined, { signal }).catch(() => {});
     }
   }
+}
+
+const ackWaitMs = 10_000;
+
+/** `name` is the consumer's: readers with one name share the decisions, and each name is handed every decision. */
+export function createJetStreamDecisionFeed(
+  connection: JetStreamConnection,
+  prefix: string,
+  name: string,
+  notice: Notice,
+): DecisionFeed {
+  const filterSubject = channelFilter(prefix, "job");
+  const consumer = { stream: streamName(prefix, "JOBS"), name, filterSubject, ackWaitMs };
+  return { batches: (signal) => readDurable<JobEvent>(connection, prefix, consumer, notice, signal) };
+}
+
+/** Every instance shares the one consumer of the alerts. */
+export function createJetStreamAlertFeed(connection: JetStreamConnection, prefix: string, notice: Notice): AlertFeed {
+  const filterSubject = subjectOf(prefix, alertsRef, "alert");
+  const consumer = { stream: streamName(prefix, "JOBS"), name: "alerts", filterSubject, ackWaitMs };
+  return { batches: (signal) => readDurable<AlertEvent>(connection, prefix, consumer, notice, signal) };
 }

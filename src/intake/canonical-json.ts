@@ -1,5 +1,10 @@
+import { digestOf } from "../content/encode-content.ts";
+
+/** The same digest for the same request, by which a repetition of it is recognised. */
+export const digestOfRequest = (body: unknown): string => digestOf(canonicalJson(body));
+
 /** The same text for the same JSON, whatever the order of its keys. Shallow JSON only: it calls itself. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,7 +1,7 @@
-import type { CallerLimits } from "../access/caller-limits.ts";
 import type { Quota } from "../access/quota.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { Instant } from "../domain/message.ts";
+import type { CallerLimits } from "../domain/tenant.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { type Accepted, acceptJob, findAccepted } from "./accept-job.ts";

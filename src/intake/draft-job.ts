@@ -8,7 +8,7 @@ import { type AttachmentFile, toContentAttachments } from "../job-kinds/email/at
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { digestOfRequest } from "./canonical-json.ts";
 
 /** A job that nobody has accepted yet. */
 export type JobDraft = {
@@ -47,7 +47,7 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
     total: recipients.length,
     duplicates: requested.length - recipients.length,
     contentSha256: digestOf(content),
-    requestSha256: isRepeatable ? digestOf(canonicalJson(body)) : null,
+    requestSha256: isRepeatable ? digestOfRequest(body) : null,
     scheduledAt: scheduledAt !== null && scheduledAt > at ? scheduledAt : null,
     notAfter: instantOf(request.notAfter),
     maxAttempts: request.maxAttempts ?? maxAttempts,

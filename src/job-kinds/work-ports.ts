@@ -1,11 +1,9 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { BrokenMailer } from "../mail/breaker.ts";
 import type { Pace } from "../mail/pace.ts";
-import type { Breakers } from "../signed-post/breakers.ts";
-import type { SafePost } from "../signed-post/safe-post.ts";
 import type { SuppressionGuard } from "../suppressions/suppression-guard.ts";
-import type { TenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { ReportPorts } from "./report/report-work.ts";
+import type { DeliveryDependencies } from "./webhook/delivery-work.ts";
 
 /** What the work of the kinds is done with; each takes what it needs. */
 export type WorkPorts = {
@@ -21,9 +19,5 @@ export type WorkPorts = {
     readonly publicUrl: string | null;
   };
   readonly reports: Omit<ReportPorts, "contentStore">;
-  readonly webhooks: {
-    readonly post: SafePost;
-    readonly breakers: Breakers;
-    readonly secrets: Pick<TenantSecrets, "of">;
-  };
+  readonly webhooks: Omit<DeliveryDependencies, "contentStore">;
 };

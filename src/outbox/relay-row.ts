@@ -1,9 +1,8 @@
-import type { CallerLimits } from "../access/caller-limits.ts";
-import { digestOf } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
+import type { CallerLimits } from "../domain/tenant.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { findAccepted } from "../intake/accept-job.ts";
-import { canonicalJson } from "../intake/canonical-json.ts";
+import { digestOfRequest } from "../intake/canonical-json.ts";
 import { checkRequest, maxRequestBytes, refuseCrowd } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob } from "../intake/create-job.ts";
 import { toCreatedJob } from "../intake/created-job.ts";
@@ -15,22 +14,18 @@ import { refuseDraft } from "../intake/refuse-draft.ts";
 import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
 import { problemOfFailure } from "../problems/problem-of-failure.ts";
 import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
-import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { RowResult, TakenRow } from "./outbox.ts";
 import { rowFaults } from "./row-faults.ts";
 import { traceparentOfRow } from "./row-trace.ts";
 import { delayAfterAttempt, maxAttempts } from "./schedule.ts";
 
-export type RelayRowDependencies = CreationDependencies & {
-  readonly limitsOf: (tenant: string) => CallerLimits;
-  /** Private networks that webhooks may call all the same. */
-  readonly allowed: AllowedNetworks;
-  /** Where people outside reach the API; null where mails can have no links to it. */
-  readonly publicUrl: string | null;
-  /** Attempts of a job that does not say how many. */
-  readonly attemptsOfJob: number;
-  readonly now: () => Instant;
-};
+export type RelayRowDependencies = CreationDependencies &
+  Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> & {
+    readonly limitsOf: (tenant: string) => CallerLimits;
+    /** Attempts of a job that does not say how many. */
+    readonly attemptsOfJob: number;
+    readonly now: () => Instant;
+  };
 
 /** What is said of a row, and what broke, if anything did. */
 export type Relayed = { readonly result: RowResult; readonly failure: unknown };
@@ -69,7 +64,7 @@ async function findCreated(
   body: unknown,
 ): Promise<RowResult | null> {
   const found = row.attempts === 1 ? null : await findAccepted(log, job);
-  if (found === null || found.created.data.requestSha256 !== digestOf(canonicalJson(body))) return null;
+  if (found === null || found.created.data.requestSha256 !== digestOfRequest(body)) return null;
   return { row, outcome: "processed", response: toCreatedJob(found.job.jobId, found.created) };
 }
 

@@ -1,4 +1,4 @@
-import { expectedTenantName, isTenantName } from "../access/tenant.ts";
+import { expectedTenantName, isTenantName } from "../domain/tenant.ts";
 import { type Fault, shown } from "../schemas/fault.ts";
 import type { TakenRow } from "./outbox.ts";
 

@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
-import { defaultTenant } from "../access/tenant.ts";
 import type { AlertReceiver, Telling } from "../alerts/alert-receiver.ts";
 import { createAlertTeller, type Told } from "../alerts/alert-teller.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
-import { createJetStreamAlertFeed } from "../alerts/jetstream-alert-feed.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
 import { createFigures } from "../alerts/read-figures.ts";
 import { createWebhookReceiver } from "../alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords } from "../domain/alerts/words.ts";
+import { defaultTenant } from "../domain/tenant.ts";
+import { createJetStreamAlertFeed } from "../event-log/jetstream-durable-feed.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";

@@ -1,6 +1,6 @@
 import { createSealMemory } from "../../projections/seal-memory.ts";
-import { defaultTenant } from "../access/tenant.ts";
 import type { CompleteConfig } from "../config.ts";
+import { defaultTenant } from "../domain/tenant.ts";
 import { streamName } from "../event-log/subjects.ts";
 import type { Condition } from "../health/probe.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";

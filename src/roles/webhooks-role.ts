@@ -5,13 +5,13 @@ import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveri
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import { toJobAnswer } from "../http/answers/job-answer.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Patience } from "../nats/patience.ts";
-import { createJetStreamDecisionFeed } from "../scheduler/jetstream-decision-feed.ts";
 import { createBreakers, isUnanswered } from "../signed-post/breakers.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
 import type { CompleteConfig } from "../config.ts";
+import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import type { Mailbox } from "../http/routes/mailbox.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { never, untilInterrupted } from "../nats/patience.ts";
 import { createCrowd } from "../scheduler/crowd.ts";
 import { listenToCrowd } from "../scheduler/jetstream-crowd.ts";
-import { createJetStreamDecisionFeed } from "../scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createTimer } from "../scheduler/timer.ts";
 import { startAlerts } from "./alerts-role.ts";

@@ -1,8 +1,7 @@
 import type { JobQueued } from "../domain/job/events.ts";
+import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, NewEvent, StoredEvent } from "../event-log/event-log.ts";
-import { actOnDecisions, type DecisionActor } from "./act-on-decisions.ts";
 import type { Crowd } from "./crowd.ts";
-import type { DecisionFeed } from "./decision-feed.ts";
 import { turnOpenedBy } from "./queueing.ts";
 
 type Report = (failure: unknown) => void;

@@ -2,10 +2,8 @@ import { lookup } from "node:dns/promises";
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { type AllowedNetworks, isAddress, isInNetworks, isPublic } from "./addresses.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { type AllowedNetworks, hostOf, isAddress, isInNetworks, isPublic, whyNotToCall } from "./addresses.ts";
 import type { PostOutcome, PostRequest, SafePost } from "./safe-post.ts";
-import { hostOf, whyNotToCall } from "./target-url.ts";
 
 type HostAddress = { readonly address: string; readonly family: number };
 
@@ -150,4 +148,12 @@ function toFailure({ code = "" }: NodeJS.ErrnoException): PostOutcome {
   }
   if (/^HPE_/.test(code)) return unanswered("not-http", "The receiver did not answer in HTTP.");
   return connectionFailed;
+}
+
+/** How long a Retry-After header asks to wait, in seconds or until a date (RFC 9110); null where it says nothing. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { stringify } from "uuid";
+import type { JobError } from "../domain/job/events.ts";
 import type { PostOutcome, SafePost } from "./safe-post.ts";
 import { signatureHeaders, type WebhookSecret } from "./secret.ts";
 
@@ -18,4 +21,67 @@ export function signedPost(
     ...signatureHeaders({ id, at: new Date().toISOString(), body }, secrets),
   };
   return post({ url, headers, body, ...(signal === undefined ? {} : { signal }) });
+}
+
+/** What an attempt came to. */
+export type Verdict =
+  | { readonly kind: "delivered"; readonly statusCode: number }
+  | {
+      readonly kind: "again" | "never-again";
+      readonly statusCode: number | null;
+      readonly error: JobError;
+      /** What the receiver asked for. */
+      readonly retryAfterMs: number | null;
+    };
+
+/** Of the answers 4xx these are about the moment, not about the message. */
+const passing: readonly number[] = [408, 409, 425, 429];
+
+export function judge(outcome: PostOutcome): Verdict {
+  switch (outcome.kind) {
+    case "refused":
+      return { kind: "never-again", statusCode: null, error: outcome.error, retryAfterMs: null };
+    case "unanswered":
+      return { kind: "again", statusCode: null, error: outcome.error, retryAfterMs: null };
+    case "answered":
+      return judgeAnswer(outcome.statusCode, outcome.retryAfterMs);
+  }
+}
+
+function judgeAnswer(statusCode: number, retryAfterMs: number | null): Verdict {
+  if (statusCode >= 200 && statusCode < 300) return { kind: "delivered", statusCode };
+  const isFinal = statusCode >= 400 && statusCode < 500 && !passing.includes(statusCode);
+  const error = { code: "http-status", message: `The receiver answered ${statusCode}.` };
+  return { kind: isFinal ? "never-again" : "again", statusCode, error, retryAfterMs };
+}
+
+/** It was not asked: it did not take what it was sent a moment ago. */
+export const leftAlone: Verdict = {
+  kind: "again",
+  statusCode: null,
+  error: { code: "receiver-down", message: "The receiver did not take the messages before this one." },
+  retryAfterMs: null,
+};
+
+export const neverAgain = (code: string, message: string): Verdict => ({
+  kind: "never-again",
+  statusCode: null,
+  error: { code, message },
+  retryAfterMs: null,
+});
+
+/**
+ * The same for the same event and receiver, whoever tells it and however often: a receiver that has seen it before can
+ * leave it. A UUID of version 8 (RFC 9562), made of SHA-256.
+ */
+export function deliveryIdOf(
+  { tenant, jobId }: { readonly tenant: string; readonly jobId: string },
+  eventId: string,
+  endpoint: string,
+): string {
+  const name = ["webhook", tenant, jobId, eventId, endpoint].join("\n");
+  const bytes = createHash("sha256").update(name).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return stringify(bytes);
 }

@@ -4,10 +4,12 @@ import type { Instant } from "../domain/message.ts";
 import type { WebhookType } from "../domain/webhooks/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
-import { ownReceiver } from "./delivery-id.ts";
 import type { TenantSecrets } from "./tenant-secrets.ts";
 import { findEndpoint } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
+
+/** Stands for the receiver that a job names itself. */
+const ownReceiver = "job";
 
 /** Whom to send something, and by what it knows that it comes from us. */
 export type Receiver = {

@@ -1,11 +1,11 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import { toldTypes, type WebhookType } from "../domain/webhooks/events.ts";
+import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
-import type { DecisionFeed } from "../scheduler/decision-feed.ts";
+import { deliveryIdOf } from "../signed-post/signed-post.ts";
 import type { Courier, Errand } from "./courier.ts";
-import { deliveryIdOf } from "./delivery-id.ts";
 import type { Hands } from "./hands.ts";
 import { readDeliveries } from "./read-deliveries.ts";
 import type { Receivers } from "./receivers.ts";

@@ -1,4 +1,4 @@
-import { defaultTenant } from "../access/tenant.ts";
+import { defaultTenant } from "../domain/tenant.ts";
 import { validAt, type WebhookSecret } from "../signed-post/secret.ts";
 import { withRotatedSecret, withSecret } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";

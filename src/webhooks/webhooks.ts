@@ -1,5 +1,5 @@
+import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import type { DecisionFeed } from "../scheduler/decision-feed.ts";
 import { createBreakers } from "../signed-post/breakers.ts";
 import { type CourierDependencies, createCourier } from "./courier.ts";
 import type { DueDeliveries } from "./due-deliveries.ts";

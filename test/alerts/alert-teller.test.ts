@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { AlertReceiver, Telling } from "../../src/alerts/alert-receiver.ts";
 import { type AlertTeller, createAlertTeller } from "../../src/alerts/alert-teller.ts";
-import { createJetStreamAlertFeed } from "../../src/alerts/jetstream-alert-feed.ts";
 import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
 import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../../src/domain/alerts/events.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamAlertFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";

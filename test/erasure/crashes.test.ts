@@ -6,7 +6,7 @@ import { eraseAddress } from "../../src/erasure/erase-address.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import { createEraser } from "../../src/erasure/eraser.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
+import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { cancelJob, jobCreated, now } from "../support/examples.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isTenantName } from "../../src/access/tenant.ts";
+import { isTenantName } from "../../src/domain/tenant.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
 import {

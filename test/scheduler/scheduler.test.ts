@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
-import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { type AllowedNetworks, readNetworks } from "../../src/signed-post/addresses.ts";
-import { whyNotToCall } from "../../src/signed-post/target-url.ts";
+import { type AllowedNetworks, readNetworks, whyNotToCall } from "../../src/signed-post/addresses.ts";
 
 const loopback: AllowedNetworks = readNetworks("127.0.0.0/8").filter((network) => network !== null);
 

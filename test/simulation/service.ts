@@ -1,11 +1,11 @@
 import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
+import type { DecisionFeed } from "../../src/event-log/decision-feed.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
-import type { DecisionFeed } from "../../src/scheduler/decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";

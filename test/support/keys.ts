@@ -2,7 +2,7 @@ import { digestOfKey, newAccessKey } from "../../src/access/access-key.ts";
 import type { AccessStore } from "../../src/access/access-store.ts";
 import type { KeyRecord, KeyRing } from "../../src/access/key-ring.ts";
 import { defaultScopes } from "../../src/access/scopes.ts";
-import { noRules, type TenantRules } from "../../src/access/tenant.ts";
+import { noRules, type TenantRules } from "../../src/domain/tenant.ts";
 import { now } from "./examples.ts";
 
 export type MadeKey = { readonly text: string; readonly record: KeyRecord };

@@ -5,6 +5,7 @@ import { createJetStreamContentStore } from "../../src/content/jetstream-content
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { createMailWork, type MailWorkDependencies } from "../../src/job-kinds/email/mail-work.ts";
@@ -14,7 +15,6 @@ import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { createCrowd } from "../../src/scheduler/crowd.ts";
 import { listenToCrowd } from "../../src/scheduler/jetstream-crowd.ts";
-import { createJetStreamDecisionFeed } from "../../src/scheduler/jetstream-decision-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";

@@ -1,8 +1,8 @@
 import { v7 as newId } from "uuid";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
+import { checkWebhookUrl } from "../../intake/check-request.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { readWebhookEndpointRequest, webhookEndpointRequest } from "../../schemas/webhook-request.ts";
-import { checkWebhookUrl } from "../../signed-post/check-webhook-url.ts";
 import { newSecret } from "../../signed-post/secret.ts";
 import {
   findEndpoint,

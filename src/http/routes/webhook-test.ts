@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { signedPost } from "../../signed-post/signed-post.ts";
-import { judge, type Verdict } from "../../signed-post/verdict.ts";
+import { judge, signedPost, type Verdict } from "../../signed-post/signed-post.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { webhookTestResult } from "../answers/notices.ts";
 import { json } from "../server/answer.ts";

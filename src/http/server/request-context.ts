@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../access/access.ts";
-import { defaultTenant } from "../../access/tenant.ts";
+import { defaultTenant } from "../../domain/tenant.ts";
 import type { Cause } from "../../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../../event-log/traceparent.ts";
 

@@ -3,7 +3,7 @@ import { failed, passed } from "../../schemas/fault.ts";
 import { faultAt } from "../../schemas/faults-of.ts";
 import { closed } from "../../schemas/request-schema.ts";
 import { variables } from "../../schemas/variables.ts";
-import { whyNotToCall } from "../../signed-post/target-url.ts";
+import { whyNotToCall } from "../../signed-post/addresses.ts";
 import { jobKind } from "../job-kind.ts";
 import { createDeliveryWork } from "./delivery-work.ts";
 

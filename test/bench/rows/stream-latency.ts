@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defaultTenant } from "../../../src/access/tenant.ts";
+import { defaultTenant } from "../../../src/domain/tenant.ts";
 import type { EventLog, JobRef } from "../../../src/event-log/event-log.ts";
 import { createApiClient } from "../../support/api-client.ts";
 import { type OpenStream, openStream } from "../../support/event-stream.ts";

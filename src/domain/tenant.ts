@@ -8,6 +8,13 @@ export const isTenantName = (text: string): boolean => name.test(text);
 
 export const expectedTenantName = "1 to 64 lower-case letters, digits, _ and -, a letter or digit first";
 
+/** What the jobs of a tenant may be. */
+export type CallerLimits = {
+  /** Addresses and domains that mailings may come from; null for any. */
+  readonly senders: readonly string[] | null;
+  readonly dailyRecipients: number | null;
+};
+
 /** What an operator has laid down for a tenant; null where nothing was. */
 export type TenantRules = {
   /** Addresses, and domains that stand for every address in them, that its mailings may come from. */

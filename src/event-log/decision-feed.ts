@@ -1,7 +1,18 @@
+import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
-import type { Delivery } from "../event-log/delivery.ts";
-import type { StoredEvent } from "../event-log/event-log.ts";
-import type { DecisionFeed } from "./decision-feed.ts";
+import type { Delivery } from "./delivery.ts";
+import type { StoredEvent, WaybillEvent } from "./event-log.ts";
+
+/** Events of the log, each handed to one of the readers that share the feed, and again until one acknowledges it. */
+export interface EventFeed<Event extends WaybillEvent> {
+  /** What is there, in batches that are never empty, until the signal aborts. Lost connections are taken up again. */
+  batches(signal: AbortSignal): AsyncIterable<readonly Delivery<Event>[]>;
+}
+
+/** The decisions about all jobs. */
+export type DecisionFeed = EventFeed<JobEvent>;
+
+export type AlertFeed = EventFeed<AlertEvent>;
 
 export type DecisionActor = { start(): void; stop(): Promise<void> };
 
