@@ -1,7 +1,7 @@
 import { alertInWords } from "../domain/alerts/words.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
-import { deliveryIdOf, judge, signedPost } from "../signed-post/signed-post.ts";
+import { deliver, deliveryIdOf } from "../signed-post/signed-post.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
 
 const types = { AlertRaised: "alert.raised", AlertCleared: "alert.cleared" } as const;
@@ -15,13 +15,12 @@ export const createWebhookReceiver = (
   kind: "webhook",
   tell: async ({ id, event, tenant, jobId }, signal) => {
     const data = { ...event.data, message: alertInWords(event) };
-    const body = JSON.stringify({ type: types[event.type], timestamp: event.at, data });
     const message = {
       id: deliveryIdOf({ tenant, jobId }, id, "operator"),
-      body: new TextEncoder().encode(body),
+      payload: { type: types[event.type], timestamp: event.at, data },
       traceparent: null,
     };
-    const verdict = judge(await signedPost(post, { url, secrets: await secrets() }, message, signal));
+    const verdict = await deliver(post, { url, secrets: await secrets() }, message, signal);
     if (verdict.kind === "delivered") return { kind: "told" };
     const code = verdict.statusCode === null ? verdict.error.code : `http-${verdict.statusCode}`;
     return verdict.kind === "again"

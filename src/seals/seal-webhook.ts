@@ -1,6 +1,6 @@
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
-import { signedPost } from "../signed-post/signed-post.ts";
+import { deliver } from "../signed-post/signed-post.ts";
 import type { SealDestination } from "./publish-seals.ts";
 import { toSealAnswer } from "./seal.ts";
 import type { SealStore } from "./seal-store.ts";
@@ -21,12 +21,12 @@ export const createSealWebhook = ({ url, post, secrets, store }: SealWebhook): S
     const signing = await secrets();
     for (const seal of seals) {
       const data = toSealAnswer(seal);
-      const body = Buffer.from(JSON.stringify({ type: "log.sealed", timestamp: seal.sealedAt, data }));
-      const message = { id: `seal_${data.digest.slice(0, 32)}`, body, traceparent: null };
-      const outcome = await signedPost(post, { url, secrets: signing }, message);
-      if (outcome.kind !== "answered") throw new Error(`SEAL_WEBHOOK: ${outcome.error.code}`);
-      if (outcome.statusCode < 200 || outcome.statusCode > 299) {
-        throw new Error(`SEAL_WEBHOOK answered ${outcome.statusCode}`);
+      const payload = { type: "log.sealed", timestamp: seal.sealedAt, data };
+      const message = { id: `seal_${data.digest.slice(0, 32)}`, payload, traceparent: null };
+      const verdict = await deliver(post, { url, secrets: signing }, message);
+      if (verdict.kind !== "delivered") {
+        const { statusCode, error } = verdict;
+        throw new Error(statusCode === null ? `SEAL_WEBHOOK: ${error.code}` : `SEAL_WEBHOOK answered ${statusCode}`);
       }
       await store.publishedUpTo("webhook", seal.sequence);
     }

@@ -1,27 +1,17 @@
 import { createHash } from "node:crypto";
 import { stringify } from "uuid";
 import type { JobError } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
+import type { Breakers } from "./breakers.ts";
 import type { PostOutcome, SafePost } from "./safe-post.ts";
 import { signatureHeaders, type WebhookSecret } from "./secret.ts";
 
-type Destination = { readonly url: string; readonly secrets: readonly WebhookSecret[] };
-type Message = { readonly id: string; readonly body: Uint8Array; readonly traceparent: string | null };
+export type Destination = { readonly url: string; readonly secrets: readonly WebhookSecret[] };
 
-/** One message as Standard Webhooks has it, signed as of now. */
-export function signedPost(
-  post: SafePost,
-  { url, secrets }: Destination,
-  { id, body, traceparent }: Message,
-  signal?: AbortSignal,
-): Promise<PostOutcome> {
-  const headers = {
-    "Content-Type": "application/json",
-    "User-Agent": "Waybill",
-    ...(traceparent === null ? {} : { traceparent }),
-    ...signatureHeaders({ id, at: new Date().toISOString(), body }, secrets),
-  };
-  return post({ url, headers, body, ...(signal === undefined ? {} : { signal }) });
-}
+/** What Standard Webhooks puts into the body. */
+export type Payload = { readonly type: string; readonly timestamp: Instant; readonly data: unknown };
+
+export type Message = { readonly id: string; readonly payload: Payload; readonly traceparent: string | null };
 
 /** What an attempt came to. */
 export type Verdict =
@@ -34,10 +24,48 @@ export type Verdict =
       readonly retryAfterMs: number | null;
     };
 
-/** Of the answers 4xx these are about the moment, not about the message. */
+/** Sends one message as Standard Webhooks describes it, signed as of now, and judges the answer. */
+export async function deliver(
+  post: SafePost,
+  destination: Destination,
+  message: Message,
+  signal?: AbortSignal,
+): Promise<Verdict> {
+  return judge(await send(post, destination, message, signal));
+}
+
+/** The same, except that nothing is sent while the circuit breaker of the receiver is open. */
+export async function deliverUnlessDown(
+  { post, breakers }: { readonly post: SafePost; readonly breakers: Breakers },
+  receiver: string,
+  destination: Destination,
+  message: Message,
+  signal?: AbortSignal,
+): Promise<Verdict> {
+  const outcome = await breakers.guard(receiver, () => send(post, destination, message, signal));
+  return outcome === null ? receiverDown : judge(outcome);
+}
+
+function send(
+  post: SafePost,
+  { url, secrets }: Destination,
+  { id, payload: { type, timestamp, data }, traceparent }: Message,
+  signal?: AbortSignal,
+): Promise<PostOutcome> {
+  const body = new TextEncoder().encode(JSON.stringify({ type, timestamp, data }));
+  const headers = {
+    "Content-Type": "application/json",
+    "User-Agent": "Waybill",
+    ...(traceparent === null ? {} : { traceparent }),
+    ...signatureHeaders({ id, at: new Date().toISOString(), body }, secrets),
+  };
+  return post({ url, headers, body, ...(signal === undefined ? {} : { signal }) });
+}
+
+/** These answers among the 4xx are about the moment, not about the message. */
 const passing: readonly number[] = [408, 409, 425, 429];
 
-export function judge(outcome: PostOutcome): Verdict {
+function judge(outcome: PostOutcome): Verdict {
   switch (outcome.kind) {
     case "refused":
       return { kind: "never-again", statusCode: null, error: outcome.error, retryAfterMs: null };
@@ -55,8 +83,7 @@ function judgeAnswer(statusCode: number, retryAfterMs: number | null): Verdict {
   return { kind: isFinal ? "never-again" : "again", statusCode, error, retryAfterMs };
 }
 
-/** It was not asked: it did not take what it was sent a moment ago. */
-export const leftAlone: Verdict = {
+const receiverDown: Verdict = {
   kind: "again",
   statusCode: null,
   error: { code: "receiver-down", message: "The receiver did not take the messages before this one." },
@@ -71,8 +98,8 @@ export const neverAgain = (code: string, message: string): Verdict => ({
 });
 
 /**
- * The same for the same event and receiver, whoever tells it and however often: a receiver that has seen it before can
- * leave it. A UUID of version 8 (RFC 9562), made of SHA-256.
+ * The same id for the same event and receiver, whichever process sends it and however often: a receiver that has seen it
+ * before can ignore it. A UUID of version 8 (RFC 9562), made of SHA-256.
  */
 export function deliveryIdOf(
   { tenant, jobId }: { readonly tenant: string; readonly jobId: string },

@@ -5,8 +5,8 @@ import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
-import { judge, leftAlone, neverAgain, signedPost, type Verdict } from "../signed-post/signed-post.ts";
-import { messageOf, type ShowJob } from "./message.ts";
+import { deliverUnlessDown, neverAgain, type Verdict } from "../signed-post/signed-post.ts";
+import { payloadOf, type ShowJob } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
 import type { Slots } from "./slots.ts";
 
@@ -51,16 +51,16 @@ export function createCourier(dependencies: CourierDependencies): Courier {
 }
 
 async function attempt(
-  { log, contentStore, receivers, post, breakers, show }: CourierDependencies,
+  dependencies: CourierDependencies,
   { job, delivery, cause }: Errand,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const { log, contentStore, receivers, show } = dependencies;
   const receiver = await receivers.find(job, delivery.endpoint);
   if (receiver === null) return neverAgain("receiver-gone", "The endpoint, or the job's webhookUrl, was deleted.");
-  const body = await messageOf(log, contentStore, job, delivery, show);
-  const message = { id: delivery.deliveryId, body, traceparent: cause.traceparent };
-  const outcome = await breakers.guard(receiver.name, () => signedPost(post, receiver, message, signal));
-  return outcome === null ? leftAlone : judge(outcome);
+  const payload = await payloadOf(log, contentStore, job, delivery, show);
+  const message = { id: delivery.deliveryId, payload, traceparent: cause.traceparent };
+  return await deliverUnlessDown(dependencies, receiver.name, receiver, message, signal);
 }
 
 function toEvent({ delivery, attempt }: Errand, verdict: Verdict, nowMs: number): WebhookEvent {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { judge, signedPost, type Verdict } from "../../signed-post/signed-post.ts";
+import { deliver, type Verdict } from "../../signed-post/signed-post.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { webhookTestResult } from "../answers/notices.ts";
 import { json } from "../server/answer.ts";
@@ -23,9 +23,8 @@ export const webhookTestRoute = ({ webhooks, now }: Pick<RouteDependencies, "web
       const endpoint = findEndpoint(await webhooks.store.read(context.tenant), part("id"));
       if (endpoint === null) return webhookEndpointNotFound();
       const id = randomUUID();
-      const message = { type: "webhook.test", timestamp: now(), data: { endpointId: endpoint.id } };
-      const body = new TextEncoder().encode(JSON.stringify(message));
-      const verdict = judge(await signedPost(webhooks.post, endpoint, { id, body, traceparent: context.traceparent }));
+      const payload = { type: "webhook.test", timestamp: now(), data: { endpointId: endpoint.id } };
+      const verdict = await deliver(webhooks.post, endpoint, { id, payload, traceparent: context.traceparent });
       return json({ webhookId: id, ...toResult(verdict) });
     },
   });

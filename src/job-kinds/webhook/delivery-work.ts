@@ -3,7 +3,7 @@ import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { Breakers } from "../../signed-post/breakers.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
-import { deliveryIdOf, judge, leftAlone, signedPost, type Verdict } from "../../signed-post/signed-post.ts";
+import { deliveryIdOf, deliverUnlessDown, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
 import { servedErased } from "../../workers/erased-recipient.ts";
 import type { JobWork } from "../../workers/job-work.ts";
 import { loadContent } from "../../workers/load-content.ts";
@@ -55,9 +55,8 @@ async function deliver(
   const url = content.recipients[recipient]?.email;
   if (url === undefined) throw new Error(`Job ${held.job.jobId} has no recipient ${recipient}`);
   const id = deliveryIdOf(held.job, ofRecipient, String(recipient));
-  const message = { id, body: bodyFor(held, content, recipient), traceparent: held.cause.traceparent };
-  const outcome = await breakers.guard(guardedBy(held, url), () => signedPost(post, { url, secrets }, message));
-  return toServed(id, outcome === null ? leftAlone : judge(outcome));
+  const message = { id, payload: payloadFor(held, content, recipient), traceparent: held.cause.traceparent };
+  return toServed(id, await deliverUnlessDown({ post, breakers }, guardedBy(held, url), { url, secrets }, message));
 }
 
 /**
@@ -70,11 +69,10 @@ function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string 
 }
 
 /** The same on every attempt. What is said of the recipient stands over what is said to all. */
-function bodyFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, recipient: number): Uint8Array {
+function payloadFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, recipient: number): Payload {
   if (payload === undefined) throw new Error("A job of webhook.deliver has no payload.");
   const { event, data } = payload as { readonly event: string; readonly data: object };
-  const message = { type: event, timestamp: createdAt, data: { ...data, ...recipients[recipient]?.variables } };
-  return new TextEncoder().encode(JSON.stringify(message));
+  return { type: event, timestamp: createdAt, data: { ...data, ...recipients[recipient]?.variables } };
 }
 
 function toServed(messageId: string, verdict: Verdict): Served {
