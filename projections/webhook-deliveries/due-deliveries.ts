@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import type { DueDeliveries } from "../../src/webhooks/due-deliveries.ts";
+import type { DueDeliveries } from "../../src/webhooks/deliveries.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
 import type { DeliveryRow } from "./rows.ts";

@@ -1,10 +1,9 @@
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { keepPolling } from "../poll-loop.ts";
-import type { Courier, Errand } from "./courier.ts";
-import type { DueDeliveries, DueDelivery } from "./due-deliveries.ts";
-import type { Hands } from "./hands.ts";
-import { readDeliveries } from "./read-deliveries.ts";
+import { type DueDeliveries, type DueDelivery, readDeliveries } from "./deliveries.ts";
+import type { Hands } from "./semaphore.ts";
+import type { Courier, Errand } from "./sender.ts";
 
 type Report = (failure: unknown) => void;
 

@@ -1,12 +1,11 @@
 import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createBreakers } from "../signed-post/breakers.ts";
-import { type CourierDependencies, createCourier } from "./courier.ts";
-import type { DueDeliveries } from "./due-deliveries.ts";
-import { createHands } from "./hands.ts";
+import type { DueDeliveries } from "./deliveries.ts";
+import { createTeller } from "./publisher.ts";
 import { createRetrier } from "./retrier.ts";
-import { createSlots } from "./slots.ts";
-import { createTeller } from "./teller.ts";
+import { createHands, createSlots } from "./semaphore.ts";
+import { type CourierDependencies, createCourier } from "./sender.ts";
 
 export type Webhooks = {
   start(): void;

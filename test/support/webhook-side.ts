@@ -9,7 +9,7 @@ import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import type { SafePost } from "../../src/signed-post/safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
-import { readDeliveries } from "../../src/webhooks/read-deliveries.ts";
+import { readDeliveries } from "../../src/webhooks/deliveries.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
 import { createTenantSecrets } from "../../src/webhooks/tenant-secrets.ts";
 import { isWebhookType, type WebhookEndpoint, withEndpoint } from "../../src/webhooks/tenant-webhooks.ts";

@@ -1,6 +1,6 @@
 import { makeEvidence } from "../../seals/evidence.ts";
 import { sealFor } from "../../seals/seal-for.ts";
-import { createSlots } from "../../webhooks/slots.ts";
+import { createSlots } from "../../webhooks/semaphore.ts";
 import { jobNotFound } from "../server/problem.ts";
 import { route } from "../server/route.ts";
 import { ndjsonType } from "../streaming/event-stream.ts";

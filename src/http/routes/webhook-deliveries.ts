@@ -1,7 +1,7 @@
 import type { DeliveryListOptions, DeliveryRecord } from "../../../projections/webhook-deliveries/queries.ts";
 import { deliveryAfter, foldDeliveries } from "../../domain/webhooks/delivery.ts";
 import type { WebhookEvent } from "../../domain/webhooks/events.ts";
-import { readDeliveries } from "../../webhooks/read-deliveries.ts";
+import { readDeliveries } from "../../webhooks/deliveries.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { deliveryPage, delivery as deliverySchema } from "../answers/notices.ts";
 import { toDeliveryAnswer } from "../answers/webhook-answer.ts";

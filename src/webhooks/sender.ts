@@ -1,14 +1,16 @@
 import type { ContentStore } from "../content/content-store.ts";
+import { type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
+import { foldJobView } from "../domain/job/job-view.ts";
 import type { WebhookDelivery, WebhookEvent } from "../domain/webhooks/events.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
+import { readLabels } from "../history/job-from-log.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
-import { deliverUnlessDown, neverAgain, type Verdict } from "../signed-post/signed-post.ts";
-import { payloadOf, type ShowJob } from "./message.ts";
+import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";
 import type { Receivers } from "./receivers.ts";
-import type { Slots } from "./slots.ts";
+import type { Slots } from "./semaphore.ts";
 
 /** An attempt to be made, and the event that it follows from. */
 export type Errand = {
@@ -73,4 +75,28 @@ function toEvent({ delivery, attempt }: Errand, verdict: Verdict, nowMs: number)
   const delayMs = verdict.kind === "again" ? webhookDelayMs(attempt, retryAfterMs, Math.random()) : null;
   const nextAttemptAt = delayMs === null ? null : new Date(nowMs + delayMs).toISOString();
   return { type: "WebhookFailed", at, data: { ...data, statusCode, error, nextAttemptAt } };
+}
+
+/** A job as an answer of the API shows it. */
+export type ShowJob = (job: JobRecord) => unknown;
+
+/**
+ * The body that a receiver gets, from the log without any read model: the job as it was when it ended, so that it is the
+ * same on every attempt, unless what it was called was erased meanwhile.
+ */
+export async function payloadOf(
+  log: EventLog,
+  contentStore: ContentStore,
+  job: JobRef,
+  { type, jobSequence }: WebhookDelivery,
+  show: ShowJob,
+): Promise<Payload> {
+  const history = (await log.readHistory(job)).filter(({ sequence }) => sequence <= jobSequence);
+  const view = foldJobView(history.map(({ event }) => event));
+  const last = history.at(-1);
+  if (view === null || last?.sequence !== jobSequence) {
+    throw new Error(`The log has no event ${jobSequence} of job ${job.jobId}.`);
+  }
+  const data = show(toJobRecord(job.jobId, view, await readLabels(contentStore, job)));
+  return { type, timestamp: last.event.at, data };
 }

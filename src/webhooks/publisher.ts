@@ -5,10 +5,10 @@ import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
 import { deliveryIdOf } from "../signed-post/signed-post.ts";
-import type { Courier, Errand } from "./courier.ts";
-import type { Hands } from "./hands.ts";
-import { readDeliveries } from "./read-deliveries.ts";
+import { readDeliveries } from "./deliveries.ts";
 import type { Receivers } from "./receivers.ts";
+import type { Hands } from "./semaphore.ts";
+import type { Courier, Errand } from "./sender.ts";
 
 type Report = (failure: unknown) => void;
 
