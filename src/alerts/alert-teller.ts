@@ -4,7 +4,7 @@ import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { AlertFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
-import type { AlertReceiver, Telling } from "./alert-receiver.ts";
+import type { AlertReceiver, Notified } from "./alert-receiver.ts";
 
 export type AlertTeller = {
   start(): void;
@@ -13,7 +13,12 @@ export type AlertTeller = {
 };
 
 /** Hears what came of each try. */
-export type Told = (receiver: AlertReceiver, telling: Telling, entry: StoredEvent<AlertEvent>, isLast: boolean) => void;
+export type Told = (
+  receiver: AlertReceiver,
+  telling: Notified,
+  entry: StoredEvent<AlertEvent>,
+  isLast: boolean,
+) => void;
 
 type Report = (failure: unknown) => void;
 
@@ -93,7 +98,7 @@ async function tryToTell(
   entry: StoredEvent<AlertEvent>,
   signal: AbortSignal,
   report: Report,
-): Promise<Telling> {
+): Promise<Notified> {
   try {
     return await receiver.tell(entry, signal);
   } catch (failure) {

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
-import type { AlertReceiver, Telling } from "../alerts/alert-receiver.ts";
+import type { AlertReceiver, Notified } from "../alerts/alert-receiver.ts";
 import { createAlertTeller, type Told } from "../alerts/alert-teller.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
@@ -76,7 +76,7 @@ async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {
   return receivers;
 }
 
-const outcomeOf = (telling: Telling, isLast: boolean): string => {
+const outcomeOf = (telling: Notified, isLast: boolean): string => {
   if (telling.kind === "told") return "told";
   return isLast ? "given_up" : "later";
 };
@@ -91,7 +91,7 @@ function logDecision(logger: Logger, event: AlertEvent): void {
 function logTrouble(
   logger: Logger,
   { kind }: AlertReceiver,
-  telling: Exclude<Telling, { kind: "told" }>,
+  telling: Exclude<Notified, { kind: "told" }>,
   { type, data }: AlertEvent,
   isLast: boolean,
 ): void {

@@ -1,14 +1,14 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
-import { toldTypes, type WebhookType } from "../domain/webhooks/events.ts";
+import { notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
 import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
 import { deliveryIdOf } from "../signed-post/signed-post.ts";
 import { readDeliveries } from "./deliveries.ts";
 import type { Receivers } from "./receivers.ts";
-import type { Hands } from "./semaphore.ts";
-import type { Courier, Errand } from "./sender.ts";
+import type { Semaphore } from "./semaphore.ts";
+import type { DeliveryAttempt, Sender } from "./sender.ts";
 
 type Report = (failure: unknown) => void;
 
@@ -22,21 +22,21 @@ const keepEveryMs = 3000;
  * once the outcomes of all its first attempts are recorded; what is recorded already is not sent again, however often
  * the decision comes.
  */
-export function createTeller(
+export function createPublisher(
   log: EventLog,
   feed: DecisionFeed,
   receivers: Receivers,
-  courier: Courier,
-  hands: Hands,
+  courier: Sender,
+  hands: Semaphore,
   report: Report,
 ) {
   const held = new Map<number, Delivery<JobEvent>>();
 
   const tell = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
     try {
-      const type = toldTypes[entry.event.type];
-      const errands = type === undefined ? [] : await firstErrands(log, receivers, entry, type);
-      await Promise.all(errands.map((errand) => courier.run(errand, hands.givenUp)));
+      const type = notifiedTypes[entry.event.type];
+      const errands = type === undefined ? [] : await firstAttempts(log, receivers, entry, type);
+      await Promise.all(errands.map((errand) => courier.send(errand, hands.givenUp)));
       if (!hands.givenUp.aborted) acknowledge();
     } catch (failure) {
       report(failure);
@@ -63,15 +63,15 @@ export function createTeller(
   };
 }
 
-async function firstErrands(
+async function firstAttempts(
   log: EventLog,
   receivers: Receivers,
   entry: StoredEvent<JobEvent>,
   type: WebhookType,
-): Promise<readonly Errand[]> {
+): Promise<readonly DeliveryAttempt[]> {
   const { tenant, jobId, id, sequence, correlationId, traceparent, event } = entry;
   const job = { tenant, jobId };
-  const endpoints = await receivers.toTell(job, type, event.at);
+  const endpoints = await receivers.endpointsFor(job, type, event.at);
   if (endpoints.length === 0) return [];
   const known = foldDeliveries((await readDeliveries(log, job)).map((notice) => notice.event));
   return endpoints

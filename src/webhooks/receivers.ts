@@ -21,7 +21,7 @@ export type Receiver = {
 
 export type Receivers = {
   /** Who is to be told that a job of the tenant ended: ids of endpoints, and `job` for the one that the job names. */
-  toTell(job: JobRef, type: WebhookType, at: Instant): Promise<readonly string[]>;
+  endpointsFor(job: JobRef, type: WebhookType, at: Instant): Promise<readonly string[]>;
   /** Null where there is none any more. */
   find(job: JobRef, endpoint: string): Promise<Receiver | null>;
 };
@@ -32,7 +32,7 @@ export function createReceivers(store: WebhookStore, secrets: TenantSecrets, con
     return stored === null ? null : (decodeContent(stored).webhookUrl ?? null);
   };
   return {
-    toTell: async (job, type, at) => {
+    endpointsFor: async (job, type, at) => {
       const [url, { endpoints }] = await Promise.all([webhookUrlOf(job), store.read(job.tenant)]);
       // An endpoint hears of what happens from then on: the log may be years old.
       const told = endpoints.filter(({ types, createdAt }) => types.includes(type) && createdAt <= at);

@@ -2,8 +2,8 @@ import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { keepPolling } from "../poll-loop.ts";
 import { type DueDeliveries, type DueDelivery, readDeliveries } from "./deliveries.ts";
-import type { Hands } from "./semaphore.ts";
-import type { Courier, Errand } from "./sender.ts";
+import type { Semaphore } from "./semaphore.ts";
+import type { DeliveryAttempt, Sender } from "./sender.ts";
 
 type Report = (failure: unknown) => void;
 
@@ -15,11 +15,11 @@ const leaseMs = 30_000;
  * Makes the later attempts. The table says when to look at a delivery, and the log what is to be done: a table that is
  * behind, or was just rebuilt, has nothing sent that was settled before.
  */
-export function createRetrier(log: EventLog, due: DueDeliveries, courier: Courier, hands: Hands, report: Report) {
+export function createRetrier(log: EventLog, due: DueDeliveries, courier: Sender, hands: Semaphore, report: Report) {
   const retry = async (delivery: DueDelivery): Promise<void> => {
     try {
-      const errand = await nextErrand(log, delivery);
-      if (errand !== null) await courier.run(errand, hands.givenUp);
+      const errand = await nextAttempt(log, delivery);
+      if (errand !== null) await courier.send(errand, hands.givenUp);
     } catch (failure) {
       report(failure);
     }
@@ -37,7 +37,7 @@ export function createRetrier(log: EventLog, due: DueDeliveries, courier: Courie
 }
 
 /** Null where the log says that nothing is due. */
-async function nextErrand(log: EventLog, { tenant, jobId, deliveryId }: DueDelivery): Promise<Errand | null> {
+async function nextAttempt(log: EventLog, { tenant, jobId, deliveryId }: DueDelivery): Promise<DeliveryAttempt | null> {
   const job = { tenant, jobId };
   const notices = await readDeliveries(log, job);
   const state = foldDeliveries(notices.map(({ event }) => event)).get(deliveryId);

@@ -1,4 +1,4 @@
-export type Hands = {
+export type Semaphore = {
   /** Waits for a free hand, and begins the work; it does not wait for its end. The work never rejects. */
   take(work: () => Promise<void>): Promise<void>;
   readonly free: () => number;
@@ -11,7 +11,7 @@ export type Hands = {
 };
 
 /** So many pieces of work at a time. */
-export function createHands(count: number): Hands {
+export function createSemaphore(count: number): Semaphore {
   const stopping = new AbortController();
   const givenUp = new AbortController();
   const inHand = new Set<Promise<void>>();
@@ -33,13 +33,13 @@ export function createHands(count: number): Hands {
   };
 }
 
-export type Slots = {
+export type FairSemaphore = {
   /** Waits until there is room, and works. */
   run<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
 };
 
 /** At most `total` at a time, and `each` of one owner: whoever has a lot that takes long leaves room for others. */
-export function createSlots(total: number, each: number): Slots {
+export function createFairSemaphore(total: number, each: number): FairSemaphore {
   const busy = new Map<string, number>();
   const waiting: { readonly owner: string; readonly begin: () => void }[] = [];
   let taken = 0;

@@ -10,38 +10,38 @@ import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";
 import type { Receivers } from "./receivers.ts";
-import type { Slots } from "./semaphore.ts";
+import type { FairSemaphore } from "./semaphore.ts";
 
 /** An attempt to be made, and the event that it follows from. */
-export type Errand = {
+export type DeliveryAttempt = {
   readonly job: JobRef;
   readonly delivery: WebhookDelivery;
   readonly attempt: number;
   readonly cause: Omit<Cause, "actor">;
 };
 
-export type CourierDependencies = {
+export type SenderDependencies = {
   readonly log: EventLog;
   readonly contentStore: ContentStore;
   readonly receivers: Receivers;
   readonly post: SafePost;
   readonly breakers: Breakers;
-  readonly slots: Slots;
+  readonly slots: FairSemaphore;
   readonly show: ShowJob;
 };
 
-export type Courier = {
+export type Sender = {
   /**
    * Makes an attempt and records what came of it. A crash between the two leaves nothing recorded: the attempt is made
    * again, with the same id. Once the signal aborts it records nothing any more.
    */
-  run(errand: Errand, signal: AbortSignal): Promise<void>;
+  send(errand: DeliveryAttempt, signal: AbortSignal): Promise<void>;
 };
 
-export function createCourier(dependencies: CourierDependencies): Courier {
+export function createSender(dependencies: SenderDependencies): Sender {
   const { log, slots } = dependencies;
   return {
-    run: async (errand, signal) => {
+    send: async (errand, signal) => {
       const verdict = await slots.run(errand.job.tenant, () => attempt(dependencies, errand, signal));
       if (signal.aborted) return;
       const event = toEvent(errand, verdict, Date.now());
@@ -53,8 +53,8 @@ export function createCourier(dependencies: CourierDependencies): Courier {
 }
 
 async function attempt(
-  dependencies: CourierDependencies,
-  { job, delivery, cause }: Errand,
+  dependencies: SenderDependencies,
+  { job, delivery, cause }: DeliveryAttempt,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { log, contentStore, receivers, show } = dependencies;
@@ -65,7 +65,7 @@ async function attempt(
   return await deliverUnlessDown(dependencies, receiver.name, receiver, message, signal);
 }
 
-function toEvent({ delivery, attempt }: Errand, verdict: Verdict, nowMs: number): WebhookEvent {
+function toEvent({ delivery, attempt }: DeliveryAttempt, verdict: Verdict, nowMs: number): WebhookEvent {
   const at = new Date(nowMs).toISOString();
   const data = { ...delivery, attempt };
   if (verdict.kind === "delivered") {

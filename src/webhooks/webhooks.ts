@@ -2,10 +2,10 @@ import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
-import { createTeller } from "./publisher.ts";
+import { createPublisher } from "./publisher.ts";
 import { createRetrier } from "./retrier.ts";
-import { createHands, createSlots } from "./semaphore.ts";
-import { type CourierDependencies, createCourier } from "./sender.ts";
+import { createFairSemaphore, createSemaphore } from "./semaphore.ts";
+import { createSender, type SenderDependencies } from "./sender.ts";
 
 export type Webhooks = {
   start(): void;
@@ -13,7 +13,7 @@ export type Webhooks = {
   stop(graceMs: number): Promise<void>;
 };
 
-export type WebhooksDependencies = Omit<CourierDependencies, "breakers" | "slots"> & {
+export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "slots"> & {
   readonly log: EventLog;
   readonly feed: DecisionFeed;
   readonly due: DueDeliveries;
@@ -34,14 +34,14 @@ const retriesInHand = 64;
  */
 export function createWebhooks(dependencies: WebhooksDependencies, report: Report): Webhooks {
   const { log, feed, due, receivers } = dependencies;
-  const courier = createCourier({
+  const courier = createSender({
     ...dependencies,
     breakers: createBreakers(),
-    slots: createSlots(atOnce, atOnceOfTenant),
+    slots: createFairSemaphore(atOnce, atOnceOfTenant),
   });
-  const tellers = createHands(decisionsInHand);
-  const retriers = createHands(retriesInHand);
-  const tell = createTeller(log, feed, receivers, courier, tellers, report);
+  const tellers = createSemaphore(decisionsInHand);
+  const retriers = createSemaphore(retriesInHand);
+  const tell = createPublisher(log, feed, receivers, courier, tellers, report);
   const retry = createRetrier(log, due, courier, retriers, report);
   let loops: Promise<unknown> | null = null;
   return {

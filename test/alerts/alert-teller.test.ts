@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { AlertReceiver, Telling } from "../../src/alerts/alert-receiver.ts";
+import type { AlertReceiver, Notified } from "../../src/alerts/alert-receiver.ts";
 import { type AlertTeller, createAlertTeller } from "../../src/alerts/alert-teller.ts";
 import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
 import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
@@ -67,7 +67,7 @@ describe("An operator", function () {
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };
   const startTeller = (...receivers: readonly AlertReceiver[]): AlertTeller => {
-    const note = ({ kind }: AlertReceiver, telling: Telling, isLast: boolean): void => {
+    const note = ({ kind }: AlertReceiver, telling: Notified, isLast: boolean): void => {
       told.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
     };
     const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => told.push(notice));

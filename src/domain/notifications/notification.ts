@@ -1,6 +1,6 @@
 import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
 import type { Instant } from "../message.ts";
-import { toldTypes, type WebhookType } from "../webhooks/events.ts";
+import { notifiedTypes, type WebhookType } from "../webhooks/events.ts";
 import type { NotificationEvent } from "./events.ts";
 
 /** Tells who asked for a job that a run of it has ended. It names nobody: what was sent and to whom is content. */
@@ -19,7 +19,7 @@ export type NotificationRecord = Notification & { readonly jobId: string };
 
 /** `run` is the one that the job is in. Null for an event that ends none. */
 export function createNotification(event: JobEvent, run: number): Notification | null {
-  const type = toldTypes[event.type];
+  const type = notifiedTypes[event.type];
   if (type === undefined) return null;
   const progress = "counts" in event.data ? event.data.counts : null;
   const error = event.type === "JobFailed" ? event.data.error : null;

@@ -7,7 +7,7 @@ export const webhookTypes = ["job.completed", "job.failed", "job.cancelled"] as 
 export type WebhookType = (typeof webhookTypes)[number];
 
 /** How it calls the decision that ends a run; undefined for every other. */
-export const toldTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
+export const notifiedTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
   JobCompleted: "job.completed",
   JobFailed: "job.failed",
   JobCancelled: "job.cancelled",

@@ -1,6 +1,6 @@
 import { makeEvidence } from "../../seals/evidence.ts";
 import { sealFor } from "../../seals/seal-for.ts";
-import { createSlots } from "../../webhooks/semaphore.ts";
+import { createFairSemaphore } from "../../webhooks/semaphore.ts";
 import { jobNotFound } from "../server/problem.ts";
 import { route } from "../server/route.ts";
 import { ndjsonType } from "../streaming/event-stream.ts";
@@ -14,7 +14,7 @@ type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "seals" | "
 
 /** GET /jobs/:jobId/evidence: a file that proves the job's history offline. It holds addresses, as its logs do. */
 export const evidenceRoute = ({ log, contentStore, seals: { key, sealedLog, sealer }, now }: Dependencies) => {
-  const slots = createSlots(atATime, 1);
+  const slots = createFairSemaphore(atATime, 1);
   return route({
     method: "GET",
     path: "/jobs/:jobId/evidence",

@@ -3,7 +3,7 @@ import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { Breakers } from "../../signed-post/breakers.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
-import { deliveryIdOf, deliverUnlessDown, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
+import { deliverUnlessDown, deliveryIdOf, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
 import { servedErased } from "../../workers/erased-recipient.ts";
 import type { JobWork } from "../../workers/job-work.ts";
 import { loadContent } from "../../workers/load-content.ts";
