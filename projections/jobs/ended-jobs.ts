@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { EndedJobs } from "../../src/erasure/ended-jobs.ts";
+import type { EndedJobs } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { ReadPositions } from "../following/read-position.ts";
 import { onReadableRows } from "../following/readable-rows.ts";

@@ -1,13 +1,32 @@
 import { foldDecisions } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
-import { decodeContent } from "../content/encode-content.ts";
+import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/erase-content.ts";
+import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { eraseResult } from "../job-kinds/report/erase-result.ts";
 import type { ResultStore } from "../job-kinds/report/result-store.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
-import type { OutboxRequests } from "./outbox-requests.ts";
-import { withoutRecipients } from "./without-recipients.ts";
+
+export type AddressInOutbox = {
+  /** Rows that named it, and do not any more. */
+  readonly erased: number;
+  /** Rows that name it and are still to become jobs. */
+  readonly waiting: readonly string[];
+};
+
+/**
+ * What stands in rows of the outbox that were dealt with: requests, which hold what was sent and to whom, and problems,
+ * which quote them. Nobody but the application needs them any more. Rows stay, with a request that says when it was
+ * erased. Done again, it comes to the same. Throws what the database threw.
+ */
+export interface OutboxRequests {
+  /** Erases the request of a tenant's row; one that still waits, or is gone, is left as it is. */
+  eraseRow(tenant: string, rowId: string): Promise<void>;
+
+  /** Erases every request of a tenant's rows that names the address, in any case. It looks through the whole table. */
+  eraseAddress(tenant: string, address: string): Promise<AddressInOutbox>;
+}
 
 export type ErasurePorts = {
   readonly log: EventLog;
@@ -71,3 +90,32 @@ function addressesIn(content: Uint8Array): readonly (string | null)[] {
 /** The row of the outbox that a job was made of, whose request is the content once more; null for any other job. */
 const rowOf = (created: StoredEvent | undefined): string | null =>
   created?.actor === "outbox" ? created.correlationId : null;
+
+/** The content without those recipients, whose places stay: events name recipients by them. The same bytes each time. */
+export function withoutRecipients(content: Uint8Array, indices: readonly number[]): Uint8Array {
+  const gone = new Set(indices);
+  const decoded = decodeContent(content);
+  const recipients = decoded.recipients.map((recipient, index) => (gone.has(index) ? null : recipient));
+  return encodeContent({ ...decoded, recipients });
+}
+
+/** What could not be erased now comes back after this. */
+const tryAgainMs = 5000;
+
+/**
+ * Sees to it that what was decided is done: whoever decided to erase something does it at once, but may die before. It
+ * hears of every decision until it has acknowledged it, and mostly finds that nothing is left to do.
+ */
+export const createEraser = (
+  ports: ErasurePorts,
+  feed: DecisionFeed,
+  report: (failure: unknown) => void,
+): DecisionActor =>
+  actOnDecisions(
+    feed,
+    async (decision) => {
+      if (decision.event.type === "JobContentErased") await completeErasure(ports, decision);
+    },
+    tryAgainMs,
+    report,
+  );

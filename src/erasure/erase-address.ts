@@ -2,8 +2,7 @@ import { handleCommand, readJob } from "../commands/handle-command.ts";
 import { decodeContent, digestOf } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
 import { type Cause, type JobRef, VersionConflict } from "../event-log/event-log.ts";
-import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
-import { withoutRecipients } from "./without-recipients.ts";
+import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
 export type AddressWish = {
   /** Found in any case. */

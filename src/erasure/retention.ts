@@ -1,9 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Cause } from "../event-log/event-log.ts";
+import type { Instant } from "../domain/message.ts";
+import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { keepPolling } from "../poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
-import type { EndedJobs } from "./ended-jobs.ts";
 import { eraseJob } from "./erase-job.ts";
+
+/** The jobs that are over, as a read model knows them. */
+export interface EndedJobs {
+  /** Some of those that ended before then and are still listed, of whatever tenant; at most `limit`. */
+  before(time: Instant, limit: number): Promise<readonly JobRef[]>;
+
+  /** Whether it comes as far as that decision in the time that a round may take. */
+  include(sequence: number): Promise<boolean>;
+}
 
 export type RetentionSettings = {
   readonly keptMs: number;

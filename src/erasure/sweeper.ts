@@ -1,7 +1,7 @@
 import type { Cause } from "../event-log/event-log.ts";
 import { keepPolling } from "../poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
-import { eraseLeftover } from "./erase-leftover.ts";
+import { eraseLeftover } from "./erase-leftovers.ts";
 import type { StoredThings } from "./stored-things.ts";
 
 export type SweeperSettings = {

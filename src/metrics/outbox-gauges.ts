@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { OutboxGauge } from "../outbox/outbox-gauge.ts";
+import type { OutboxGauge } from "../outbox/outbox.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 

@@ -3,7 +3,7 @@ import type { Append } from "../event-log/observe-appends.ts";
 import type { Condition } from "../health/probe.ts";
 import type { MetricsPage } from "../http/routes/metrics.ts";
 import type { ServedRequest } from "../http/server/measure-requests.ts";
-import type { OutboxGauge } from "../outbox/outbox-gauge.ts";
+import type { OutboxGauge } from "../outbox/outbox.ts";
 import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";
 import { type AttemptMetrics, createAttemptMetrics } from "./attempt-metrics.ts";

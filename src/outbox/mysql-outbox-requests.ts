@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { namesAddress } from "../domain/recipients/address.ts";
-import type { AddressInOutbox, OutboxRequests } from "../erasure/outbox-requests.ts";
+import type { AddressInOutbox, OutboxRequests } from "../erasure/complete-erasure.ts";
 
 type Candidate = { readonly id: string; readonly status: "pending" | "processed" | "failed" };
 type Texts = { readonly request: string; readonly response: string | null };

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { asBinding, inTransaction } from "../database/database.ts";
-import type { Outbox, RowResult, Share, TakenRow } from "./outbox.ts";
-import { leaseOfAttempt } from "./schedule.ts";
+import { leaseOfAttempt, type Outbox, type OutboxGauge, type RowResult, type Share, type TakenRow } from "./outbox.ts";
+import type { EndedRows } from "./row-retention.ts";
 
 type DueRow = Omit<TakenRow, "request">;
 
@@ -159,3 +159,35 @@ async function settleProcessed(transaction: Knex.Transaction, results: readonly 
     [...responses.flat(), asBinding(responses.map(([id]) => id))],
   );
 }
+
+/** By the clock of the database, which has set the time of each row. */
+export const createMysqlEndedRows = (db: Knex): EndedRows => ({
+  remove: async (olderThanMs, limit) => {
+    // Looked up first and removed by key, so that no row is locked but those that go.
+    const ids: string[] = await db("outbox")
+      .whereIn("status", ["processed", "failed"])
+      .andWhereRaw("created_at < CURRENT_TIMESTAMP(3) - INTERVAL ? MICROSECOND", [olderThanMs * 1000])
+      .limit(limit)
+      .pluck("id");
+    if (ids.length === 0) return 0;
+    // Whoever wants one tried again has made it wait meanwhile: then it has not ended.
+    return await db("outbox").whereIn("id", ids).whereNot("status", "pending").delete();
+  },
+});
+
+/** It is asked whenever somebody looks at the metrics, and costs no more however many rows there are. */
+const mostCounted = 100_000;
+
+const backlog = `
+  SELECT
+    (SELECT COUNT(*) FROM (SELECT 1 FROM outbox WHERE status = 'pending' LIMIT ${mostCounted}) AS waiting) AS \`rows\`,
+    (SELECT TIMESTAMPDIFF(MICROSECOND, MIN(created_at), CURRENT_TIMESTAMP(3))
+       FROM outbox WHERE status = 'pending') AS age`;
+
+/** By the clock of the database, which has set the time of each row. */
+export const createMysqlOutboxGauge = (db: Knex): OutboxGauge => ({
+  backlog: async () => {
+    const [[found]] = (await db.raw(backlog)) as [[{ rows: number; age: number | null }]];
+    return { rows: Number(found.rows), oldestAgeSeconds: Math.max(0, Number(found.age ?? 0) / 1_000_000) };
+  },
+});

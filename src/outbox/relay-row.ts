@@ -1,6 +1,7 @@
 import type { Instant } from "../domain/message.ts";
-import type { CallerLimits } from "../domain/tenant.ts";
+import { type CallerLimits, expectedTenantName, isTenantName } from "../domain/tenant.ts";
 import type { JobRef } from "../event-log/event-log.ts";
+import { newTraceparent, readTraceparent } from "../event-log/traceparent.ts";
 import { findAccepted } from "../intake/accept-job.ts";
 import { digestOfRequest } from "../intake/canonical-json.ts";
 import { checkRequest, maxRequestBytes, refuseCrowd } from "../intake/check-request.ts";
@@ -14,10 +15,8 @@ import { refuseDraft } from "../intake/refuse-draft.ts";
 import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
 import { problemOfFailure } from "../problems/problem-of-failure.ts";
 import { problemOfRefusal } from "../problems/problem-of-refusal.ts";
-import type { RowResult, TakenRow } from "./outbox.ts";
-import { rowFaults } from "./row-faults.ts";
-import { traceparentOfRow } from "./row-trace.ts";
-import { delayAfterAttempt, maxAttempts } from "./schedule.ts";
+import { type Fault, shown } from "../schemas/fault.ts";
+import { delayAfterAttempt, maxAttempts, type RowResult, type TakenRow } from "./outbox.ts";
 
 export type RelayRowDependencies = CreationDependencies &
   Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> & {
@@ -129,3 +128,25 @@ const failed = (row: TakenRow, problem: Problem): RowResult => ({ row, outcome: 
 /** The last attempt ends with what was in the way. */
 const later = (row: TakenRow, delayMs: number, problem: Problem): RowResult =>
   row.attempts >= maxAttempts ? failed(row, problem) : { row, outcome: "later", delayMs };
+
+/** Of any version: nothing is read out of it. */
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What is wrong with a row besides its request. The table takes it, as applications write into it as they like. */
+export function rowFaults({ id, tenant }: Pick<TakenRow, "id" | "tenant">): readonly Fault[] {
+  const faults: Fault[] = [];
+  if (!uuid.test(id)) faults.push({ pointer: "/id", message: `id is ${shown(id)}; expected a UUID` });
+  if (!isTenantName(tenant)) {
+    faults.push({ pointer: "/tenant", message: `tenant is ${shown(tenant)}; expected ${expectedTenantName}` });
+  }
+  return faults;
+}
+
+/**
+ * The trace that begins with a row: a UUID is as long as a trace's id, so whoever wrote the row knows what to look for,
+ * and it is the same on every attempt. An id that W3C Trace Context forbids, all zeros, begins one of chance.
+ */
+export function traceparentOfRow(rowId: string): string {
+  const digits = rowId.replaceAll("-", "").toLowerCase();
+  return readTraceparent(`00-${digits}-${digits.slice(16)}-00`) ?? newTraceparent();
+}

@@ -1,8 +1,7 @@
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
 import { takeLock } from "../database/database-lock.ts";
-import type { ErasurePorts } from "../erasure/complete-erasure.ts";
-import { createEraser } from "../erasure/eraser.ts";
+import { createEraser, type ErasurePorts } from "../erasure/complete-erasure.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { createRetention } from "../erasure/retention.ts";
 import { createSweeper } from "../erasure/sweeper.ts";

@@ -3,11 +3,10 @@ import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import { toLoggable } from "../logger.ts";
-import { createMysqlEndedRows } from "../outbox/mysql-ended-rows.ts";
-import { createMysqlOutbox } from "../outbox/mysql-outbox.ts";
+import { createMysqlEndedRows, createMysqlOutbox } from "../outbox/mysql-outbox.ts";
 import { createRelay } from "../outbox/relay.ts";
+import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
-import { traceparentOfRow } from "../outbox/row-trace.ts";
 import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
 

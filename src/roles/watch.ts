@@ -10,15 +10,13 @@ import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Append, AppendOutcome } from "../event-log/observe-appends.ts";
-import type { WorkersView } from "../health/health-probes.ts";
-import { probesFor } from "../health/health-probes.ts";
-import type { Condition } from "../health/probe.ts";
-import { conditionOf } from "../health/probe.ts";
+import { probesFor, type WorkersView } from "../health/health-probes.ts";
+import { type Condition, conditionOf } from "../health/probe.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { logServerOf } from "../nats/durability.ts";
-import { createMysqlOutboxGauge } from "../outbox/mysql-outbox-gauge.ts";
+import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
 
 /** What hears of the work while it is done. */
 export type Witness = {

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { handleCommand, readJob } from "../../src/commands/handle-command.ts";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
-import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
+import { createEraser, type ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseAddress } from "../../src/erasure/erase-address.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
-import { createEraser } from "../../src/erasure/eraser.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";

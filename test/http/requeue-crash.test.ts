@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
-import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import { jobIdInsteadOf, jobIdOfRequeue } from "../../src/intake/derived-job-id.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";

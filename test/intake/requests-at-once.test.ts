@@ -3,7 +3,7 @@ import { handleCommand } from "../../src/commands/handle-command.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
-import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { acceptJob } from "../../src/intake/accept-job.ts";
 import { jobIdInsteadOf } from "../../src/intake/derived-job-id.ts";

@@ -4,7 +4,7 @@ import type { Knex } from "knex";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { createDatabase } from "../../src/database/database.ts";
-import { eraseLeftover } from "../../src/erasure/erase-leftover.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { jobIdOfOutboxRow } from "../../src/intake/derived-job-id.ts";
 import { connectJetStream } from "../../src/nats/connection.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
 import { noRules } from "../../src/domain/tenant.ts";
-import { maxAttempts } from "../../src/outbox/schedule.ts";
+import { maxAttempts } from "../../src/outbox/outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 

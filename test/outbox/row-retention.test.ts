@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { createMysqlEndedRows } from "../../src/outbox/mysql-ended-rows.ts";
+import { createMysqlEndedRows } from "../../src/outbox/mysql-outbox.ts";
 import { createRowRetention, type RowRetention } from "../../src/outbox/row-retention.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";

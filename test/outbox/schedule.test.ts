@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { delayAfterAttempt, leaseOfAttempt, maxAttempts } from "../../src/outbox/schedule.ts";
+import { delayAfterAttempt, leaseOfAttempt, maxAttempts } from "../../src/outbox/outbox.ts";
 
 const attempts = Array.from({ length: maxAttempts }, (_, index) => index + 1);
 

@@ -1,4 +1,4 @@
-import type { OutboxRequests } from "../../src/erasure/outbox-requests.ts";
+import type { OutboxRequests } from "../../src/erasure/complete-erasure.ts";
 
 /** Where no application writes any rows. */
 export const emptyOutbox: OutboxRequests = {

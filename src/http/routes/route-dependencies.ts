@@ -13,7 +13,7 @@ import type { KeyRecord } from "../../access/key-ring.ts";
 import type { Quota } from "../../access/quota.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import type { Instant } from "../../domain/message.ts";
-import type { OutboxRequests } from "../../erasure/outbox-requests.ts";
+import type { OutboxRequests } from "../../erasure/complete-erasure.ts";
 import type { StoredThings } from "../../erasure/stored-things.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
