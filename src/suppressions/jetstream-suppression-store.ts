@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { headers } from "nats";
+import { Type } from "typebox";
 import { LogFull } from "../event-log/event-log.ts";
 import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
@@ -11,7 +12,8 @@ import {
   removeMessage,
   type StreamMessage,
 } from "../nats/jetstream-api.ts";
-import { decodeSuppression, encodeSuppression, type SuppressionRecord, toSuppression } from "./suppression-records.ts";
+import { checkRequest } from "../schemas/request-schema.ts";
+import { suppressionReasons } from "../schemas/suppression-request.ts";
 import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
 
 const secretBytes = 32;
@@ -107,3 +109,48 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
 }
 
 const recordIn = ({ data }: StreamMessage): SuppressionRecord => decodeSuppression(Buffer.from(data).toString());
+
+/** As it is stored, in which version of its entry. */
+export type SuppressionRecord = Suppression & {
+  /** Which it came from; not kept once the address was dropped. */
+  readonly jobId?: string;
+  /** The sequence of the entry with the address, which this one without it took the place of. */
+  readonly replaces?: number;
+};
+
+const text = Type.String({ description: "a string" });
+
+// Fields that a newer release added are no fault.
+const check = checkRequest(
+  Type.Object({
+    email: Type.Union([text, Type.Null()]),
+    reason: text,
+    createdAt: text,
+    jobId: Type.Optional(text),
+    replaces: Type.Optional(Type.Integer()),
+  }),
+);
+
+export const encodeSuppression = (record: SuppressionRecord): string => JSON.stringify(record);
+
+/** Whatever cannot be read is there all the same: nobody is mailed because an entry is broken or newer than this release. */
+export function decodeSuppression(bytes: string): SuppressionRecord {
+  const checked = check(parsed(bytes));
+  if (!checked.valid) return { email: null, reason: "manual", createdAt: new Date(0).toISOString() };
+  const { reason, ...others } = checked.value;
+  return { ...others, reason: suppressionReasons.find((known) => known === reason) ?? "manual" };
+}
+
+export const toSuppression = ({ email, reason, createdAt }: SuppressionRecord): Suppression => ({
+  email,
+  reason,
+  createdAt,
+});
+
+function parsed(bytes: string): unknown {
+  try {
+    return JSON.parse(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,9 +1,8 @@
 import type { DeliveryError, SuppressionReason } from "../domain/recipients/events.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
-import { createKeyed } from "./keyed.ts";
 import type { SuppressedDigests } from "./suppressed-digests.ts";
 import type { SuppressionStore } from "./suppression-store.ts";
-import type { UnsubscribeLinks } from "./unsubscribe-links.ts";
+import { createKeyed, type UnsubscribeLinks } from "./unsubscribe-links.ts";
 
 /** Whose mail it was, and what it all began with. */
 type ServedTurn = { readonly job: JobRef; readonly cause: Pick<Cause, "correlationId" | "traceparent"> };

@@ -1,9 +1,8 @@
 import type { Instant } from "../domain/message.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
-import { createKeyed } from "./keyed.ts";
 import type { PageWish, Suppression, SuppressionPage, SuppressionStore } from "./suppression-store.ts";
-import type { UnsubscribeLinks, Unsubscribing } from "./unsubscribe-links.ts";
+import { createKeyed, type UnsubscribeLinks, type Unsubscribing } from "./unsubscribe-links.ts";
 
 export type Suppressing = { readonly isNew: boolean; readonly suppression: Suppression };
 

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { JobRef } from "../event-log/event-log.ts";
-import { type AddressDigest, digestPattern, keyFor } from "./address-digest.ts";
+import { type AddressDigest, createAddressDigest, digestPattern, keyFor } from "./address-digest.ts";
+import type { SuppressionStore } from "./suppression-store.ts";
 
 /** What a link says: whom to mail no more, and which mail it stood in. */
 export type Unsubscribing = { readonly job: JobRef; readonly recipient: number; readonly digest: string };
@@ -52,3 +53,23 @@ export const unsubscribePath = "/unsubscribe";
 
 export const unsubscribeUrl = (publicUrl: string, token: string): string =>
   `${publicUrl.replace(/\/+$/, "")}${unsubscribePath}/${token}`;
+
+/** What is made with the secret of the lists. */
+export type Keyed = { readonly digest: AddressDigest; readonly links: UnsubscribeLinks };
+
+/** Asks for the secret once, when it is first needed. Throws Unavailable, and asks again the next time. */
+export function createKeyed(store: Pick<SuppressionStore, "secret">): () => Promise<Keyed> {
+  let keyed: Promise<Keyed> | null = null;
+  const read = async (): Promise<Keyed> => {
+    const secret = await store.secret();
+    const digest = createAddressDigest(secret);
+    return { digest, links: createUnsubscribeLinks(secret, digest) };
+  };
+  return () => {
+    keyed ??= read().catch((failure: unknown) => {
+      keyed = null;
+      throw failure;
+    });
+    return keyed;
+  };
+}

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { createDigestSet } from "../../src/suppressions/digest-set.ts";
+import { createDigestSet } from "../../src/suppressions/suppressed-digests.ts";
 
 const digestOf = (text: string): string =>
   createHash("sha256").update(text).digest().subarray(0, 16).toString("base64url");
