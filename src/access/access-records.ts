@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { noRules, type TenantRules } from "../domain/tenant.ts";
 import { checkRequest } from "../schemas/request-schema.ts";
-import type { KeyRecord } from "./key-ring.ts";
-import { isScope } from "./scopes.ts";
+import { isScope, type KeyRecord } from "./key-ring.ts";
 
 /** Everything that the bucket holds, by id and by tenant. */
 export type AccessRecords = {

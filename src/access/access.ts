@@ -3,9 +3,8 @@ import { type CallerLimits, defaultTenant } from "../domain/tenant.ts";
 import { digestOfKey, parseAccessKey } from "./access-key.ts";
 import { asksForKeys } from "./auth-mode.ts";
 import { createLimits, type LimitsSettings } from "./caller-limits.ts";
-import type { KeyRecord, KeyRing } from "./key-ring.ts";
+import type { KeyRecord, KeyRing, Needed, Scope } from "./key-ring.ts";
 import { createRateLimit, type RateState } from "./rate-limit.ts";
-import type { Needed, Scope } from "./scopes.ts";
 
 /** Who asks, and what was laid down for the tenant. */
 export type Caller = {

@@ -3,7 +3,7 @@ import { type BucketSettings, openBucket, subjectsOfBucket } from "../nats/bucke
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { nameWith } from "../nats/names.ts";
 import type { AccessRecords } from "./access-records.ts";
-import { accessVersion, readAccessRecords } from "./jetstream-access-records.ts";
+import { accessVersion, readAccessRecords } from "./jetstream-access-store.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 export type RunningKeyRing = KeyRing & { stop(): Promise<void> };

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { digestOfKey, newAccessKey, parseAccessKey } from "../access/access-key.ts";
-import { type KeyRecord, toShownKey } from "../access/key-ring.ts";
-import { defaultScopes, isScope, type Scope, scopes } from "../access/scopes.ts";
+import { defaultScopes, isScope, type KeyRecord, type Scope, scopes, toShownKey } from "../access/key-ring.ts";
 import { expectedTenantName, isTenantName } from "../domain/tenant.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { normalisedSender } from "../access/senders.ts";
+import { normalisedSender } from "../access/caller-limits.ts";
 import { expectedTenantName, isTenantName, type TenantRules } from "../domain/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isSenderAllowed, normalisedSender } from "../../src/access/senders.ts";
+import { isSenderAllowed, normalisedSender } from "../../src/access/caller-limits.ts";
 
 describe("The senders that a tenant may use", () => {
   const senders = ["bob@shop.example", "acme.example", "xn--bcher-kva.example"];

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Scope, scopes } from "../../src/access/scopes.ts";
+import { type Scope, scopes } from "../../src/access/key-ring.ts";
 import { openAccess, type TestAccess } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { bearer, storedKey } from "../support/keys.ts";

@@ -1,7 +1,6 @@
 import { digestOfKey, newAccessKey } from "../../src/access/access-key.ts";
 import type { AccessStore } from "../../src/access/access-store.ts";
-import type { KeyRecord, KeyRing } from "../../src/access/key-ring.ts";
-import { defaultScopes } from "../../src/access/scopes.ts";
+import { defaultScopes, type KeyRecord, type KeyRing } from "../../src/access/key-ring.ts";
 import { noRules, type TenantRules } from "../../src/domain/tenant.ts";
 import { now } from "./examples.ts";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { scopes } from "../../access/scopes.ts";
+import { scopes } from "../../access/key-ring.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
 import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
 import { count, instant, jobId, named, text } from "./parts.ts";

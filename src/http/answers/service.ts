@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { scopes } from "../../access/scopes.ts";
+import { scopes } from "../../access/key-ring.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { toSealAnswer } from "../../seals/seal.ts";

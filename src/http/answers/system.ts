@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { ReadModelState } from "../../../projections/read-models.ts";
-import type { toShownKey } from "../../access/key-ring.ts";
-import { scopes } from "../../access/scopes.ts";
+import { scopes, type toShownKey } from "../../access/key-ring.ts";
 import type { MessagePassed } from "../../domain/log/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
 import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Scope } from "../../access/scopes.ts";
+import type { Scope } from "../../access/key-ring.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
 import { type FeedRequest, isPast } from "../../live/read-feed.ts";
 import { type EventType, eventSchemas } from "../../schemas/events.ts";
-import type { Checked, Fault } from "../../schemas/fault.ts";
-import { failed, passed } from "../../schemas/fault.ts";
+import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
 import { eventPage } from "../answers/event.ts";
 import { type Answer, json } from "../server/answer.ts";
 import type { Describes } from "../server/describes.ts";

@@ -1,5 +1,5 @@
 import type { Access } from "../../access/access.ts";
-import { scopes } from "../../access/scopes.ts";
+import { scopes } from "../../access/key-ring.ts";
 import { caller } from "../answers/service.ts";
 import { json } from "../server/answer.ts";
 import { route } from "../server/route.ts";

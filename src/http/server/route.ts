@@ -1,4 +1,4 @@
-import type { Needed, Scope } from "../../access/scopes.ts";
+import type { Needed, Scope } from "../../access/key-ring.ts";
 import type { Answer } from "./answer.ts";
 import type { BoundPorts } from "./deadline.ts";
 import type { Describes } from "./describes.ts";

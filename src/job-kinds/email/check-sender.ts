@@ -1,4 +1,4 @@
-import { isSenderAllowed } from "../../access/senders.ts";
+import { isSenderAllowed } from "../../access/caller-limits.ts";
 import { type Checked, failed, passed, shown } from "../../schemas/fault.ts";
 
 /**
