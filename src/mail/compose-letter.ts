@@ -3,8 +3,14 @@ import { foldLines } from "nodemailer/lib/mime-funcs";
 import type MimeNode from "nodemailer/lib/mime-node";
 import { addressOf } from "../domain/recipients/address.ts";
 import { type BodyWriter, type ComposedBody, createBodyWriter } from "./compose-body.ts";
-import { createSigner, type DkimSettings, type Signer } from "./dkim.ts";
-import { type HeaderField, readHeaderFields, toBytesAsText } from "./header-fields.ts";
+import {
+  createSigner,
+  type DkimSettings,
+  type HeaderField,
+  readHeaderFields,
+  type Signer,
+  toBytesAsText,
+} from "./dkim.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
 export type Envelope = { readonly from: string; readonly to: string };

@@ -2,9 +2,8 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import type { Letter, Mail, Mailer } from "./mailer.ts";
-import { maskReply } from "./mask.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
-import { readFailure, type SmtpFailure, sessionError } from "./smtp-reply.ts";
+import { maskReply, readFailure, type SmtpFailure, sessionError } from "./smtp-reply.ts";
 import { openSession, type SessionOptions } from "./smtp-session.ts";
 
 export type SmtpSettings = {

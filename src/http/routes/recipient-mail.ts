@@ -4,7 +4,7 @@ import { loadAttachments } from "../../content/load-attachments.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
-import { messageIdOf } from "../../mail/message-id.ts";
+import { messageIdOf } from "../../mail/mailer.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { PartFault, readLetters } from "../../templates/letters.ts";
 import type { Answer } from "../server/answer.ts";

@@ -1,8 +1,7 @@
 import type { ContentRecipient } from "../../content/content-store.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { SendOutcome } from "../../domain/recipients/events.ts";
-import type { Mail } from "../../mail/mailer.ts";
-import { messageIdOf } from "../../mail/message-id.ts";
+import { type Mail, messageIdOf } from "../../mail/mailer.ts";
 import type { PartFault } from "../../templates/letters.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 import type { Mailing } from "./load-mailing.ts";

@@ -4,8 +4,7 @@ import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
-import type { Attachment } from "../../mail/mailer.ts";
-import { messageIdOf } from "../../mail/message-id.ts";
+import { type Attachment, messageIdOf } from "../../mail/mailer.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { readLetters } from "../../templates/letters.ts";
 
