@@ -3,7 +3,7 @@ import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords, alertTitles } from "../domain/alerts/words.ts";
 import { addressOf } from "../domain/recipients/address.ts";
 import type { Letter, Mailer } from "../mail/mailer.ts";
-import type { AlertReceiver } from "./alert-receiver.ts";
+import type { AlertReceiver } from "./alert-sender.ts";
 
 /** Mails the operator. Where the mail server is away it is tried again, like any receiver that does not answer. */
 export const createMailReceiver = (mailer: Mailer, from: string, to: string): AlertReceiver => ({

@@ -2,7 +2,7 @@ import { alertInWords } from "../domain/alerts/words.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
 import { deliver, deliveryIdOf } from "../signed-post/signed-post.ts";
-import type { AlertReceiver } from "./alert-receiver.ts";
+import type { AlertReceiver } from "./alert-sender.ts";
 
 const types = { AlertRaised: "alert.raised", AlertCleared: "alert.cleared" } as const;
 

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
-import type { AlertReceiver, Notified } from "../alerts/alert-receiver.ts";
-import { createAlertTeller, type Told } from "../alerts/alert-teller.ts";
+import { type AlertReceiver, createAlertTeller, type Notified, type Told } from "../alerts/alert-sender.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
 import { createFigures } from "../alerts/read-figures.ts";

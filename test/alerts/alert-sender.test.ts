@@ -1,6 +1,10 @@
 import { expect } from "chai";
-import type { AlertReceiver, Notified } from "../../src/alerts/alert-receiver.ts";
-import { type AlertTeller, createAlertTeller } from "../../src/alerts/alert-teller.ts";
+import {
+  type AlertReceiver,
+  type AlertTeller,
+  createAlertTeller,
+  type Notified,
+} from "../../src/alerts/alert-sender.ts";
 import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
 import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../../src/domain/alerts/events.ts";
