@@ -1,6 +1,5 @@
 import type { LogSource, Trust } from "./check.ts";
-import { readSeal } from "./read-seal.ts";
-import { digestOfSeal, faultOfSeal, type StoredSeal } from "./seal.ts";
+import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "./seal.ts";
 
 export type ChainFinding = {
   readonly kind: "seal" | "key" | "rewritten";

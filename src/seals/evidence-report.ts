@@ -1,6 +1,5 @@
 import { allPassed } from "./check.ts";
-import type { EvidenceStatement } from "./evidence-format.ts";
-import type { EvidencedEvent } from "./evidenced-event.ts";
+import type { EvidencedEvent, EvidenceStatement } from "./evidence-format.ts";
 import type { EvidenceReport } from "./verify-evidence.ts";
 
 /** The report for people: who was mailed what, when, with which answer; then each check; then what it comes to. */

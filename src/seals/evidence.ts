@@ -5,10 +5,9 @@ import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
-import { coveringSeals, EvidenceBroken } from "./covering-seals.ts";
 import { type EvidenceEvent, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
 import { LeafHashes } from "./merkle.ts";
-import { type StoredSeal, toSealAnswer } from "./seal.ts";
+import { faultOfSeal, readSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
@@ -121,5 +120,41 @@ async function* between(sealedLog: SealedLog, after: number, to: number): AsyncG
       yield message;
       if (message.sequence === to) return;
     }
+  }
+}
+
+/** The log does not give back what was sealed: no honest bundle can be made of it. */
+export class EvidenceBroken extends Error {
+  override readonly name = "EvidenceBroken";
+}
+
+/**
+ * The seals whose ranges hold any of these sequences (which ascend), in order; none for those that are not sealed yet.
+ * A job can stand at both ends of a log, with a hundred thousand seals between: those are neither read nor checked. A
+ * seal stands behind its range, so the one of an event is among the first behind that event.
+ */
+export async function* coveringSeals(
+  sealedLog: Pick<SealedLog, "messages" | "isPassed">,
+  sequences: readonly number[],
+): AsyncGenerator<StoredSeal> {
+  let next = 0;
+  for (;;) {
+    const begin = next;
+    for await (const batch of sealedLog.messages(sequences[next] ?? 0, "seals")) {
+      for (const message of batch) {
+        if (message.sequence <= (sequences[next] ?? 0)) continue;
+        const seal = readSeal(message);
+        if (seal === null && (await sealedLog.isPassed(message))) continue;
+        if (seal === null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
+        if (seal.to < (sequences[next] ?? 0)) continue;
+        if (faultOfSeal(seal) !== null) throw new EvidenceBroken(`There is no seal at ${message.sequence}.`);
+        if (seal.from <= (sequences[next] ?? 0)) yield seal;
+        while ((sequences[next] ?? Number.POSITIVE_INFINITY) <= seal.to) next += 1;
+        if (next === sequences.length) return;
+      }
+      // What comes after the next event is asked for anew.
+      if ((sequences[next] ?? 0) > (batch.at(-1)?.sequence ?? 0)) break;
+    }
+    if (next === begin) return;
   }
 }

@@ -8,8 +8,7 @@ import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf, storedAtOf } from "../nats/message.ts";
 import { messageAt, readStored } from "./jetstream-stored-messages.ts";
-import { isSealSubject, readSeal } from "./read-seal.ts";
-import type { StoredSeal } from "./seal.ts";
+import { isSealSubject, readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
 /** `stream` is another one than the log's own for who looks at a copy of it. */

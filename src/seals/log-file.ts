@@ -1,7 +1,7 @@
+import { createReadStream } from "node:fs";
 import type { LogMessage } from "../event-log/log-message.ts";
 import type { LogSource } from "./check.ts";
-import { linesOf } from "./lines-of.ts";
-import { isSealSubject } from "./read-seal.ts";
+import { isSealSubject } from "./seal.ts";
 
 export const logFileFormat = "waybill-log/1";
 
@@ -81,4 +81,22 @@ function readLine(line: string, path: string, number: number): LogMessage {
     // Said below.
   }
   throw new NotALogFile(`Line ${number} of ${path} is no message of a log: it was altered, or the file was cut there`);
+}
+
+const lineFeed = 0x0a;
+
+/** The lines of a file, ended by line feeds alone: readline of Node also splits at characters that JSON leaves as they are. */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {
+    let begin = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, begin)) {
+      const part = chunk.subarray(begin, end);
+      yield rest.length === 0 ? part.toString("utf8") : Buffer.concat([...rest, part]).toString("utf8");
+      rest = [];
+      begin = end + 1;
+    }
+    if (begin < chunk.length) rest.push(chunk.subarray(begin));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest).toString("utf8");
 }

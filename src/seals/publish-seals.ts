@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { readSeal } from "./read-seal.ts";
-import type { StoredSeal } from "./seal.ts";
+import { readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
 /** Somewhere else than the log, out of the hands of whoever could rewrite it. */

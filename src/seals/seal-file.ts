@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { checkedSealLine } from "./evidence-format.ts";
-import { linesOf } from "./lines-of.ts";
+import { linesOf } from "./log-file.ts";
 import type { SealDestination } from "./publish-seals.ts";
 import { digestOfSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
 import type { SealWitness } from "./seal-witness.ts";

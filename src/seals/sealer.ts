@@ -1,9 +1,8 @@
 import type { Instant } from "../domain/message.ts";
-import { type EventLog, logRef, VersionConflict } from "../event-log/event-log.ts";
+import { type EventLog, LogFull, logRef, VersionConflict } from "../event-log/event-log.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
-import { isSealSubject } from "./read-seal.ts";
-import { digestOfSeal, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";
+import { digestOfSeal, isSealSubject, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
 import { LogRolledBack, type SealWitness } from "./seal-witness.ts";
 import type { SealedLog } from "./sealed-log.ts";
@@ -161,4 +160,21 @@ async function tellWitnesses(
 ): Promise<void> {
   const seen = { sequence: seal.sequence, digest: digestOfSeal(seal) };
   await Promise.all(witnesses.map((witness) => witness.remember(seen).catch(report)));
+}
+
+/** However many ask for evidence, the log gets no more seals from it than one in so long. */
+const atMostEveryMs = 10_000;
+
+/**
+ * Has what is in the log up to a sequence sealed now, so that evidence of it is whole; not again so soon after the last
+ * seal. Where there is no room for one, or no sense in one, the evidence says that it is not sealed yet.
+ */
+export async function sealFor(sealedLog: SealedLog, sealer: Sealer, sequence: number, now: Instant): Promise<void> {
+  const last = await sealedLog.lastSeal();
+  if (last !== null && (last.to >= sequence || Date.parse(now) - Date.parse(last.sealedAt) < atMostEveryMs)) return;
+  try {
+    await sealer.sealNow();
+  } catch (failure) {
+    if (!(failure instanceof LogFull) && !(failure instanceof LogRolledBack)) throw failure;
+  }
 }

@@ -6,12 +6,13 @@ import { signedBytesOf } from "./evidence.ts";
 import {
   checkedSignature,
   checkedStatement,
+  type EvidencedEvent,
   type EvidenceEvent,
   type EvidenceSeal,
   type EvidenceSignature,
   type EvidenceStatement,
+  readEvidencedEvent,
 } from "./evidence-format.ts";
-import { type EvidencedEvent, readEvidencedEvent } from "./evidenced-event.ts";
 import { rootOfPath } from "./merkle.ts";
 import { digestOfSeal, faultOfSeal } from "./seal.ts";
 import { keyIdOf, toPublicKey } from "./seal-key.ts";

@@ -3,8 +3,7 @@ import type { LogSource, Trust } from "./check.ts";
 import { type ChainFinding, checkChain } from "./check-chain.ts";
 import { createGrowingTree } from "./merkle.ts";
 import { isPassSubject, type PassedMessage, readPassed } from "./passed-messages.ts";
-import { isSealSubject } from "./read-seal.ts";
-import type { StoredSeal } from "./seal.ts";
+import { isSealSubject, type StoredSeal } from "./seal.ts";
 import { findSuspects } from "./suspects.ts";
 
 export type LogFinding =

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { trustNothing } from "../../src/seals/check.ts";
-import { readSeal } from "../../src/seals/read-seal.ts";
-import type { StoredSeal } from "../../src/seals/seal.ts";
+import { readSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import { readPublishedSeals } from "../../src/seals/seal-file.ts";
 import type { SealWitness } from "../../src/seals/seal-witness.ts";
 import type { SealerSetup } from "../../src/seals/sealer.ts";

@@ -4,8 +4,7 @@ import { type LogMessage, leafHashOf } from "../../src/event-log/log-message.ts"
 import type { LogSource } from "../../src/seals/check.ts";
 import { logFileFormat, openLogFile, toLine } from "../../src/seals/log-file.ts";
 import { createGrowingTree } from "../../src/seals/merkle.ts";
-import { readSeal } from "../../src/seals/read-seal.ts";
-import { digestOfSeal, type StoredSeal, signSeal } from "../../src/seals/seal.ts";
+import { digestOfSeal, readSeal, type StoredSeal, signSeal } from "../../src/seals/seal.ts";
 import type { SealKey } from "../../src/seals/seal-key.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,5 +1,5 @@
 import { makeEvidence } from "../../seals/evidence.ts";
-import { sealFor } from "../../seals/seal-for.ts";
+import { sealFor } from "../../seals/sealer.ts";
 import { createFairSemaphore } from "../../webhooks/semaphore.ts";
 import { jobNotFound } from "../server/problem.ts";
 import { route } from "../server/route.ts";

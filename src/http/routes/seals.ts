@@ -1,5 +1,4 @@
-import { readSeal } from "../../seals/read-seal.ts";
-import { type StoredSeal, toSealAnswer } from "../../seals/seal.ts";
+import { readSeal, type StoredSeal, toSealAnswer } from "../../seals/seal.ts";
 import { publicPemOf } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
 import { sealKey, sealPage } from "../answers/service.ts";
