@@ -6,7 +6,7 @@ import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
-import { toJobAnswer } from "../http/answers/job-answer.ts";
+import { toJobAnswer } from "../http/answers/job.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Lifecycle } from "../lifecycle.ts";

@@ -4,7 +4,7 @@ import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
-import { toJobAnswer } from "../../src/http/answers/job-answer.ts";
+import { toJobAnswer } from "../../src/http/answers/job.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import type { SafePost } from "../../src/signed-post/safe-post.ts";

@@ -3,7 +3,7 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
-import { toJobAnswer } from "../../src/http/answers/job-answer.ts";
+import { toJobAnswer } from "../../src/http/answers/job.ts";
 import { withoutEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";

@@ -1,7 +1,18 @@
-import { type Static, Type } from "typebox";
-import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toDeadLetterAnswer } from "./dead-letter-answer.ts";
-import { error, instant, jobId, named, ordinal, orNull, pageOf, progress, text } from "./parts.ts";
+import { Type } from "typebox";
+import type { DeadLetterRecord } from "../../domain/job/dead-letter.ts";
+import {
+  type AnswerOf,
+  error,
+  instant,
+  jobId,
+  named,
+  ordinal,
+  orNull,
+  pageOf,
+  progress,
+  runId,
+  text,
+} from "./parts.ts";
 
 export const deadLetter = named("DeadLetter", {
   id: text,
@@ -21,6 +32,22 @@ export const deadLetter = named("DeadLetter", {
   decidedAt: orNull(instant),
 });
 
-true satisfies SameShape<Static<typeof deadLetter>, ReturnType<typeof toDeadLetterAnswer>>;
-
 export const deadLetterPage = pageOf("DeadLetterPage", deadLetter);
+
+export const toDeadLetterAnswer = (letter: DeadLetterRecord): AnswerOf<typeof deadLetter> => ({
+  id: runId(letter.jobId, letter.run),
+  jobId: letter.jobId,
+  run: letter.run,
+  type: letter.type,
+  name: letter.name,
+  subject: letter.subject,
+  error: letter.error,
+  progress: letter.progress,
+  failedAt: letter.failedAt,
+  attempt: letter.attempt,
+  status: letter.status,
+  requeuedAs: letter.requeuedAs,
+  reason: letter.reason,
+  decidedBy: letter.decidedBy,
+  decidedAt: letter.decidedAt,
+});

@@ -1,9 +1,8 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
+import type { JobRecord } from "../../domain/job/job-record.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
-import type { toCreatedJob } from "../../intake/created-job.ts";
-import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toJobAnswer } from "./job-answer.ts";
 import {
+  type AnswerOf,
   count,
   error,
   instant,
@@ -41,27 +40,54 @@ const jobFields = {
 
 export const job = named("Job", jobFields);
 
-true satisfies SameShape<Static<typeof job>, ReturnType<typeof toJobAnswer>>;
+export type JobAnswer = AnswerOf<typeof job>;
 
 export const jobPage = searchedPageOf("JobPage", job);
 
-const created = {
+/** `base` is the path that the request came by, `/api` or `/api/v1`. */
+export function toJobAnswer(job: JobRecord, base: string): JobAnswer {
+  const self = jobPath(base, job.id);
+  const { sent, failed, total, pending, deferred, unknown, suppressed } = job.progress;
+  return {
+    id: job.id,
+    type: job.type,
+    name: job.name,
+    status: job.status,
+    priority: job.priority,
+    progress: { sent, failed, total, pending, deferred, unknown, suppressed },
+    subject: job.subject,
+    attempt: job.attempt,
+    maxAttempts: job.maxAttempts,
+    createdAt: job.createdAt,
+    scheduledAt: job.scheduledAt,
+    startedAt: job.startedAt,
+    completedAt: job.completedAt,
+    nextAttemptAt: job.nextAttemptAt,
+    error: job.error,
+    requeueOf: job.requeueOf,
+    metadata: job.metadata,
+    links: { self, logs: `${self}/logs`, events: `${self}/events`, stream: `${self}/stream`, ...resultLink(job, self) },
+  };
+}
+
+export const jobPath = (base: string, jobId: string): string => `${base}/jobs/${jobId}`;
+
+/** Of a job of a kind that makes a file. */
+const resultLink = ({ type }: JobRecord, self: string): { readonly result?: string } =>
+  type === "report.export" ? { result: `${self}/result` } : {};
+
+const createdFields = {
   jobId,
   status: Type.Enum(["pending", "scheduled"]),
   createdAt: instant,
   duplicates: count,
 };
+const created = named("CreatedJob", createdFields);
 
-true satisfies SameShape<
-  Omit<Static<ReturnType<typeof named<typeof created>>>, "duplicates">,
-  ReturnType<typeof toCreatedJob>
->;
+export type CreatedAnswer = AnswerOf<typeof created>;
 
 /** With `Prefer: wait=N` it is the job as it stood when the answer was given. */
-export const createdJob = Type.Union([
-  named("CreatedJob", created),
-  named("CreatedJobAwaited", { ...created, ...jobFields }),
-]);
+export const createdJob = Type.Union([created, named("CreatedJobAwaited", { ...createdFields, ...jobFields })]);
 
 const attachment = Type.Object({
   filename: text,

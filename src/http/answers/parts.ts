@@ -1,4 +1,8 @@
-import { type TProperties, type TSchema, Type } from "typebox";
+import { type Static, type TProperties, type TSchema, Type } from "typebox";
+import type { Frozen } from "../../schemas/same-shape.ts";
+
+/** What a route answers where this schema describes it. The dashboard reads answers by the same type. */
+export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 
 /** What answers are made of. A schema with a `title` is one of the document's components, under that name. */
 export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -62,3 +66,6 @@ export const searchedPageOf = <Schema extends TSchema>(title: string, schema: Sc
   });
   return named(title, { data: Type.Array(schema), pagination: numberedPage("SearchedPagination", total, nextCursor) });
 };
+
+/** Names a run of a job in a path (see toRunRef): dead letters and notifications are each of one run. */
+export const runId = (jobId: string, run: number): string => `${jobId}.${run}`;

@@ -7,7 +7,7 @@ import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
 import type { WorkerState } from "../../workers/roll-call.ts";
-import { count, instant, named, ordinal, orNull, text } from "./parts.ts";
+import { type AnswerOf, count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const stream = named("Stream", {
   name: text,
@@ -52,6 +52,15 @@ const passed = named("PassedMessage", {
   passedBy: text,
 });
 
+export const toPassedAnswer = ({
+  event: { at, data },
+  actor,
+}: StoredEvent<MessagePassed>): AnswerOf<typeof passed> => ({
+  ...data,
+  passedAt: at,
+  passedBy: actor,
+});
+
 export const system = named("System", {
   streams: Type.Array(stream),
   consumers: Type.Array(consumer),
@@ -62,9 +71,17 @@ export const system = named("System", {
 
 const rows = named("RowsOfReadModel", { version: ordinal, sequence: count });
 
-const requestFields = { requestedAt: instant, requestedBy: text, error: orNull(text) };
+export const rebuildRequest = named("RebuildRequest", {
+  requestedAt: instant,
+  requestedBy: text,
+  error: orNull(text),
+});
 
-export const rebuildRequest = named("RebuildRequest", requestFields);
+export const toRequestAnswer = ({
+  requestedAt,
+  requestedBy,
+  error,
+}: NonNullable<ReadModelState["request"]>): AnswerOf<typeof rebuildRequest> => ({ requestedAt, requestedBy, error });
 
 const readModel = named("ReadModel", {
   name: text,
@@ -78,23 +95,11 @@ const readModel = named("ReadModel", {
   request: orNull(rebuildRequest),
 });
 
-export const readModelList = named("ReadModelList", {
-  lastSequence: orNull(count),
-  data: Type.Array(readModel),
-  nextCursor: Type.Null(),
-});
-
-export const toPassedAnswer = ({ event: { at, data }, actor }: StoredEvent<MessagePassed>) => ({
-  ...data,
-  passedAt: at,
-  passedBy: actor,
-});
-
-export const toReadModelAnswer = (state: ReadModelState) => ({
+export const toReadModelAnswer = (state: ReadModelState): AnswerOf<typeof readModel> => ({
   name: state.projection,
   version: state.version,
   // A rebuild that was killed left its word behind; whoever holds the lock is at it.
-  status: state.isAtWork ? ("rebuilding" as const) : state.status,
+  status: state.isAtWork ? "rebuilding" : state.status,
   error: state.error,
   stoppedAtSequence: state.stoppedAtSequence,
   live: toRows(state.live),
@@ -106,16 +111,13 @@ export const toReadModelAnswer = (state: ReadModelState) => ({
 const toRows = (checkpoint: ReadModelState["live"]) =>
   checkpoint && { version: checkpoint.version, sequence: checkpoint.sequence };
 
-export const toRequestAnswer = ({ requestedAt, requestedBy, error }: NonNullable<ReadModelState["request"]>) => ({
-  requestedAt,
-  requestedBy,
-  error,
+export const readModelList = named("ReadModelList", {
+  lastSequence: orNull(count),
+  data: Type.Array(readModel),
+  nextCursor: Type.Null(),
 });
 
 true satisfies SameShape<Static<typeof stream>, StreamSize>;
 true satisfies SameShape<Static<typeof consumer>, ConsumerLoad>;
 true satisfies SameShape<Static<typeof worker>, WorkerState>;
 true satisfies SameShape<Static<typeof key>, ReturnType<typeof toShownKey>>;
-true satisfies SameShape<Static<typeof passed>, ReturnType<typeof toPassedAnswer>>;
-true satisfies SameShape<Static<typeof rebuildRequest>, ReturnType<typeof toRequestAnswer>>;
-true satisfies SameShape<Static<typeof readModel>, ReturnType<typeof toReadModelAnswer>>;

@@ -4,15 +4,13 @@ import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
 import { changeRequest, readChangeRequest, readRetryRequest, retryRequest } from "../../schemas/job-action-request.ts";
 import { readRescheduleRequest, rescheduleRequest } from "../../schemas/reschedule-request.ts";
-import { job as jobSchema } from "../answers/job.ts";
-import { toJobAnswer } from "../answers/job-answer.ts";
+import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { needed, optional } from "../server/describes.ts";
 import { jobNotFound, refuseFaults } from "../server/problem.ts";
 import { refuseRejection } from "../server/rejection.ts";
-import { toCause } from "../server/request-context.ts";
+import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 const changed = { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } } as const;

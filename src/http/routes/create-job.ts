@@ -1,19 +1,23 @@
 import { v7 as newId } from "uuid";
+import type { Instant } from "../../domain/message.ts";
+import type { Accepted } from "../../intake/accept-job.ts";
 import { checkRequest, maxRequestBytes, refuseCrowd } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";
+import { toCreatedJob } from "../../intake/created-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob } from "../../intake/draft-job.ts";
 import { readIdempotencyKey } from "../../intake/idempotency-key.ts";
 import { jobCreation } from "../../intake/job-creation.ts";
+import type { Refusal } from "../../intake/refusal.ts";
 import { refuseDraft } from "../../intake/refuse-draft.ts";
 import { dryRun } from "../../job-kinds/email/dry-run.ts";
+import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
 import { faultsIn } from "../../schemas/fault.ts";
-import { toCreatedAnswer } from "../answers/created-answer.ts";
-import { createdJob, dryRunResult } from "../answers/job.ts";
-import { refuseCreation } from "../answers/refuse-creation.ts";
+import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
+import type { Answer } from "../server/answer.ts";
 import { json } from "../server/answer.ts";
 import { needed } from "../server/describes.ts";
-import { refuse, refuseFaults } from "../server/problem.ts";
+import { answerProblem, refuse, refuseFaults, refuseForNoRoom } from "../server/problem.ts";
 import { toCause } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { holdAnswer } from "../streaming/hold-answer.ts";
@@ -80,3 +84,30 @@ export const createJobRoute = ({
       return holdAnswer({ live, ownWrites, logger }, asked, creation.job, created);
     },
   });
+
+/** Why a job was not created, with what HTTP says of when to come back. */
+export function refuseCreation(refusal: Refusal, at: Instant): Answer {
+  if (refusal.code === "event-log-full") return refuseForNoRoom();
+  return answerProblem(problemOfRefusal(refusal), refusal.code === "quota-exceeded" ? quotaHeaders(refusal, at) : {});
+}
+
+function quotaHeaders(
+  { limit, left, resetsAt }: Extract<Refusal, { code: "quota-exceeded" }>,
+  at: Instant,
+): Readonly<Record<string, string>> {
+  const seconds = Math.ceil((Date.parse(resetsAt) - Date.parse(at)) / 1000);
+  return {
+    "Retry-After": String(seconds),
+    "RateLimit-Policy": `"recipients";q=${limit};qu="recipients";w=86400`,
+    RateLimit: `"recipients";r=${left};t=${seconds}`,
+  };
+}
+
+/** The same for the first request and for every repetition of it, whatever became of the job meanwhile. */
+export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepeat, sequence }: Accepted): Answer {
+  const headers = { Location: jobPath(base, jobId), "Event-Sequence": String(sequence) };
+  const replayed = isRepeat ? { "Idempotency-Replayed": "true" } : {};
+  const { duplicates } = created.data;
+  const body: CreatedAnswer = { ...toCreatedJob(jobId, created), duplicates };
+  return json(body, { ...headers, ...replayed }, 201);
+}

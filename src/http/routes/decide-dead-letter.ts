@@ -10,18 +10,16 @@ import {
   readChangeRequest,
   readIgnoreRequest,
 } from "../../schemas/job-action-request.ts";
-import { toCreatedAnswer } from "../answers/created-answer.ts";
-import { deadLetter } from "../answers/dead-letter.ts";
-import { toDeadLetterAnswer } from "../answers/dead-letter-answer.ts";
+import { deadLetter, toDeadLetterAnswer } from "../answers/dead-letter.ts";
 import { createdJob } from "../answers/job.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { needed, optional } from "../server/describes.ts";
 import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../server/problem.ts";
 import { refuseRejection } from "../server/rejection.ts";
-import { toCause } from "../server/request-context.ts";
+import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { toCreatedAnswer } from "./create-job.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
-import { toRunRef } from "./run-ref.ts";
 
 /** What people decide about a run that failed. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [

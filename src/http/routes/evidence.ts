@@ -2,9 +2,9 @@ import { makeEvidence } from "../../seals/evidence.ts";
 import { sealFor } from "../../seals/sealer.ts";
 import { createFairSemaphore } from "../../webhooks/semaphore.ts";
 import { jobNotFound } from "../server/problem.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { ndjsonType } from "../streaming/event-stream.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** Each reads the ranges of the log that the job stands in, some thousand events: few at a time, one of a tenant. */

@@ -2,8 +2,8 @@ import { toEventAnswer } from "../../history/event-answer.ts";
 import { history } from "../answers/event.ts";
 import { json } from "../server/answer.ts";
 import { jobNotFound } from "../server/problem.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** GET /jobs/:jobId/events: the job's history as it was appended, from the log itself. */

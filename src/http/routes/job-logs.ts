@@ -1,12 +1,12 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
-import { jobPath } from "../answers/job-answer.ts";
+import { jobPath } from "../answers/job.ts";
 import { logEntries } from "../answers/recipients.ts";
 import { json } from "../server/answer.ts";
 import { jobNotFound, refuseFaults } from "../server/problem.ts";
 import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
-import { toJobRef } from "./job-ref.ts";
 import { readLastDecision } from "./last-decision.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 

@@ -4,9 +4,9 @@ import { recipientPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { jobNotFound, refuseFaults } from "../server/problem.ts";
 import { optionalText, type Parameters, someOf, whole } from "../server/query.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
-import { toJobRef } from "./job-ref.ts";
 import { readLastDecision } from "./last-decision.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 

@@ -2,10 +2,10 @@ import { findResult, readResult, type StoredResult } from "../../job-kinds/repor
 import { fileNameOf, mediaTypeOf } from "../../job-kinds/report/report.ts";
 import type { Answer } from "../server/answer.ts";
 import { jobNotFound, refuse } from "../server/problem.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, route } from "../server/route.ts";
 import { ndjsonType, streaming } from "../streaming/event-stream.ts";
 import { takePlace } from "../streaming/take-place.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
 import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
-import { deadLetterPage } from "../answers/dead-letter.ts";
-import { toDeadLetterAnswer } from "../answers/dead-letter-answer.ts";
+import { deadLetterPage, toDeadLetterAnswer } from "../answers/dead-letter.ts";
 import { json } from "../server/answer.ts";
 import { refuseFaults } from "../server/problem.ts";
 import { oneOf, type Parameters, whole } from "../server/query.ts";

@@ -6,11 +6,10 @@ import { notificationPage, notification as notificationSchema, toNotificationAns
 import { type Answer, json } from "../server/answer.ts";
 import { refuse, refuseFaults } from "../server/problem.ts";
 import { flag, type Parameters, whole } from "../server/query.ts";
-import { toCause } from "../server/request-context.ts";
+import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
-import { toRunRef } from "./run-ref.ts";
 
 type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
 

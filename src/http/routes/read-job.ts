@@ -3,14 +3,13 @@ import { Unavailable } from "../../domain/unavailable.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
 import { toLoggable } from "../../logger.ts";
-import { job as jobSchema } from "../answers/job.ts";
-import { toJobAnswer } from "../answers/job-answer.ts";
+import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { json } from "../server/answer.ts";
 import { jobNotFound, refuseFaults } from "../server/problem.ts";
 import { optionalMoment, type Parameters } from "../server/query.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type JobQuery = { readonly asOf: Moment | null };

@@ -9,8 +9,8 @@ import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { PartFault, readLetters } from "../../templates/letters.ts";
 import type { Answer } from "../server/answer.ts";
 import { jobNotFound, refuse } from "../server/problem.ts";
+import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
-import { toJobRef } from "./job-ref.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "mail" | "now">;

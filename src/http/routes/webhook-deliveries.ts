@@ -3,8 +3,7 @@ import { deliveryAfter, foldDeliveries } from "../../domain/webhooks/delivery.ts
 import type { WebhookEvent } from "../../domain/webhooks/events.ts";
 import { readDeliveries } from "../../webhooks/deliveries.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
-import { deliveryPage, delivery as deliverySchema } from "../answers/notices.ts";
-import { toDeliveryAnswer } from "../answers/webhook-answer.ts";
+import { deliveryPage, delivery as deliverySchema, toDeliveryAnswer } from "../answers/notices.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../server/problem.ts";
 import { type Parameters, whole } from "../server/query.ts";

@@ -12,8 +12,13 @@ import {
   withoutEndpoint,
   withRotatedEndpoint,
 } from "../../webhooks/tenant-webhooks.ts";
-import { endpointPage, endpoint as endpointSchema, endpointWithSecret } from "../answers/notices.ts";
-import { toEndpointAnswer, toSecretAnswer } from "../answers/webhook-answer.ts";
+import {
+  endpointPage,
+  endpoint as endpointSchema,
+  endpointWithSecret,
+  toEndpointAnswer,
+  toSecretAnswer,
+} from "../answers/notices.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { needed } from "../server/describes.ts";
 import { refuse, refuseFaults, webhookEndpointNotFound } from "../server/problem.ts";

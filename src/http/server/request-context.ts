@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../access/access.ts";
 import { defaultTenant } from "../../domain/tenant.ts";
-import type { Cause } from "../../event-log/event-log.ts";
+import type { Cause, JobRef, RunRef } from "../../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../../event-log/traceparent.ts";
 
 /** Who asks, and under which id the request is answered, logged and remembered in the log of events. */
@@ -44,3 +44,18 @@ export const toCause = ({ actor, requestId, traceparent }: RequestContext): Caus
   causationId: null,
   traceparent,
 });
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The job that a path names, of the tenant who asks; null for what cannot be the id of any job. */
+export function toJobRef({ tenant }: RequestContext, text: string): JobRef | null {
+  const jobId = text.toLowerCase();
+  return uuid.test(jobId) ? { tenant, jobId } : null;
+}
+
+/** The run that a path names, `<jobId>.<run>`; null for what cannot name any. */
+export function toRunRef(context: RequestContext, text: string): RunRef | null {
+  const [, jobId = "", run] = /^([^.]+)\.([1-9]\d{0,8})$/.exec(text) ?? [];
+  const job = toJobRef(context, jobId);
+  return job === null ? null : { job, run: Number(run) };
+}

@@ -3,7 +3,7 @@ import { traceIdOf } from "../../event-log/traceparent.ts";
 import type { JobMoment } from "../../live/job-fold.ts";
 import type { Live } from "../../live/live.ts";
 import { toLoggable } from "../../logger.ts";
-import { toJobAnswer } from "../answers/job-answer.ts";
+import { toJobAnswer } from "../answers/job.ts";
 import type { RouteDependencies } from "../routes/route-dependencies.ts";
 import { type Answer, json } from "../server/answer.ts";
 import type { ApiRequest } from "../server/route.ts";

@@ -2,7 +2,7 @@ import type { DeadLetterRecord } from "../../../domain/job/dead-letter.ts";
 import type { EventOfJob } from "../../../domain/job/job-view.ts";
 import type { NotificationRecord } from "../../../domain/notifications/notification.ts";
 import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
-import type { toJobAnswer } from "../../../http/answers/job-answer.ts";
+import type { toJobAnswer } from "../../../http/answers/job.ts";
 
 // What the API answers, as far as the dashboard reads it. What the server makes in a file without dependencies is taken
 // from there; the rest is written down again, and test/dashboard/answers-fit.ts does not compile where the server says
