@@ -17,15 +17,20 @@ const minuteMs = 60_000;
 
 /**
  * A bucket of `perMinute` tokens for each caller, which fills again over a minute. It is in the memory of this process:
- * each API process allows as many, and a restart fills the buckets.
+ * each API process allows as many, and a restart fills the buckets. A bucket that is full again is forgotten.
  */
 export function createRateLimit(perMinute: number, nowMs: () => number = () => performance.now()): RateLimit {
   const buckets = new Map<string, Bucket>();
+  let forgottenAt = nowMs();
   const perMs = perMinute / minuteMs;
   const secondsUntil = (tokens: number): number => Math.ceil(Math.max(0, tokens) / perMs / 1000);
   return {
     take: (caller) => {
       const now = nowMs();
+      if (now - forgottenAt >= minuteMs) {
+        for (const [one, { at }] of buckets) if (now - at >= minuteMs) buckets.delete(one);
+        forgottenAt = now;
+      }
       const bucket = buckets.get(caller) ?? { tokens: perMinute, at: now };
       const filled = Math.min(perMinute, bucket.tokens + (now - bucket.at) * perMs);
       const isAllowed = filled >= 1;

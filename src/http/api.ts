@@ -2,46 +2,46 @@ import Koa from "koa";
 import type { Access } from "../access/access.ts";
 import type { Probe } from "../health/probe.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
-import { type ApiReferenceFiles, apiReferenceRoutes } from "./routes/api-reference.ts";
+import { createOwnWrites } from "./routes/ask-read-model.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { type DashboardFiles, dashboardRoutes } from "./routes/dashboard.ts";
-import { deadLetterRoutes } from "./routes/decide-dead-letter.ts";
-import { documentRoute } from "./routes/documents.ts";
+import { deadLetterRoutes } from "./routes/dead-letters.ts";
+import { type ApiReferenceFiles, apiReferenceRoutes, documentRoute } from "./routes/documents.ts";
 import { eraseRoutes } from "./routes/erase.ts";
 import { eventFeedRoutes } from "./routes/event-feed.ts";
-import { evidenceRoute } from "./routes/evidence.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { jobEventsRoute } from "./routes/job-events.ts";
+import { evidenceRoute, jobEventsRoute } from "./routes/job-history.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
 import { jobRecipientsRoute } from "./routes/job-recipients.ts";
 import { jobResultRoute } from "./routes/job-result.ts";
-import { listDeadLettersRoute } from "./routes/list-dead-letters.ts";
 import { listJobsRoute } from "./routes/list-jobs.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
-import { meRoute } from "./routes/me.ts";
-import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { readJobRoute } from "./routes/read-job.ts";
-import { readModelRoutes } from "./routes/read-models.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
 import { recipientMailRoute } from "./routes/recipient-mail.ts";
 import type { RouteDependencies } from "./routes/route-dependencies.ts";
 import { sealRoutes } from "./routes/seals.ts";
+import { healthRoutes, type MetricsPage, meRoute, metricsRoute } from "./routes/service.ts";
 import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
 import { suppressionFileRoutes } from "./routes/suppression-files.ts";
 import { suppressionRoutes } from "./routes/suppressions.ts";
-import { systemRoute } from "./routes/system.ts";
+import { systemRoutes } from "./routes/system.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import { webhookTestRoute } from "./routes/webhook-test.ts";
 import type { BodyBudget } from "./server/body-budget.ts";
-import { measureRequests, type ServedRequest } from "./server/measure-requests.ts";
-import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";
+import {
+  answerEverything,
+  answerUnrouted,
+  logLostAnswer,
+  measureRequests,
+  type ServedRequest,
+  toContext,
+} from "./server/middleware.ts";
 import type { ApiState } from "./server/mount-route.ts";
-import { createOwnWrites } from "./server/own-writes.ts";
 import type { Route } from "./server/route.ts";
 import { createRouting } from "./server/routing.ts";
 
@@ -125,13 +125,11 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   jobResultRoute(dependencies),
   streamJobRoute(dependencies),
   ...eventFeedRoutes(dependencies),
-  listDeadLettersRoute(dependencies),
   ...deadLetterRoutes(dependencies),
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
   ...statsRoutes(dependencies),
-  systemRoute(dependencies),
-  ...readModelRoutes(dependencies),
+  ...systemRoutes(dependencies),
   evidenceRoute(dependencies),
   ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),

@@ -2,12 +2,11 @@ import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Probe } from "../health/probe.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { type MetricsPage, metricsRoute } from "./routes/metrics.ts";
+import { healthRoutes, type MetricsPage, metricsRoute } from "./routes/service.ts";
+import { refuseForNow } from "./server/answer.ts";
 import { createBodyBudget } from "./server/body-budget.ts";
 import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";
 import { type ApiState, send } from "./server/mount-route.ts";
-import { refuseForNow } from "./server/problem.ts";
 import type { Route } from "./server/route.ts";
 import { createRouting, type Routing } from "./server/routing.ts";
 

@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from "prom-client";
-import type { ServedRequest } from "../http/server/measure-requests.ts";
+import type { ServedRequest } from "../http/server/middleware.ts";
 import { named } from "./registry.ts";
 
 /** By the pattern of the route and never by the path, which holds ids. */

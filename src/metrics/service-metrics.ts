@@ -1,8 +1,8 @@
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { Append } from "../event-log/observe-appends.ts";
 import type { Condition } from "../health/probe.ts";
-import type { MetricsPage } from "../http/routes/metrics.ts";
-import type { ServedRequest } from "../http/server/measure-requests.ts";
+import type { MetricsPage } from "../http/routes/service.ts";
+import type { ServedRequest } from "../http/server/middleware.ts";
 import type { OutboxGauge } from "../outbox/outbox.ts";
 import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createOwnWrites } from "../../src/http/server/own-writes.ts";
+import { createOwnWrites } from "../../src/http/routes/ask-read-model.ts";
 
 const job = (jobId: string, tenant = "default") => ({ tenant, jobId });
 

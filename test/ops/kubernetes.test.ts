@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { roles } from "../../src/config.ts";
-import { healthRoutes } from "../../src/http/routes/health.ts";
+import { healthRoutes } from "../../src/http/routes/service.ts";
 import { isAtLeast } from "../../src/nats/server-version.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

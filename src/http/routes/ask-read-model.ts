@@ -1,9 +1,8 @@
+import type { ReadPositions } from "../../../projections/following/read-position.ts";
 import { isDatabaseTrouble } from "../../database/database-failure.ts";
-import { type Checked, failed, passed, shown } from "../../schemas/fault.ts";
-import type { Answer } from "../server/answer.ts";
-import { ReadModelUnavailable } from "../server/failure.ts";
-import { refuseForNow } from "../server/problem.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import type { EventLog, JobRef } from "../../event-log/event-log.ts";
+import { type Answer, ReadModelUnavailable, refuseForNow } from "../server/answer.ts";
 
 const queryTimeoutMs = 5000;
 /** How long a read waits for what it was asked to include. */
@@ -30,16 +29,7 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
 export const explainDatabase = (failure: unknown): unknown =>
   isDatabaseTrouble(failure) ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure }) : failure;
 
-/** The sequence that an answer has to include, from the header of that name; 0 where there is none. */
-export function readMinSequence(header: string | null): Checked<number> {
-  if (header === null) return passed(0);
-  const sequence = /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
-  if (Number.isSafeInteger(sequence)) return passed(sequence);
-  const message = `Min-Sequence is ${shown(header)}; expected the Event-Sequence of an earlier answer`;
-  return failed([{ pointer: "Min-Sequence", message }]);
-}
-
-type ReadPosition = RouteDependencies["readPosition"];
+type ReadPosition = Pick<ReadPositions, "waitFor">;
 
 /** Whether the projection came as far as the sequence in the time that a read may take. */
 export const caughtUp = (readPosition: ReadPosition, projection: string, sequence: number): Promise<boolean> =>
@@ -76,3 +66,73 @@ export const refuseBehind = (sequence: number): Answer =>
 export const readSequenceHeader = (sequence: number): Readonly<Record<string, string>> => ({
   "Read-Sequence": String(sequence),
 });
+
+/**
+ * What was decided through this process and what it has shown, so that it never answers with less: not for one job, nor,
+ * of what was decided, in a list. It is bounded; a job that fell out of it is answered as another process would answer it.
+ */
+export type OwnWrites = {
+  remember(job: JobRef, sequence: number): void;
+  /** An answer told of a job as it was then: the next one about this job is to tell no less. */
+  show(job: JobRef, sequence: number): void;
+  /** The last sequence that was decided or shown about a job, 0 if there is none to remember. */
+  ofJob(job: JobRef): number;
+  ofTenant(tenant: string): number;
+};
+
+const maxJobs = 10_000;
+
+export function createOwnWrites(): OwnWrites {
+  const byJob = new Map<string, number>();
+  const byTenant = new Map<string, number>();
+  const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
+  const show = (job: JobRef, sequence: number): void => {
+    const key = keyOf(job);
+    // Of two answers at once the older one may come to this last.
+    const latest = Math.max(sequence, byJob.get(key) ?? 0);
+    byJob.delete(key);
+    byJob.set(key, latest);
+    for (const oldest of byJob.keys()) {
+      if (byJob.size <= maxJobs) break;
+      byJob.delete(oldest);
+    }
+  };
+  return {
+    show,
+    remember: (job, sequence) => {
+      show(job, sequence);
+      byTenant.set(job.tenant, Math.max(sequence, byTenant.get(job.tenant) ?? 0));
+    },
+    ofJob: (job) => byJob.get(keyOf(job)) ?? 0,
+    ofTenant: (tenant) => byTenant.get(tenant) ?? 0,
+  };
+}
+
+/**
+ * The sequence up to which a read model has to have come, to be asked about a job; null where there is no such job.
+ * With the log away what was projected is answered, of jobs that were projected.
+ */
+export async function readLastDecision(
+  log: Pick<EventLog, "lastDecision">,
+  job: JobRef,
+  isProjected: () => Promise<boolean>,
+): Promise<number | null> {
+  try {
+    const lastDecision = await log.lastDecision(job);
+    return lastDecision === 0 ? null : lastDecision;
+  } catch (failure) {
+    if (failure instanceof Unavailable && (await isProjected())) return 0;
+    throw failure;
+  }
+}
+
+/** The read models that show what was sent, or to whom. */
+const showing = ["jobs", "logs", "recipients", "dead-letters"];
+
+/**
+ * Waits a little until no read model shows what was just erased, whoever asks. One that is away has not forgotten it,
+ * and does so before it goes on: the event stands in the log.
+ */
+export async function untilForgotten(readPosition: ReadPosition, sequence: number): Promise<void> {
+  await Promise.allSettled(showing.map((projection) => caughtUp(readPosition, projection, sequence)));
+}

@@ -5,12 +5,9 @@ import type { Checked } from "../../schemas/fault.ts";
 import { changeRequest, readChangeRequest, readRetryRequest, retryRequest } from "../../schemas/job-action-request.ts";
 import { readRescheduleRequest, rescheduleRequest } from "../../schemas/reschedule-request.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { needed, optional } from "../server/describes.ts";
-import { jobNotFound, refuseFaults } from "../server/problem.ts";
-import { refuseRejection } from "../server/rejection.ts";
+import { type Answer, jobNotFound, json, refuseFaults, refuseRejection } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 const changed = { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } } as const;

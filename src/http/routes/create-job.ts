@@ -14,12 +14,9 @@ import { dryRun } from "../../job-kinds/email/dry-run.ts";
 import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
-import type { Answer } from "../server/answer.ts";
-import { json } from "../server/answer.ts";
-import { needed } from "../server/describes.ts";
-import { answerProblem, refuse, refuseFaults, refuseForNoRoom } from "../server/problem.ts";
+import { type Answer, answerProblem, json, refuse, refuseFaults, refuseForNoRoom } from "../server/answer.ts";
 import { toCause } from "../server/request-context.ts";
-import { route } from "../server/route.ts";
+import { needed, route } from "../server/route.ts";
 import { holdAnswer } from "../streaming/hold-answer.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 

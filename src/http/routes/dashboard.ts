@@ -1,5 +1,5 @@
+import { refuse } from "../server/answer.ts";
 import { answerFile, type Found, forEver, revalidated, type StaticFile } from "../server/file-answer.ts";
-import { refuse } from "../server/problem.ts";
 import { type Route, route } from "../server/route.ts";
 
 /** What these routes ask of the dashboard. */

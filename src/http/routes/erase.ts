@@ -10,15 +10,11 @@ import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../s
 import { changeRequest } from "../../schemas/job-action-request.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { erasure as erasureSchema } from "../answers/recipients.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { needed, optional } from "../server/describes.ts";
-import { jobNotFound, refuse, refuseFaults } from "../server/problem.ts";
-import { refuseRejection } from "../server/rejection.ts";
+import { type Answer, jobNotFound, json, refuse, refuseFaults, refuseRejection } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { askIncluding, askReadModel, explainDatabase, refuseBehind } from "./ask-read-model.ts";
+import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
+import { askIncluding, askReadModel, explainDatabase, refuseBehind, untilForgotten } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
-import { untilForgotten } from "./until-forgotten.ts";
 
 const pageSize = 100;
 

@@ -6,16 +6,18 @@ import { type FeedRequest, isPast } from "../../live/read-feed.ts";
 import { type EventType, eventSchemas } from "../../schemas/events.ts";
 import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
 import { eventPage } from "../answers/event.ts";
-import { type Answer, json } from "../server/answer.ts";
-import type { Describes } from "../server/describes.ts";
-import { refuseFaults, refuseForNow } from "../server/problem.ts";
+import { type Answer, json, refuseFaults, refuseForNow } from "../server/answer.ts";
 import { type Parameters, someOf, whole } from "../server/query.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { eventStreamType, ndjsonType, streaming } from "../streaming/event-stream.ts";
-import { readFeedPage } from "../streaming/feed-page.ts";
-import { lastEventIdFault, readLastEventId } from "../streaming/last-event-id.ts";
-import { takePlace } from "../streaming/take-place.ts";
-import { asLines, asServerSentEvents, lookMs, tellFeed } from "../streaming/tell-feed.ts";
+import { type ApiRequest, type Describes, type Route, route } from "../server/route.ts";
+import {
+  eventStreamType,
+  lastEventIdFault,
+  ndjsonType,
+  readLastEventId,
+  streaming,
+  takePlace,
+} from "../streaming/event-stream.ts";
+import { asLines, asServerSentEvents, lookMs, readFeedPage, tellFeed } from "../streaming/feed.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type FeedQuery = {

@@ -1,13 +1,11 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
 import { jobPath } from "../answers/job.ts";
 import { logEntries } from "../answers/recipients.ts";
-import { json } from "../server/answer.ts";
-import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { jobNotFound, json } from "../server/answer.ts";
 import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
-import { readLastDecision } from "./last-decision.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readLastDecision, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** As many as a job of 1000 recipients has after a few attempts: hardly anybody ever needs a second page. */
@@ -42,12 +40,10 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       problems: ["job-not-found", "read-model-behind"],
     },
     query: parameters,
-    handle: async ({ context, base, part, query, header }) => {
-      const minSequence = readMinSequence(header("Min-Sequence"));
-      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+    handle: async ({ context, base, part, query, minSequence }) => {
       const job = toJobRef(context, part("jobId"));
       if (job === null) return jobNotFound();
-      const behind = await awaitMinSequence(readPosition, "logs", minSequence.value);
+      const behind = await awaitMinSequence(readPosition, "logs", minSequence);
       if (behind !== null) return behind;
 
       const isProjected = async () => (await askReadModel(() => jobs.find(job))).job !== null;

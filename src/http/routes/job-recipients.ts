@@ -1,13 +1,11 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
 import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
 import { recipientPage } from "../answers/recipients.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { type Answer, jobNotFound, json, refuseFaults } from "../server/answer.ts";
 import { optionalText, type Parameters, someOf, whole } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
-import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
-import { readLastDecision } from "./last-decision.ts";
+import { askIncluding, askReadModel, readLastDecision, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
@@ -40,9 +38,7 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
       problems: ["job-not-found", "read-model-behind"],
     },
     query: parameters,
-    handle: async ({ context, part, query, header }) => {
-      const minSequence = readMinSequence(header("Min-Sequence"));
-      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+    handle: async ({ context, part, query, minSequence }) => {
       if (query.cursor !== null && query.page !== null) {
         return refuseFaults([{ pointer: "?page", message: "page is given beside cursor; expected one of them" }]);
       }
@@ -55,12 +51,12 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
       const lastDecision = await readLastDecision(log, job, isProjected);
       if (lastDecision === null) return jobNotFound();
       // Who has seen the job begin or end sees so of its recipients.
-      const wanted = Math.max(minSequence.value, lastDecision);
+      const wanted = Math.max(minSequence, lastDecision);
       const { list, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
         recipients.ofJob(job, options),
       );
       // What is older than it could be is told; nothing at all would be wrong.
-      if (list === null || readSequence < minSequence.value) return refuseBehind(wanted);
+      if (list === null || readSequence < minSequence) return refuseBehind(wanted);
       return toAnswer(list, options);
     },
   });

@@ -1,11 +1,9 @@
 import { findResult, readResult, type StoredResult } from "../../job-kinds/report/read-result.ts";
 import { fileNameOf, mediaTypeOf } from "../../job-kinds/report/report.ts";
-import type { Answer } from "../server/answer.ts";
-import { jobNotFound, refuse } from "../server/problem.ts";
+import { type Answer, jobNotFound, refuse } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, route } from "../server/route.ts";
-import { ndjsonType, streaming } from "../streaming/event-stream.ts";
-import { takePlace } from "../streaming/take-place.ts";
+import { ndjsonType, streaming, takePlace } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /**

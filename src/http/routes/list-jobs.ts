@@ -4,11 +4,10 @@ import type { JobList } from "../../../projections/jobs/queries.ts";
 import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { jobPage, toJobAnswer } from "../answers/job.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { refuseFaults } from "../server/problem.ts";
+import { type Answer, json, refuseFaults } from "../server/answer.ts";
 import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../server/query.ts";
 import { route } from "../server/route.ts";
-import { askIncluding, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
+import { askIncluding, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type ListQuery = Omit<JobListOptions, "statuses" | "page"> & {
@@ -43,18 +42,16 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
       problems: ["read-model-behind"],
     },
     query: parameters,
-    handle: async ({ context, base, query, header }) => {
-      const minSequence = readMinSequence(header("Min-Sequence"));
-      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+    handle: async ({ context, base, query, minSequence }) => {
       if (query.cursor !== null && query.page !== null) {
         return refuseFaults([{ pointer: "?page", message: "page is given beside cursor; expected one of them" }]);
       }
       const { status, page, ...others } = query;
       const options = { ...others, statuses: status, page: page ?? 1 };
-      const wanted = Math.max(minSequence.value, ownWrites.ofTenant(context.tenant));
+      const wanted = Math.max(minSequence, ownWrites.ofTenant(context.tenant));
       try {
         const list = await askIncluding(readPosition, "jobs", wanted, () => jobs.list(context.tenant, options));
-        return list.readSequence < minSequence.value ? refuseBehind(minSequence.value) : toAnswer(list, options, base);
+        return list.readSequence < minSequence ? refuseBehind(minSequence) : toAnswer(list, options, base);
       } catch (failure) {
         if (!(failure instanceof InvalidCursor)) throw failure;
         return refuseFaults([

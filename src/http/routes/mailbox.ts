@@ -1,6 +1,5 @@
 import { caughtMails } from "../answers/service.ts";
-import { json } from "../server/answer.ts";
-import { refuse } from "../server/problem.ts";
+import { json, refuse } from "../server/answer.ts";
 import { type Route, route } from "../server/route.ts";
 
 type CaughtMail = {

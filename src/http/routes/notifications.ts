@@ -3,12 +3,11 @@ import type { NotificationEvent } from "../../domain/notifications/events.ts";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
 import { notificationPage, notification as notificationSchema, toNotificationAnswer } from "../answers/notices.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { refuse, refuseFaults } from "../server/problem.ts";
+import { type Answer, json, refuse } from "../server/answer.ts";
 import { flag, type Parameters, whole } from "../server/query.ts";
 import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, caughtUp, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
@@ -53,11 +52,9 @@ export const notificationRoutes = (dependencies: Dependencies): readonly Route[]
 
 async function list(
   { notifications, readPosition, ownWrites }: Dependencies,
-  { context, query, header, base }: ApiRequest<Query>,
+  { context, query, minSequence, base }: ApiRequest<Query>,
 ): Promise<Answer> {
-  const minSequence = readMinSequence(header("Min-Sequence"));
-  if (!minSequence.valid) return refuseFaults(minSequence.faults);
-  const behind = await awaitMinSequence(readPosition, "notifications", minSequence.value);
+  const behind = await awaitMinSequence(readPosition, "notifications", minSequence);
   if (behind !== null) return behind;
   await caughtUp(readPosition, "notifications", ownWrites.ofTenant(context.tenant));
   const { unread: unreadOnly, ...page } = query;

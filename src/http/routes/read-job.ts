@@ -4,12 +4,11 @@ import type { JobRef } from "../../event-log/event-log.ts";
 import { jobFromLog, type Moment } from "../../history/job-from-log.ts";
 import { toLoggable } from "../../logger.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
-import { json } from "../server/answer.ts";
-import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { jobNotFound, json } from "../server/answer.ts";
 import { optionalMoment, type Parameters } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { askReadModel, awaitMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type JobQuery = { readonly asOf: Moment | null };
@@ -33,9 +32,7 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
       problems: ["job-not-found", "read-model-behind"],
     },
     query: parameters,
-    handle: async ({ context, base, part, header, inTime, query: { asOf } }) => {
-      const minSequence = readMinSequence(header("Min-Sequence"));
-      if (!minSequence.valid) return refuseFaults(minSequence.faults);
+    handle: async ({ context, base, part, minSequence, inTime, query: { asOf } }) => {
       const ref = toJobRef(context, part("jobId"));
       if (ref === null) return jobNotFound();
       if (asOf !== null) {
@@ -43,7 +40,7 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
         const then = await jobFromLog(log, contentStore, ref, asOf);
         return then === null ? jobNotFound() : json(toJobAnswer(then.job, base), readSequenceHeader(then.sequence));
       }
-      const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence.value);
+      const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence);
       if (behind !== null) return behind;
       const found = await findJob(inTime(dependencies), ref);
       return found === null ? jobNotFound() : json(toJobAnswer(found.job, base), readSequenceHeader(found.sequence));

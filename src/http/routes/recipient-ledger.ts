@@ -3,13 +3,11 @@ import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import { ledgerPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
-import { refuseFaults } from "../server/problem.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { ndjsonType, streaming } from "../streaming/event-stream.ts";
+import { ndjsonType, streaming, takePlace } from "../streaming/event-stream.ts";
 import { exportLedger } from "../streaming/export-ledger.ts";
-import { takePlace } from "../streaming/take-place.ts";
-import { askIncluding, askReadModel, readMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
+import { askIncluding, askReadModel, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<
@@ -83,15 +81,13 @@ export const recipientLedgerRoutes = (dependencies: Dependencies): readonly Rout
 
 async function list(
   { recipients, readPosition, ownWrites }: Dependencies,
-  { context: { tenant }, query, header }: ApiRequest<LedgerQuery>,
+  { context: { tenant }, query, minSequence }: ApiRequest<LedgerQuery>,
 ): Promise<Answer> {
-  const minSequence = readMinSequence(header("Min-Sequence"));
-  if (!minSequence.valid) return refuseFaults(minSequence.faults);
-  const wanted = Math.max(minSequence.value, ownWrites.ofTenant(tenant));
+  const wanted = Math.max(minSequence, ownWrites.ofTenant(tenant));
   const { entries, next, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
     recipients.ofAddress(tenant, query.email, query),
   );
-  if (readSequence < minSequence.value) return refuseBehind(minSequence.value);
+  if (readSequence < minSequence) return refuseBehind(minSequence);
   const nextCursor = next === null ? null : `${next.sequence}.${next.recipient}`;
   return json({ data: entries, nextCursor }, readSequenceHeader(readSequence));
 }

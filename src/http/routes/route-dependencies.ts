@@ -29,7 +29,7 @@ import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
 import type { RollCall } from "../../workers/roll-call.ts";
-import type { OwnWrites } from "../server/own-writes.ts";
+import type { OwnWrites } from "./ask-read-model.ts";
 
 /** What routes about jobs work with. */
 export type RouteDependencies = {

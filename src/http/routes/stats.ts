@@ -5,9 +5,8 @@ import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
 import { stats as statsSchema } from "../answers/service.ts";
 import { json } from "../server/answer.ts";
-import { refuseFaults } from "../server/problem.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { askReadModel, awaitMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "stats" | "projectionLags" | "readPosition" | "now">;
@@ -46,13 +45,11 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
 const periods = { last5Minutes: 5, last60Minutes: 60 } as const;
 
 async function answer(
-  { header }: ApiRequest,
+  { minSequence }: ApiRequest,
   tenant: string | null,
   { stats, projectionLags, readPosition, now }: Dependencies,
 ) {
-  const minSequence = readMinSequence(header("Min-Sequence"));
-  if (!minSequence.valid) return refuseFaults(minSequence.faults);
-  const behind = await awaitMinSequence(readPosition, "stats", minSequence.value);
+  const behind = await awaitMinSequence(readPosition, "stats", minSequence);
   if (behind !== null) return behind;
   const at = now();
   const [found, lags] = await Promise.all([

@@ -1,8 +1,7 @@
 import type { JobMoment } from "../../live/job-fold.ts";
 import type { JobWatch } from "../../live/watch-job.ts";
 import { toJobAnswer } from "../answers/job.ts";
-import { json } from "../server/answer.ts";
-import { jobNotFound, refuseFaults } from "../server/problem.ts";
+import { jobNotFound, json, refuseFaults } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import {
@@ -11,11 +10,12 @@ import {
   eventStreamType,
   heartbeat,
   heartbeatMs,
+  lastEventIdFault,
+  readLastEventId,
   streaming,
+  takePlace,
   toServerSentEvent,
 } from "../streaming/event-stream.ts";
-import { lastEventIdFault, readLastEventId } from "../streaming/last-event-id.ts";
-import { takePlace } from "../streaming/take-place.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** A mailing makes thousands of events a second; a change must be told within 100 ms. */

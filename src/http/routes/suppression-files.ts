@@ -11,12 +11,10 @@ import {
 } from "../../suppressions/list-file.ts";
 import type { Suppression } from "../../suppressions/suppression-store.ts";
 import { suppressionImport } from "../answers/recipients.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { refuse, refuseFaults } from "../server/problem.ts";
+import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { oneOf, type Parameters } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { streaming } from "../streaming/event-stream.ts";
-import { takePlace } from "../streaming/take-place.ts";
+import { streaming, takePlace } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "live" | "now">;

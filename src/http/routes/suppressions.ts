@@ -2,11 +2,9 @@ import { Type } from "typebox";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import { readSuppressionRequest, suppressionRequest } from "../../schemas/suppression-request.ts";
 import { suppressionPage, suppression as suppressionSchema } from "../answers/recipients.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { needed } from "../server/describes.ts";
-import { refuse, refuseFaults } from "../server/problem.ts";
+import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "now">;

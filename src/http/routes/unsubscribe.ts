@@ -1,16 +1,15 @@
+import { createRateLimit } from "../../access/rate-limit.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
-import type { Answer } from "../server/answer.ts";
-import { createFewTimes } from "../server/few-times.ts";
-import { refuseForNow } from "../server/problem.ts";
+import { type Answer, refuseForNow } from "../server/answer.ts";
 import { type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "now">;
 
-/** More often nobody presses the button, and no mail provider says it. */
+/** More than any person or mail provider needs. Links are signed, so a caller cannot make up others. */
 const timesAMinute = 10;
 
 /** Whatever a mail provider accepts, it is answered; what links gather on their way (`?utm_source=…`) says nothing. */
@@ -27,7 +26,7 @@ const whoever = {
  * does it by mistake. No key is asked for, as the link is signed; no cookie, no redirect.
  */
 export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] {
-  const mayAgain = createFewTimes(timesAMinute);
+  const uses = createRateLimit(timesAMinute);
   return [
     route({
       ...whoever,
@@ -57,7 +56,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
         const { suppressions, contentStore, now } = inTime(dependencies);
         const link = (await suppressions.links()).read(part("token"));
         if (link === null) return unsubscribeInvalid();
-        if (!mayAgain(`${link.job.tenant}.${link.digest}`)) {
+        if (uses.take(`${link.job.tenant}.${link.digest}`).retryAfterSeconds !== null) {
           return refuseForNow("rate-limited", "This link was used too often within a minute.", 60);
         }
         await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), now());

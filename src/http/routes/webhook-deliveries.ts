@@ -4,12 +4,11 @@ import type { WebhookEvent } from "../../domain/webhooks/events.ts";
 import { readDeliveries } from "../../webhooks/deliveries.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { deliveryPage, delivery as deliverySchema, toDeliveryAnswer } from "../answers/notices.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { refuseFaults, webhookDeliveryNotFound, webhookEndpointNotFound } from "../server/problem.ts";
+import { type Answer, json, webhookDeliveryNotFound, webhookEndpointNotFound } from "../server/answer.ts";
 import { type Parameters, whole } from "../server/query.ts";
 import { toCause } from "../server/request-context.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { askReadModel, awaitMinSequence, readMinSequence, readSequenceHeader } from "./ask-read-model.ts";
+import { askReadModel, awaitMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "log" | "readPosition" | "now">;
@@ -64,11 +63,9 @@ const endpointOf = async <Query>(
 async function list(
   { webhooks, readPosition }: Dependencies,
   { id }: WebhookEndpoint,
-  { context, query, header }: ApiRequest<DeliveryListOptions>,
+  { context, query, minSequence }: ApiRequest<DeliveryListOptions>,
 ): Promise<Answer> {
-  const minSequence = readMinSequence(header("Min-Sequence"));
-  if (!minSequence.valid) return refuseFaults(minSequence.faults);
-  const behind = await awaitMinSequence(readPosition, "webhook-deliveries", minSequence.value);
+  const behind = await awaitMinSequence(readPosition, "webhook-deliveries", minSequence);
   if (behind !== null) return behind;
   const found = await askReadModel(() => webhooks.deliveries.list(context.tenant, id, query));
   const { deliveries, nextCursor, readSequence } = found;

@@ -19,10 +19,8 @@ import {
   toEndpointAnswer,
   toSecretAnswer,
 } from "../answers/notices.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { needed } from "../server/describes.ts";
-import { refuse, refuseFaults, webhookEndpointNotFound } from "../server/problem.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { type Answer, json, refuse, refuseFaults, webhookEndpointNotFound } from "../server/answer.ts";
+import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;

@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { deliver, type Verdict } from "../../signed-post/signed-post.ts";
 import { findEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { webhookTestResult } from "../answers/notices.ts";
-import { json } from "../server/answer.ts";
-import { webhookEndpointNotFound } from "../server/problem.ts";
+import { json, webhookEndpointNotFound } from "../server/answer.ts";
 import { route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 

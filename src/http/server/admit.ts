@@ -1,8 +1,7 @@
 import type { Context } from "koa";
 import type { Access, Admission } from "../../access/access.ts";
 import type { RateState } from "../../access/rate-limit.ts";
-import type { Answer } from "./answer.ts";
-import { refuse, refuseForNow } from "./problem.ts";
+import { type Answer, refuse, refuseForNow } from "./answer.ts";
 import { signedIn } from "./request-context.ts";
 import type { Route } from "./route.ts";
 

@@ -1,3 +1,12 @@
+import type { JobRejection } from "../../domain/job/state.ts";
+import { Unavailable } from "../../domain/unavailable.ts";
+import { LogFull } from "../../event-log/event-log.ts";
+import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../problems/problem.ts";
+import { problemOfFailure } from "../../problems/problem-of-failure.ts";
+import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
+import { problemOfRejection } from "../../problems/problem-of-rejection.ts";
+import type { Fault } from "../../schemas/fault.ts";
+
 /** What a route answers, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */
 export type Answer = {
   readonly status: number;
@@ -14,3 +23,65 @@ export const json = (body: unknown, headers: Readonly<Record<string, string>> = 
   headers,
   body,
 });
+
+export const problemType = "application/problem+json";
+
+type Extras = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the document. */
+  readonly members?: Readonly<Record<string, unknown>>;
+};
+
+/** A problem document of RFC 9457; its `requestId` is added where it is sent. */
+export const refuse = (code: ProblemCode, detail: string, { headers = {}, members = {} }: Extras = {}): Answer =>
+  answerProblem(toProblem(code, detail, members), headers);
+
+export const answerProblem = (problem: Problem, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status: problem.status,
+  type: problemType,
+  headers,
+  body: problem,
+});
+
+/** For what may be over soon. */
+export const refuseForNow = (code: ProblemCode, detail: string, retryAfterSeconds: number): Answer =>
+  refuse(code, detail, { headers: retryAfter(retryAfterSeconds) });
+
+export const retryAfter = (seconds: number): Readonly<Record<string, string>> => ({ "Retry-After": String(seconds) });
+
+export const refuseForNoRoom = (): Answer =>
+  answerProblem(problemOfRefusal({ code: "event-log-full" }), retryAfter(60));
+
+export const refuseFaults = (faults: readonly Fault[]): Answer => answerProblem(problemOfFaults(faults));
+
+export const deadLetterNotFound = (): Answer => answerProblem(problemOfRejection({ code: "dead-letter-not-found" }));
+
+export const jobNotFound = (): Answer => answerProblem(problemOfRejection({ code: "job-not-found" }));
+
+export const webhookEndpointNotFound = (): Answer =>
+  refuse("webhook-endpoint-not-found", "There is no webhook endpoint with this id.");
+
+export const webhookDeliveryNotFound = (): Answer =>
+  refuse("webhook-delivery-not-found", "There is no delivery with this id to this endpoint.");
+
+export const refuseRejection = (rejection: JobRejection): Answer => answerProblem(problemOfRejection(rejection));
+
+/** A read model could not be asked. The log, and with it every command, may be as well as ever. */
+export class ReadModelUnavailable extends Error {
+  override readonly name = "ReadModelUnavailable";
+}
+
+/** What broke, as an answer that says nothing of the inside. */
+export function answerFailure(failure: unknown): Answer {
+  const problem = problemOfFailure(failure, "requestId of this answer");
+  if (failure instanceof Unavailable) return answerProblem(problem, retryAfter(2));
+  if (failure instanceof LogFull) return refuseForNoRoom();
+  if (failure instanceof ReadModelUnavailable) {
+    return refuseForNow("read-model-unavailable", "Jobs are accepted and done meanwhile. Try again.", 2);
+  }
+  return answerProblem(problem);
+}
+
+/** Machines that are away are expected, and told apart from defects of ours. */
+export const isOutage = (failure: unknown): boolean =>
+  failure instanceof Unavailable || failure instanceof LogFull || failure instanceof ReadModelUnavailable;

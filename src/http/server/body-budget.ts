@@ -1,4 +1,5 @@
 import { leastBodyBudget } from "../../schemas/job-request.ts";
+
 /** What the bodies of all requests of this process may cost in memory together, from before they are read until their requests are done. */
 export type BodyBudget = {
   /** The account of one request. It is closed in the end, whatever happens. */

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
-import { problemType, refuse } from "./problem.ts";
+import { problemType, refuse } from "./answer.ts";
 
 export type Listening = {
   readonly url: string;

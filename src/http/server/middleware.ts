@@ -2,9 +2,8 @@ import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../../event-log/traceparent.ts";
 import { toLoggable } from "../../logger.ts";
-import { answerFailure, isOutage } from "./failure.ts";
+import { answerFailure, isOutage, refuse } from "./answer.ts";
 import { type ApiState, send } from "./mount-route.ts";
-import { refuse } from "./problem.ts";
 import { toRequestContext } from "./request-context.ts";
 import type { Routing } from "./routing.ts";
 
@@ -85,4 +84,25 @@ export const answerUnrouted =
       const detail = `The method is ${ctx.method}; expected one of ${allow}.`;
       send(ctx, refuse("method-not-allowed", detail, { headers: { Allow: allow } }));
     }
+  };
+
+export type ServedRequest = {
+  /** One of those that routes have, or `other`. */
+  readonly method: string;
+  /** The pattern that the request matched, the empty string where it matched none. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Tells of every request once its answer is decided. An answer that streams goes on after that. */
+export const measureRequests =
+  (served: (request: ServedRequest) => void): Middleware<ApiState> =>
+  async (ctx, next) => {
+    const began = performance.now();
+    await next();
+    const method = methods.has(ctx.method) ? ctx.method : "other";
+    served({ method, route: ctx.state.route, status: ctx.status, ms: performance.now() - began });
   };

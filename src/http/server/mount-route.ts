@@ -2,14 +2,13 @@ import { Readable } from "node:stream";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { Access } from "../../access/access.ts";
+import { type Checked, passed } from "../../schemas/fault.ts";
 import { admit } from "./admit.ts";
-import type { Answer } from "./answer.ts";
-import type { BodyAccount, BodyBudget } from "./body-budget.ts";
-import { keepUntilTaken, whileInHand } from "./body-in-hand.ts";
+import { type Answer, problemType, refuse, refuseFaults, refuseForNow } from "./answer.ts";
+import { type BodyAccount, type BodyBudget, NoRoomForBody } from "./body-budget.ts";
 import { boundBy, createDeadline } from "./deadline.ts";
-import { problemType, refuse, refuseFaults } from "./problem.ts";
-import { readQuery } from "./query.ts";
-import { readBody } from "./read-body.ts";
+import { readQuery, readSequence } from "./query.ts";
+import { drain, readBody } from "./read-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ApiRequest, Route } from "./route.ts";
 import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
@@ -45,11 +44,19 @@ async function answerOf(
   }
   const query = readQuery(route.query, new URLSearchParams(route.ignoresQuery ? "" : ctx.querystring));
   if (!query.valid) return refuseFaults(query.faults);
+  const minSequence = readMinSequence(ctx, route);
+  if (!minSequence.valid) return refuseFaults(minSequence.faults);
   const none = { read: true, value: undefined } as const;
   const body = route.takesBody ? await readBody(ctx, account, route.maxBodyBytes) : none;
   if (!body.read) return body.answer;
   const respond = (streamed: StreamedBody | null) =>
-    respondTo(ctx, base, route, access, { accepted, query: query.value, body: body.value, streamed });
+    respondTo(ctx, base, route, access, {
+      accepted,
+      query: query.value,
+      minSequence: minSequence.value ?? 0,
+      body: body.value,
+      streamed,
+    });
   return route.streams === undefined
     ? await respond(null)
     : await withStreamedBody(ctx, account, route.streams, respond);
@@ -61,7 +68,17 @@ const anything: ReadonlySet<string | undefined> = new Set([undefined, "*/*"]);
 const acceptedOf = (ctx: Context, offers: readonly string[]) =>
   anything.has(ctx.req.headers.accept) ? offers[0] : ctx.accepts([...offers]);
 
-type ReadRequest = Pick<ApiRequest, "accepted" | "query" | "body" | "streamed">;
+const headerOf = ({ req }: Context, name: string): string | null => {
+  const header = req.headers[name.toLowerCase()];
+  return header === undefined ? null : String(header);
+};
+
+const readMinSequence = (ctx: Context, { describes }: Route): Checked<number | null> =>
+  describes.headers?.includes("Min-Sequence")
+    ? readSequence("Min-Sequence", headerOf(ctx, "Min-Sequence"), "the Event-Sequence of an earlier answer")
+    : passed(null);
+
+type ReadRequest = Pick<ApiRequest, "accepted" | "query" | "minSequence" | "body" | "streamed">;
 
 function respondTo(ctx: Context, base: string, route: Route, access: Access, read: ReadRequest): Promise<Answer> {
   const parts = ctx["params"] as Readonly<Record<string, string>>;
@@ -72,7 +89,7 @@ function respondTo(ctx: Context, base: string, route: Route, access: Access, rea
     context,
     base,
     part: (name) => parts[name] ?? "",
-    header: (name) => (ctx.req.headers[name.toLowerCase()] === undefined ? null : ctx.get(name)),
+    header: (name) => headerOf(ctx, name),
     gone: () => untilClosed(ctx),
     inTime: (ports) => boundBy(deadline, ports),
     isStillAdmitted: () => route.scope === "open" || access.isStillAdmitted(context.actor, route.scope),
@@ -99,3 +116,42 @@ export function send(ctx: Context, answer: Answer): void {
 
 const withRequestId = (ctx: Context, { type, body }: Answer): unknown =>
   type === problemType ? { ...(body as object), requestId: ctx.state["context"].requestId } : body;
+
+/** Answers to a body that are smaller are not counted. */
+const smallAnswerBytes = 64 * 1024;
+/** For a client to take a larger one. */
+const takeMs = 60_000;
+
+/** The answer to a request, refused where there is no room for its body; what is to be waited for is without it. */
+async function whileInHand(ctx: Context, account: BodyAccount, ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await ask().catch(async (failure: unknown) => {
+    account.close();
+    if (!(failure instanceof NoRoomForBody)) throw failure;
+    return await refuseForMemory(ctx, failure);
+  });
+  if (answer.later === undefined) return answer;
+  account.close();
+  return await answer.later();
+}
+
+async function refuseForMemory(ctx: Context, { isForGood }: NoRoomForBody): Promise<Answer> {
+  // What was not begun to be read the platform throws away by itself while the answer is on its way.
+  if (ctx.req.readableDidRead) await drain(ctx);
+  return isForGood
+    ? refuse("body-too-large", "The body takes more memory than one request may have.")
+    : refuseForNow("no-room-for-body", "Too many bodies are in hand here. Nothing was done. Try again.", 2);
+}
+
+/**
+ * Gives the body back, once the answer is there. A large one, as that of a dry run with attachments, takes the place of
+ * its body until the client has it, which it has to within a minute.
+ */
+function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount): void {
+  account.keep(length < smallAnswerBytes || res.closed ? 0 : length);
+  if (account.held() === 0) return;
+  const giveUp = setTimeout(() => req.destroy(), takeMs).unref();
+  res.once("close", () => {
+    clearTimeout(giveUp);
+    account.close();
+  });
+}

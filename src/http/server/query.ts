@@ -83,6 +83,14 @@ export const someOf = <Choice extends string>(choices: readonly Choice[]): Param
   },
 });
 
+/** A place in the log as a header names it; `expected` says which. Null where the header was not sent. */
+export function readSequence(name: string, header: string | null, expected: string): Checked<number | null> {
+  if (header === null) return passed(null);
+  const sequence = /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
+  if (Number.isSafeInteger(sequence)) return passed(sequence);
+  return failed([{ pointer: name, message: `${name} is ${shown(header)}; expected ${expected}` }]);
+}
+
 export const optionalText = (maxLength: number): Parameter<string | null> => ({
   absent: null,
   expected: `1 to ${maxLength} characters`,

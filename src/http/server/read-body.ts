@@ -4,9 +4,8 @@ import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
 import { HttpMethodEnum, koaBody } from "koa-body";
 import { parseJson } from "../../intake/parse-json.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
-import { refuse } from "./problem.ts";
 
 /** `value` is undefined where there was no body. */
 export type ReadBody =

@@ -1,7 +1,6 @@
 import type { Context } from "koa";
-import type { Answer } from "./answer.ts";
+import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
-import { refuse } from "./problem.ts";
 import { drain, refuseCharset, refuseSize, toldLength } from "./read-body.ts";
 
 /** A body that is read while it comes. */

@@ -1,5 +1,9 @@
 import { Readable } from "node:stream";
-import type { Answer } from "../server/answer.ts";
+import type { Live } from "../../live/live.ts";
+import type { Checked } from "../../schemas/fault.ts";
+import { type Answer, refuseForNow } from "../server/answer.ts";
+import { readSequence } from "../server/query.ts";
+import type { ApiRequest } from "../server/route.ts";
 
 export const eventStreamType = "text/event-stream";
 export const ndjsonType = "application/x-ndjson";
@@ -36,3 +40,34 @@ export function streaming(type: string, chunks: AsyncIterable<string | Uint8Arra
 
 const headers = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", Connection: "close" };
 const farewellMs = 1000;
+
+/** The sequence that a client of a stream has seen last; null where it begins. An empty one means none, as in browsers. */
+export const readLastEventId = (header: string | null): Checked<number | null> =>
+  readSequence("Last-Event-ID", header || null, "the id of an event that was received");
+
+export const lastEventIdFault = (sentence: string) => ({
+  pointer: "Last-Event-ID",
+  message: `Last-Event-ID ${sentence}`,
+});
+
+export type TakenPlace =
+  | { readonly taken: true; readonly signal: AbortSignal }
+  | { readonly taken: false; readonly answer: Answer };
+
+type Asked = Pick<ApiRequest, "context" | "gone" | "isStillAdmitted">;
+
+/** For an answer that goes on or waits: as long as the client stays and may, and the service goes on. */
+export function takePlace({ places }: Live, { context, gone, isStillAdmitted }: Asked): TakenPlace {
+  const place = places.take(context.tenant, gone(), isStillAdmitted);
+  if (place.outcome === "taken") return { taken: true, signal: place.signal };
+  switch (place.limit) {
+    case "tenant":
+      return refused(refuseForNow("too-many-streams", "This tenant has as many streams open as it may.", 5));
+    case "process":
+      return refused(refuseForNow("no-stream-left", "This instance has as many streams open as it can serve.", 5));
+    case "closing":
+      return refused(refuseForNow("no-stream-left", "This instance is about to stop.", 1));
+  }
+}
+
+const refused = (answer: Answer): TakenPlace => ({ taken: false, answer });

@@ -7,8 +7,7 @@ import { toJobAnswer } from "../answers/job.ts";
 import type { RouteDependencies } from "../routes/route-dependencies.ts";
 import { type Answer, json } from "../server/answer.ts";
 import type { ApiRequest } from "../server/route.ts";
-import { readPreferWait } from "./prefer-wait.ts";
-import { takePlace } from "./take-place.ts";
+import { takePlace } from "./event-stream.ts";
 
 type Held = Pick<RouteDependencies, "live" | "ownWrites" | "logger">;
 /** Its body is left behind: it may be large, and the wait long. */
@@ -73,4 +72,23 @@ async function awaitEnd(live: Live, job: JobRef, seconds: number, signal: AbortS
   } finally {
     watch.leave();
   }
+}
+
+const maxSeconds = 60;
+
+/** One preference of RFC 7240, its parameters left aside: a name, and a value that may stand in quotes. */
+const preference = /^\s*([^\s=;]+)\s*(?:=\s*(?:"([^"]*)"|([^\s;]*)))?/;
+
+/**
+ * The seconds of `Prefer: wait=N`; null where nobody asked, or for what cannot be done: a preference is never refused,
+ * it is left aside. Of several of one name the first counts.
+ */
+export function readPreferWait(header: string | null): number | null {
+  for (const one of (header ?? "").split(",")) {
+    const [, name, quoted, plain] = preference.exec(one) ?? [];
+    if (name?.toLowerCase() !== "wait") continue;
+    const value = quoted ?? plain ?? "";
+    return /^\d{1,3}$/.test(value) && Number(value) <= maxSeconds ? Number(value) : null;
+  }
+  return null;
 }

@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
+import type { Access } from "../../access/access.ts";
+import { scopes } from "../../access/key-ring.ts";
 import { conditionOf, type Probe } from "../../health/probe.ts";
-import { alive, readiness } from "../answers/service.ts";
-import { json } from "../server/answer.ts";
-import { refuse } from "../server/problem.ts";
+import { alive, caller, readiness } from "../answers/service.ts";
+import { json, refuse } from "../server/answer.ts";
 import { type Route, route } from "../server/route.ts";
 
 type Finding = { readonly name: string; readonly isReady: boolean; readonly shown: object };
@@ -45,3 +46,44 @@ async function examine(probe: Probe, logger: Logger): Promise<Finding> {
   const { status, ...details } = await conditionOf(probe, logger);
   return { name, isReady: status !== "down" || !isNeeded, shown: { status, needed: isNeeded, ...details } };
 }
+
+/** What the process measures, as Prometheus reads it. It always answers: what cannot be asked now is left out. */
+export type MetricsPage = {
+  readonly contentType: string;
+  print(): Promise<string>;
+};
+
+/** Counts are of all tenants together, so on the API it takes an operator's key. */
+export const metricsRoute = (page: MetricsPage, scope: Route["scope"]): Route =>
+  route({
+    method: "GET",
+    path: "/metrics",
+    describes: {
+      operation: "readMetrics",
+      summary: "What the process measures, for Prometheus.",
+      answers: { 200: { is: "The text format of Prometheus." } },
+    },
+    scope,
+    offers: ["text/plain"],
+    handle: async () => ({
+      status: 200,
+      type: page.contentType,
+      headers: {},
+      body: Buffer.from(await page.print()),
+    }),
+  });
+
+/** GET /me: whom the service takes the caller for, and what the key is good for. Any valid key may ask. */
+export const meRoute = (access: Pick<Access, "isStillAdmitted">) =>
+  route({
+    method: "GET",
+    path: "/me",
+    describes: {
+      operation: "readCaller",
+      summary: "Whom the service takes the caller for, and what the key is good for.",
+      answers: { 200: { is: "The caller.", json: caller } },
+    },
+    scope: "any",
+    handle: async ({ context: { tenant, actor } }) =>
+      json({ tenant, actor, scopes: scopes.filter((scope) => access.isStillAdmitted(actor, scope)) }),
+  });

@@ -1,11 +1,33 @@
+import { toEventAnswer } from "../../history/event-answer.ts";
 import { makeEvidence } from "../../seals/evidence.ts";
 import { sealFor } from "../../seals/sealer.ts";
 import { createFairSemaphore } from "../../webhooks/semaphore.ts";
-import { jobNotFound } from "../server/problem.ts";
+import { history } from "../answers/event.ts";
+import { jobNotFound, json } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { ndjsonType } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
+
+/** GET /jobs/:jobId/events: the job's history as it was appended, from the log itself. */
+export const jobEventsRoute = ({ log }: RouteDependencies) =>
+  route({
+    method: "GET",
+    path: "/jobs/:jobId/events",
+    describes: {
+      operation: "readJobEvents",
+      summary: "The job's own history, as it was appended to the log.",
+      answers: { 200: { is: "Its events, oldest first.", json: history } },
+      needs: ["log"],
+      problems: ["job-not-found"],
+    },
+    scope: "events:read",
+    handle: async ({ context, part }) => {
+      const job = toJobRef(context, part("jobId"));
+      const history = job === null ? [] : await log.readHistory(job);
+      return history.length === 0 ? jobNotFound() : json(history.map(toEventAnswer));
+    },
+  });
 
 /** Each reads the ranges of the log that the job stands in, some thousand events: few at a time, one of a tenant. */
 const atATime = 2;

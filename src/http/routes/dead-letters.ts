@@ -1,4 +1,6 @@
+import type { DeadLetterListOptions } from "../../../projections/dead-letters/queries.ts";
 import { handleCommand } from "../../commands/handle-command.ts";
+import type { DeadLetterStatus } from "../../domain/job/dead-letter.ts";
 import type { JobRejection } from "../../domain/job/state.ts";
 import { deadLetterFromLog } from "../../history/dead-letter-from-log.ts";
 import { findAccepted } from "../../intake/accept-job.ts";
@@ -10,19 +12,35 @@ import {
   readChangeRequest,
   readIgnoreRequest,
 } from "../../schemas/job-action-request.ts";
-import { deadLetter, toDeadLetterAnswer } from "../answers/dead-letter.ts";
+import { deadLetter, deadLetterPage, toDeadLetterAnswer } from "../answers/dead-letter.ts";
 import { createdJob } from "../answers/job.ts";
-import { type Answer, json } from "../server/answer.ts";
-import { needed, optional } from "../server/describes.ts";
-import { deadLetterNotFound, refuse, refuseFaults, refuseForNoRoom } from "../server/problem.ts";
-import { refuseRejection } from "../server/rejection.ts";
+import {
+  type Answer,
+  deadLetterNotFound,
+  json,
+  refuse,
+  refuseFaults,
+  refuseForNoRoom,
+  refuseRejection,
+} from "../server/answer.ts";
+import { oneOf, type Parameters, whole } from "../server/query.ts";
 import { toCause, toRunRef } from "../server/request-context.ts";
-import { type ApiRequest, type Route, route } from "../server/route.ts";
+import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
+import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./ask-read-model.ts";
 import { toCreatedAnswer } from "./create-job.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-/** What people decide about a run that failed. */
+const statuses: readonly DeadLetterStatus[] = ["open", "requeued", "ignored", "retried"];
+
+const parameters: Parameters<DeadLetterListOptions> = {
+  status: oneOf(statuses, null),
+  cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
+  limit: whole(20, 1, 100),
+};
+
+/** Runs that failed, and what people decide about them. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [
+  listRoute(dependencies),
   route({
     method: "POST",
     path: "/dead-letters/:id/requeue",
@@ -54,6 +72,29 @@ export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Rout
     handle: (request) => ignore(dependencies, request),
   }),
 ];
+
+/** What failed, the newest first, with whatever was decided through this process a moment ago. */
+const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) =>
+  route<DeadLetterListOptions>({
+    method: "GET",
+    path: "/dead-letters",
+    describes: {
+      operation: "listDeadLetters",
+      summary: "Jobs that gave up, the newest first.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "A page of them.", json: deadLetterPage, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
+    query: parameters,
+    handle: async ({ context, query, minSequence }) => {
+      const behind = await awaitMinSequence(readPosition, "dead-letters", minSequence);
+      if (behind !== null) return behind;
+      await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(context.tenant));
+      const { letters, nextCursor, readSequence } = await askReadModel(() => deadLetters.list(context.tenant, query));
+      return json({ data: letters.map(toDeadLetterAnswer), nextCursor }, readSequenceHeader(readSequence));
+    },
+  });
 
 /** 201 like the creation of the new job; said again, the same answer. */
 async function requeue(
