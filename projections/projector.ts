@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { JobContent } from "../src/content/content-store.ts";
+import type { EventOfJob } from "../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
 
 /**
@@ -28,7 +29,7 @@ export type ProjectionTarget = {
  * One read model: the tables it owns and how events become rows of theirs. When, how often and into which set of
  * tables it projects is none of its business, so a rebuild and the live projection cannot differ.
  */
-export type Projector = {
+export type Projector<Event extends EventOfJob = EventOfJob> = {
   readonly name: string;
   /**
    * To be raised with every change of what the tables hold: rows of an older version are neither written nor read until
@@ -43,12 +44,20 @@ export type Projector = {
   /** Queries over the live tables, by the name of the view. */
   readonly views: Readonly<Record<string, string>>;
 
-  /** Whether an event can change a row: the others are not handed over, and cost no transaction. */
-  readonly isOfConcern: (stored: StoredEvent) => boolean;
+  /** Events that can change a row: the others are not handed over, and cost no transaction. */
+  readonly handles: readonly Event["type"][] | "every type";
 
   /**
-   * The next events of concern, oldest first, each handed over exactly once as far as what is committed goes. It
-   * throws where an event cannot be projected; a database or a content store that is away is no such case.
+   * The next events of the types that it handles, oldest first, each handed over exactly once as far as what is
+   * committed goes. It throws where an event cannot be projected; a database or a content store that is away is no such
+   * case.
    */
-  project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void>;
+  project(events: readonly StoredEvent<Event>[], target: ProjectionTarget): Promise<void>;
 };
+
+export type EventOf<Type extends EventOfJob["type"]> = Extract<EventOfJob, { readonly type: Type }>;
+
+export const isHandled = <Event extends EventOfJob>(
+  { handles }: Pick<Projector<Event>, "handles">,
+  stored: StoredEvent,
+): stored is StoredEvent<Event> => handles === "every type" || handles.includes(stored.event.type);

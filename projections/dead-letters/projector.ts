@@ -1,20 +1,32 @@
 import type { Knex } from "knex";
 import { insertRows, putRows } from "../../src/database/write-rows.ts";
 import { createDeadLetter, decideDeadLetter, runDecidedAbout } from "../../src/domain/job/dead-letter.ts";
-import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import type { ContentReader, ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import type { ContentReader, EventOf, ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { type JobRow, type LetterRow, toDeadLetter, toLetterRow } from "./rows.ts";
 import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
 
+const handles = [
+  "JobCreated",
+  "JobCompleted",
+  "JobFailed",
+  "JobCancelled",
+  "JobRetried",
+  "JobRequeued",
+  "DeadLetterIgnored",
+  "JobContentErased",
+] as const;
+
+type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
+
 /** Jobs that gave up, and what became of each. */
-export const deadLettersProjector: Projector = {
+export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
   version: 1,
   tables: deadLetterTableDefinitions,
   views: {},
-  isOfConcern: isDecisionOfConcern,
+  handles,
   project,
 };
 
@@ -26,10 +38,8 @@ const loadedAtOnce = 500;
 /** A content can be a megabyte long: never all of them at a time. */
 const readAtOnce = 20;
 
-async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
-  const decisions = events.filter(isDecisionOfConcern);
+async function project(decisions: readonly Decision[], target: ProjectionTarget): Promise<void> {
   const ids = [...new Set(decisions.map(({ jobId }) => jobId))].sort();
-  if (ids.length === 0) return;
   const before = await load(target.transaction, target.suffix, ids);
   const labels = await readLabels(decisions, target.sources.readContent);
   const after: Rows = { jobs: new Map(before.jobs), letters: new Map(before.letters) };
@@ -39,7 +49,7 @@ async function project(events: readonly StoredEvent[], target: ProjectionTarget)
 
 const keyOf = (jobId: string, run: number): string => `${jobId}.${run}`;
 
-function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: Labels): void {
+function apply({ jobs, letters }: Rows, stored: Decision, labels: Labels): void {
   const { event, jobId, tenant, sequence, actor } = stored;
   switch (event.type) {
     case "JobCreated":
@@ -67,13 +77,6 @@ function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: L
     case "JobCancelled":
       jobs.delete(jobId);
       return;
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-      return;
     case "JobContentErased":
       if (event.data.recipients !== null) return;
       for (const [key, letter] of letters) {
@@ -86,41 +89,7 @@ function apply({ jobs, letters }: Rows, stored: StoredEvent<JobEvent>, labels: L
   }
 }
 
-function isDecisionOfConcern(stored: StoredEvent): stored is StoredEvent<JobEvent> {
-  switch (stored.event.type) {
-    case "JobCreated":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "JobContentErased":
-      return true;
-    case "JobQueued":
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return false;
-  }
-}
-
-async function readLabels(decisions: readonly StoredEvent<JobEvent>[], readContent: ContentReader): Promise<Labels> {
+async function readLabels(decisions: readonly Decision[], readContent: ContentReader): Promise<Labels> {
   const failed = decisions.filter(({ event }) => event.type === "JobFailed");
   const labels = new Map<string, Pick<JobLabels, "name" | "subject">>();
   for (let first = 0; first < failed.length; first += readAtOnce) {

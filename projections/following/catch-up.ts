@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, isOfJob, type LogEntry } from "../../src/event-log/event-log.ts";
+import { isHandled } from "../projector.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";
@@ -31,7 +32,7 @@ export type CatchUp = {
   /** Nothing after this event is projected; all that there is where it is left out. */
   readonly upTo?: number;
   readonly onProgress: (progress: Progress) => void;
-  /** Called with the sequence of each erasure that is of concern, once it is projected. */
+  /** Called with the sequence of each erasure that the projector handles, once it is projected. */
   readonly onErasure?: (sequence: number) => void;
 };
 
@@ -69,7 +70,7 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 }
 
 const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEntry): boolean =>
-  isOfJob(entry) && entry.event.type === "JobContentErased" && projector.isOfConcern(entry);
+  isOfJob(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
 
 /** Tells when nothing has come for so long that there is nothing more, if that is so when asked. */
 function watchSilence(isPlausible: () => Promise<boolean>) {

@@ -4,7 +4,7 @@ import { describeFailure, isDatabaseTrouble } from "../../src/database/database-
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
 import { isOfJob } from "../../src/event-log/event-log.ts";
-import type { Projector, Sources, Suffix } from "../projector.ts";
+import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
 
@@ -65,7 +65,7 @@ async function commit(
     if (await moveCheckpoint(through, projector.name, suffix, from, to)) return;
     throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
   };
-  const events = batch.filter((entry): entry is StoredEvent => isOfJob(entry) && projector.isOfConcern(entry));
+  const events = batch.filter((entry): entry is StoredEvent => isOfJob(entry) && isHandled(projector, entry));
   // Before it is committed: somebody who dies in between does it again.
   if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
   const [first] = events;

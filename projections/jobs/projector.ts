@@ -17,7 +17,7 @@ export const jobsProjector: Projector = {
   version: 1,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
-  isOfConcern: () => true,
+  handles: "every type",
   project,
 };
 

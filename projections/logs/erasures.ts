@@ -1,10 +1,9 @@
 import type { Knex } from "knex";
-import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import type { Suffix } from "../projector.ts";
+import type { EventOf, Suffix } from "../projector.ts";
 import { logErasuresTable, logsTable } from "./tables.ts";
 
-type ErasureEvent = StoredEvent<Extract<JobEvent, { type: "JobContentErased" }>>;
+export type Erasure = StoredEvent<EventOf<"JobContentErased">>;
 
 /** Stand for recipients, who count from 0. */
 const everybody = -1;
@@ -19,10 +18,8 @@ export type KnownErasures = {
 /** Longer lists make MariaDB turn them into a join. */
 const askedAtOnce = 500;
 
-export const isErasure = (stored: StoredEvent): stored is ErasureEvent => stored.event.type === "JobContentErased";
-
 /** Keeps it for outcomes that come later: mails that were on their way when a job was cancelled, say. */
-export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: ErasureEvent): Promise<void> {
+export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: Erasure): Promise<void> {
   const { recipients, isRetired } = erasure.event.data;
   const places = [...(recipients ?? [everybody]), ...(isRetired ? [retired] : [])];
   const rows = places.map((recipient) => ({ job_id: erasure.jobId, recipient }));
@@ -48,7 +45,7 @@ export async function readErasures(
   };
 }
 
-export async function eraseRows(transaction: Knex.Transaction, suffix: Suffix, erasure: ErasureEvent): Promise<void> {
+export async function eraseRows(transaction: Knex.Transaction, suffix: Suffix, erasure: Erasure): Promise<void> {
   const { recipients, isRetired } = erasure.event.data;
   const rows = transaction(logsTable(suffix)).where({ job_id: erasure.jobId });
   if (isRetired) await rows.delete();

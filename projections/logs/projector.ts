@@ -2,17 +2,17 @@ import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ContentReader, ProjectionTarget, Projector } from "../projector.ts";
-import { eraseRows, isErasure, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
-import { type LogRow, toLogRow } from "./rows.ts";
+import { type Erasure, eraseRows, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
+import { type LogRow, outcomeTypes, toLogRow } from "./rows.ts";
 import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts";
 
 /** What happened to each recipient, attempt by attempt: history, so outcomes without effect are in it too. */
-export const logsProjector: Projector = {
+export const logsProjector: Projector<(Outcome | Erasure)["event"]> = {
   name: "logs",
   version: 1,
   tables: logTableDefinitions,
   views: logViewDefinitions,
-  isOfConcern: (stored) => isOutcome(stored) || isErasure(stored),
+  handles: [...outcomeTypes, "JobContentErased"],
   project,
 };
 
@@ -20,7 +20,7 @@ export const logsProjector: Projector = {
 const readAtOnce = 20;
 
 async function project(
-  events: readonly StoredEvent[],
+  events: readonly (Outcome | Erasure)[],
   { transaction, suffix, sources }: ProjectionTarget,
 ): Promise<void> {
   const erasing = events.filter(isErasure);
@@ -47,6 +47,9 @@ async function project(
 
 type Outcome = StoredEvent<RecipientOutcome>;
 
+const isErasure = (stored: Outcome | Erasure): stored is Erasure => stored.event.type === "JobContentErased";
+const isOutcome = (stored: Outcome | Erasure): stored is Outcome => !isErasure(stored);
+
 function byJob(outcomes: readonly Outcome[]): readonly (readonly Outcome[])[] {
   const jobs = new Map<string, Outcome[]>();
   for (const outcome of outcomes) {
@@ -71,38 +74,4 @@ async function toRows(
     const email = isErased(outcome.jobId, recipient) ? null : content?.recipients[recipient]?.email;
     return toLogRow(outcome, email ?? null);
   });
-}
-
-function isOutcome(stored: StoredEvent): stored is StoredEvent<RecipientOutcome> {
-  switch (stored.event.type) {
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-      return true;
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "JobCreated":
-    case "JobQueued":
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "JobContentErased":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return false;
-  }
 }

@@ -78,6 +78,8 @@ const statusOf: Readonly<Record<RecipientOutcome["type"], LogStatus>> = {
   RecipientSuppressed: "suppressed",
 };
 
+export const outcomeTypes = Object.keys(statusOf) as RecipientOutcome["type"][];
+
 export const toLogEntry = (row: LogRow): LogEntry => ({
   id: String(row.sequence),
   recipient: row.recipient,

@@ -1,7 +1,5 @@
 import type { Knex } from "knex";
 import { putRows } from "../../src/database/write-rows.ts";
-import type { JobEvent } from "../../src/domain/job/events.ts";
-import type { NotificationEvent } from "../../src/domain/notifications/events.ts";
 import {
   createNotification,
   isNotified,
@@ -9,39 +7,48 @@ import {
   runAfter,
 } from "../../src/domain/notifications/notification.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import type { EventOf, ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { type AskedJobRow, type NotificationRow, toNotification, toNotificationRow } from "./rows.ts";
 import { notificationTableDefinitions, notificationTables } from "./tables.ts";
 
+const handles = [
+  "JobCreated",
+  "JobCompleted",
+  "JobFailed",
+  "JobCancelled",
+  "JobRetried",
+  "NotificationRead",
+  "JobContentErased",
+] as const;
+
+type Handled = StoredEvent<EventOf<(typeof handles)[number]>>;
+
 /** What tells those who asked for jobs that they have ended. */
-export const notificationsProjector: Projector = {
+export const notificationsProjector: Projector<Handled["event"]> = {
   name: "notifications",
   version: 1,
   tables: notificationTableDefinitions,
   views: {},
-  isOfConcern,
+  handles,
   project,
 };
 
-type Concern = StoredEvent<JobEvent | NotificationEvent>;
 type Rows = { readonly jobs: Map<string, AskedJobRow>; readonly notifications: Map<string, NotificationRow> };
 
 /** Longer lists make MariaDB turn them into a join. */
 const loadedAtOnce = 500;
 
-async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
-  const concerns = events.filter(isOfConcern);
-  const ids = [...new Set(concerns.map(({ jobId }) => jobId))].sort();
-  if (ids.length === 0) return;
+async function project(events: readonly Handled[], { transaction, suffix }: ProjectionTarget): Promise<void> {
+  const ids = [...new Set(events.map(({ jobId }) => jobId))].sort();
   const before = await load(transaction, suffix, ids);
   const after: Rows = { jobs: new Map(before.jobs), notifications: new Map(before.notifications) };
-  for (const stored of concerns) apply(after, stored);
+  for (const stored of events) apply(after, stored);
   await write(transaction, suffix, before, after);
 }
 
 const keyOf = (jobId: string, run: number): string => `${jobId}.${run}`;
 
-function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, sequence }: Concern): void {
+function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, sequence }: Handled): void {
   if (event.type === "NotificationRead") {
     const key = keyOf(jobId, event.data.run);
     const row = notifications.get(key);
@@ -71,40 +78,6 @@ function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, seq
   const frame = { job_id: jobId, tenant, asker: job.asker, sequence };
   notifications.set(keyOf(jobId, run), toNotificationRow(frame, notification));
   if (event.type !== "JobFailed") jobs.delete(jobId);
-}
-
-function isOfConcern(stored: StoredEvent): stored is Concern {
-  switch (stored.event.type) {
-    case "JobCreated":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-    case "NotificationRead":
-    case "JobContentErased":
-      return true;
-    case "JobQueued":
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-      return false;
-  }
 }
 
 async function load(transaction: Knex.Transaction, suffix: Suffix, ids: readonly string[]): Promise<Rows> {

@@ -1,15 +1,13 @@
-import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { RecipientEvent, RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import { beginRunInLedger, cell, type Ledger, recordInLedger } from "../../src/domain/recipients/ledger.ts";
 import { type RecipientStatus, recipientStatusOf } from "../../src/domain/recipients/recipient-status.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { EventOf } from "../projector.ts";
 import { toHistoryRecord } from "./history.ts";
 
 /** What can change a recipient. */
-export type EventOfRecipients =
-  | RecipientEvent
-  | Extract<JobEvent, { type: "JobCreated" | "JobRetried" | "JobContentErased" }>;
+export type EventOfRecipients = RecipientEvent | EventOf<"JobCreated" | "JobRetried" | "JobContentErased">;
 
 /** What a batch tells of one recipient: more records of its history, and when the last of it happened. */
 export type News = { history: string; at: Instant };

@@ -25,6 +25,8 @@ const statusOf: Readonly<Record<RecipientOutcome["type"], OutcomeStatus>> = {
   RecipientSuppressed: "suppressed",
 };
 
+export const outcomeTypes = Object.keys(statusOf) as RecipientOutcome["type"][];
+
 /** ASCII has characters for this, which SQL need not escape. JSON, full of quotes, took a fifth longer to write. */
 const unitSeparator = "\x1f";
 const recordSeparator = "\x1e";

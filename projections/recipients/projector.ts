@@ -5,16 +5,17 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { type EventOfRecipients, foldEvent } from "./fold-job.ts";
+import { outcomeTypes } from "./history.ts";
 import { type FoldingJob, type JobRow, type RecipientRow, toFoldingJob, toJobRow, toRecipientRow } from "./rows.ts";
 import { recipientTableDefinitions, recipientTables } from "./tables.ts";
 
 /** Each recipient of each job as it stands, and what happened to it. */
-export const recipientsProjector: Projector = {
+export const recipientsProjector: Projector<EventOfRecipients> = {
   name: "recipients",
   version: 1,
   tables: recipientTableDefinitions,
   views: {},
-  isOfConcern,
+  handles: ["JobCreated", "JobRetried", "JobContentErased", "RecipientsClaimed", "RecipientsReleased", ...outcomeTypes],
   project,
 };
 
@@ -27,14 +28,13 @@ const createdAtOnce = 5;
  * Of each recipient one row is written for each batch that tells something of it, and none is read: the ledger of its
  * job says where it stands. A job that begins and ends within a batch, as most do in a rebuild, is written once.
  */
-async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
-  const ofConcern = events.filter(isOfConcern);
-  const ids = [...new Set(ofConcern.map(({ jobId }) => jobId))];
+async function project(events: readonly StoredEvent<EventOfRecipients>[], target: ProjectionTarget): Promise<void> {
+  const ids = [...new Set(events.map(({ jobId }) => jobId))];
   const known = await loadJobs(target.transaction, target.suffix, ids);
-  const created = fold(known, ofConcern);
+  const created = fold(known, events);
   await writeCreated(target, inOrder(created.values()));
   await writeChanged(target, inOrder(known.values()));
-  for (const { event, jobId } of ofConcern) {
+  for (const { event, jobId } of events) {
     const job = known.get(jobId) ?? created.get(jobId);
     if (event.type === "JobContentErased" && job !== undefined) await eraseRows(target, job, event.data);
   }
@@ -136,37 +136,3 @@ async function writeChanged({ transaction, suffix }: ProjectionTarget, jobs: rea
 
 const toChangedRows = (job: FoldingJob): readonly RecipientRow[] =>
   [...job.news.keys()].sort((one, other) => one - other).map((recipient) => toRecipientRow(job, recipient, null));
-
-function isOfConcern(stored: StoredEvent): stored is StoredEvent<EventOfRecipients> {
-  switch (stored.event.type) {
-    case "JobCreated":
-    case "JobRetried":
-    case "JobContentErased":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-      return true;
-    case "JobQueued":
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return false;
-  }
-}

@@ -1,7 +1,30 @@
-import type { JobEvent, Opening, Priority, Turn } from "../../src/domain/job/events.ts";
-import type { EventOfJob, JobStatus } from "../../src/domain/job/job-view.ts";
+import type { Opening, Priority, Turn } from "../../src/domain/job/events.ts";
+import type { JobStatus } from "../../src/domain/job/job-view.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../../src/domain/recipients/ledger.ts";
+import type { EventOf } from "../projector.ts";
+
+/** Claims, and who is to be tried again, are between the worker and its ledger: here only what is final counts. */
+export const countedTypes = [
+  "JobCreated",
+  "JobQueued",
+  "JobStarted",
+  "JobRetryScheduled",
+  "JobPaused",
+  "JobResumed",
+  "JobRescheduled",
+  "JobCompleted",
+  "JobFailed",
+  "JobCancelled",
+  "JobRetried",
+  "JobContentErased",
+  "RecipientSent",
+  "RecipientFailed",
+  "RecipientUnknown",
+  "RecipientSuppressed",
+] as const;
+
+export type CountedEvent = EventOf<(typeof countedTypes)[number]>;
 
 /** What of a job decides which count the next event changes. */
 export type CountedJob = {
@@ -17,7 +40,7 @@ export type CountedJob = {
   readonly ledger: Ledger;
 };
 
-export function beginCounting(tenant: string, { at, data }: Extract<JobEvent, { type: "JobCreated" }>): CountedJob {
+export function beginCounting(tenant: string, { at, data }: EventOf<"JobCreated">): CountedJob {
   const isScheduled = data.scheduledAt !== null;
   return {
     tenant,
@@ -32,7 +55,7 @@ export function beginCounting(tenant: string, { at, data }: Extract<JobEvent, { 
 }
 
 /** The job after the next event. As in every fold, the ledger is folded in place; the rest is a new value. */
-export function countedAfter(job: CountedJob, event: EventOfJob): CountedJob {
+export function countedAfter(job: CountedJob, event: CountedEvent): CountedJob {
   switch (event.type) {
     case "JobQueued":
       return isTurnOf(job, event.data) ? moved(job, "queued", event.at) : job;
@@ -68,54 +91,8 @@ export function countedAfter(job: CountedJob, event: EventOfJob): CountedJob {
       recordInLedger(job.ledger, event);
       return job;
     case "JobCreated":
-    case "JobReleased":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
     case "JobContentErased":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientDeferred":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
       return job;
-  }
-}
-
-/** Claims, and who is to be tried again, are between the worker and its ledger: here only what is final counts. */
-export function canChangeCounts({ type }: EventOfJob): boolean {
-  switch (type) {
-    case "JobCreated":
-    case "JobQueued":
-    case "JobStarted":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-    case "RecipientSent":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-    case "JobContentErased":
-      return true;
-    case "JobReleased":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientDeferred":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return false;
   }
 }
 

@@ -3,17 +3,17 @@ import { addRows, putRows } from "../../src/database/write-rows.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDateOrNull, toInstantOrNull } from "../instants.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { type CountedJob, canChangeCounts } from "./counted-job.ts";
+import { type CountedEvent, type CountedJob, countedTypes } from "./counted-job.ts";
 import { statsTableDefinitions, statsTables } from "./tables.ts";
 import { activities, type CountRow, createTally, type MinuteRow } from "./tally.ts";
 
 /** How many jobs there are in which state, what is left of them to be sent, and what happened in which minute. */
-export const statsProjector: Projector = {
+export const statsProjector: Projector<CountedEvent> = {
   name: "stats",
   version: 1,
   tables: statsTableDefinitions,
   views: {},
-  isOfConcern: ({ event }) => canChangeCounts(event),
+  handles: countedTypes,
   project,
 };
 
@@ -33,7 +33,10 @@ type JobRow = {
   readonly cells: Buffer;
 };
 
-async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
+async function project(
+  events: readonly StoredEvent<CountedEvent>[],
+  { transaction, suffix }: ProjectionTarget,
+): Promise<void> {
   const ids = [...new Set(events.map(({ jobId }) => jobId))].sort();
   const jobs = await load(transaction, suffix, ids);
   const gone = new Set(jobs.keys());

@@ -1,7 +1,6 @@
-import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import { cell } from "../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { beginCounting, type CountedJob, countedAfter } from "./counted-job.ts";
+import { beginCounting, type CountedEvent, type CountedJob, countedAfter } from "./counted-job.ts";
 
 export const activities = [
   "jobs_created",
@@ -22,9 +21,11 @@ export type CountRow = Pick<CountedJob, "tenant" | "status" | "priority"> & {
 };
 export type MinuteRow = { readonly tenant: string; readonly minute: Date } & Readonly<Record<Activity, number>>;
 
+type Counted = StoredEvent<CountedEvent>;
+
 /** What events change: to be added to what is stored. A count that comes and goes again is among it, as 0. */
 export type Tally = {
-  add(stored: StoredEvent): void;
+  add(stored: Counted): void;
   counts(): readonly CountRow[];
   minutes(): readonly MinuteRow[];
 };
@@ -47,7 +48,7 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
     const row = minutes.get(key) ?? { tenant, minute: new Date(began), ...nothing };
     minutes.set(key, { ...row, [activity]: row[activity] + 1 });
   };
-  const begin = (stored: StoredEvent): void => {
+  const begin = (stored: Counted): void => {
     // An event of a job that was never created is history without effect, as in every fold.
     if (stored.event.type !== "JobCreated") return;
     const job = beginCounting(stored.tenant, stored.event);
@@ -55,7 +56,7 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
     count(job, 1, unsentOf(job));
     note(stored, "jobs_created");
   };
-  const goOn = (stored: StoredEvent, before: CountedJob): void => {
+  const goOn = (stored: Counted, before: CountedJob): void => {
     const { event, jobId } = stored;
     if (event.type === "JobContentErased") {
       // It stays counted as what it ended as: what has happened is not undone.
@@ -113,7 +114,7 @@ const nothing: Readonly<Record<Activity, number>> = {
   mails_suppressed: 0,
 };
 
-/** Claims and deferrals are no part of this ledger: see canChangeCounts. */
+/** Claims and deferrals are no part of this ledger: see countedTypes. */
 const unsentOf = ({ ledger }: CountedJob): number => {
   let unsent = 0;
   for (const value of ledger.cells) if (value === cell.pending) unsent += 1;
@@ -121,5 +122,5 @@ const unsentOf = ({ ledger }: CountedJob): number => {
 };
 
 /** The state of the one recipient that an event is about; an outcome that changes none is history without effect. */
-const cellOf = ({ ledger }: CountedJob, { data }: EventOfJob): number | undefined =>
+const cellOf = ({ ledger }: CountedJob, { data }: CountedEvent): number | undefined =>
   "recipient" in data ? ledger.cells[data.recipient] : undefined;

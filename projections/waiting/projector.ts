@@ -4,19 +4,22 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable, waitingTableDefinitions } from "./tables.ts";
-import { changesWaiting, waitingRowAfter } from "./waiting-row.ts";
+import { type WaitingEvent, waitingRowAfter, waitingTypes } from "./waiting-row.ts";
 
 /** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */
-export const waitingProjector: Projector = {
+export const waitingProjector: Projector<WaitingEvent> = {
   name: "waiting",
   version: 1,
   tables: waitingTableDefinitions,
   views: {},
-  isOfConcern: changesWaiting,
+  handles: waitingTypes,
   project,
 };
 
-async function project(events: readonly StoredEvent[], { transaction, suffix }: ProjectionTarget): Promise<void> {
+async function project(
+  events: readonly StoredEvent<WaitingEvent>[],
+  { transaction, suffix }: ProjectionTarget,
+): Promise<void> {
   const touched = [...new Set(events.map(({ jobId }) => jobId))].sort();
   const before = await loadRows(transaction, suffix, touched);
   const after = new Map(before);

@@ -2,6 +2,7 @@ import type { Opening, Turn } from "../../src/domain/job/events.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDate } from "../instants.ts";
+import type { EventOf } from "../projector.ts";
 import type { WaitingRow } from "./rows.ts";
 
 type TurnOfJob = Turn & Opening & Pick<WaitingRow, "type" | "priority">;
@@ -24,8 +25,11 @@ type Effect =
  * The row that the job of an event has after it, given the one before. It says nothing of whether others of its group
  * are before it: `ready_at` is null where there is a group, and set where the rows of the group are known.
  */
-export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEvent): WaitingRow | undefined {
-  const effect = effectOf(stored);
+export function waitingRowAfter(
+  before: WaitingRow | undefined,
+  stored: StoredEvent<WaitingEvent>,
+): WaitingRow | undefined {
+  const effect = effectOf(stored.event);
   if (effect === null) return before;
   if (effect === "ends") return undefined;
   if (effect === "rests") return resting(before);
@@ -54,9 +58,23 @@ export function waitingRowAfter(before: WaitingRow | undefined, stored: StoredEv
   };
 }
 
-export const changesWaiting = (stored: StoredEvent): boolean => effectOf(stored) !== null;
+export const waitingTypes = [
+  "JobCreated",
+  "JobRetryScheduled",
+  "JobResumed",
+  "JobRescheduled",
+  "JobRetried",
+  "JobQueued",
+  "JobStarted",
+  "JobPaused",
+  "JobCompleted",
+  "JobFailed",
+  "JobCancelled",
+] as const;
 
-function effectOf({ event }: StoredEvent): Effect {
+export type WaitingEvent = EventOf<(typeof waitingTypes)[number]>;
+
+function effectOf(event: WaitingEvent): Effect {
   switch (event.type) {
     case "JobCreated": {
       const { scheduledAt, type, priority, groupSha256 } = event.data;
@@ -83,23 +101,6 @@ function effectOf({ event }: StoredEvent): Effect {
     case "JobFailed":
     case "JobCancelled":
       return "ends";
-    case "JobReleased":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "JobContentErased":
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-    case "ResultStored":
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return null;
   }
 }
 

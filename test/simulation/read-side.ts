@@ -1,7 +1,8 @@
 import { type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "../../projections/jobs/rows.ts";
+import { isHandled } from "../../projections/projector.ts";
 import type { WaitingRow } from "../../projections/waiting/rows.ts";
 import { toDueTurn } from "../../projections/waiting/waiting-list.ts";
-import { waitingRowAfter } from "../../projections/waiting/waiting-row.ts";
+import { type WaitingEvent, waitingRowAfter, waitingTypes } from "../../projections/waiting/waiting-row.ts";
 import { createJobView, evolveJobView, foldJobView } from "../../src/domain/job/job-view.ts";
 import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
@@ -112,6 +113,7 @@ function afterBatch({ checkpoint, jobs, waiting }: Tables, batch: readonly Entry
     } else if (event.type === "JobCreated") {
       folding.set(jobId, { jobId, tenant, labels: noLabels, view: createJobView(event), lastSequence: sequence });
     }
+    if (!isHandled<WaitingEvent>({ handles: waitingTypes }, entry)) continue;
     const row = waitingRowAfter(after.waiting.get(jobId), entry);
     if (row === undefined) after.waiting.delete(jobId);
     else after.waiting.set(jobId, row);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Checkpoint } from "../../../projections/following/checkpoint.ts";
 import { projectBatch } from "../../../projections/following/project-batch.ts";
-import { canChangeCounts } from "../../../projections/stats/counted-job.ts";
+import { countedTypes } from "../../../projections/stats/counted-job.ts";
 import { statsProjector } from "../../../projections/stats/projector.ts";
 import { createStatsQueries } from "../../../projections/stats/queries.ts";
 import type { EventOfJob, JobStatus } from "../../../src/domain/job/job-view.ts";
@@ -66,7 +66,7 @@ describe("the counts of any histories of some jobs", () => {
         expect(stats.waiting.get("normal")?.jobs).to.equal(statuses.filter(isWaiting).length);
         expect(stats.waiting.get("normal")?.oldestSince !== null).to.equal(statuses.some(isWaiting));
         expect(new Map([...stats.unsent].filter(([, unsent]) => unsent > 0))).to.deep.equal(
-          unsentOf(histories.map((history) => viewOf(...untilCompleted(history).filter(canChangeCounts)))),
+          unsentOf(histories.map((history) => viewOf(...untilCompleted(history).filter(isCounted)))),
         );
         const sent = views.flatMap(({ ledger }) => [...ledger.cells]).filter((value) => everSent.includes(value));
         expect(stats.periods[0]?.counts.mails_sent).to.equal(sent.length);
@@ -85,6 +85,8 @@ const untilCompleted = <Event extends { readonly type: string }>(history: readon
   const end = history.findIndex(({ type }) => type === "JobCompleted");
   return end === -1 ? history : history.slice(0, end + 1);
 };
+
+const isCounted = ({ type }: EventOfJob): boolean => (countedTypes as readonly string[]).includes(type);
 
 const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "queued";
 
