@@ -1,8 +1,8 @@
 import { envelopeContentType } from "../event-log/encode-envelope.ts";
 import { serviceTenant } from "../event-log/event-log.ts";
-import { channelOf, streamFilter, streamName } from "../event-log/subjects.ts";
-import { type EventType, eventSchemas } from "../schemas/events.ts";
-import { examples } from "./examples.ts";
+import { streamFilter, streamName } from "../event-log/subjects.ts";
+import type { EventChannel } from "../schemas/event-fields.ts";
+import { type EventType, events, eventTypes } from "../schemas/events.ts";
 import { messagesOf } from "./messages.ts";
 
 const description = (stream: string, filter: string) => `What happened, as other services can follow it: the log itself.
@@ -19,7 +19,7 @@ No address, subject or body is in any event: recipients are named by their index
 const ofJobs = "Of one job of one tenant.";
 const ofService = `Of the service as a whole: the tenant is \`${serviceTenant}\`, which none can be called.`;
 
-/** The channels of the log, by the first token of the channel of an event. */
+/** The channels of the log. */
 const channels = {
   job: { address: "job", title: "Decisions about the job", about: ofJobs },
   queue: { address: "queue.{lane}", title: "Turns: the job may run now", about: ofJobs },
@@ -28,9 +28,7 @@ const channels = {
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
-} as const;
-
-type ChannelName = keyof typeof channels;
+} as const satisfies Record<EventChannel, object>;
 
 const parameters = {
   tenant: { description: "Letters, digits, `_` and `-`." },
@@ -45,8 +43,7 @@ const parameters = {
 export function asyncApiDocument(prefix: string): object {
   const stream = streamName(prefix, "JOBS");
   const filter = streamFilter(prefix, "JOBS");
-  const types = Object.keys(eventSchemas) as EventType[];
-  const names = Object.keys(channels) as ChannelName[];
+  const names = Object.keys(channels) as EventChannel[];
   return {
     asyncapi: "3.1.0",
     info: {
@@ -56,16 +53,16 @@ export function asyncApiDocument(prefix: string): object {
       license: { name: "MIT" },
     },
     defaultContentType: envelopeContentType,
-    channels: Object.fromEntries(names.map((name) => [name, toChannel(name, filter, ofChannel(types, name))])),
+    channels: Object.fromEntries(names.map((name) => [name, toChannel(name, filter, ofChannel(name))])),
     operations: Object.fromEntries(names.map((name) => [`append-${name}`, toOperation(name)])),
-    components: { messages: Object.fromEntries(types.flatMap(messagesOf)) },
+    components: { messages: Object.fromEntries(eventTypes.flatMap(messagesOf)) },
   };
 }
 
-const ofChannel = (types: readonly EventType[], name: ChannelName): readonly EventType[] =>
-  types.filter((type) => channelOf(examples[type]).split(".")[0] === name);
+const ofChannel = (name: EventChannel): readonly EventType[] =>
+  eventTypes.filter((type) => events[type].channel === name);
 
-function toChannel(name: ChannelName, filter: string, types: readonly EventType[]) {
+function toChannel(name: EventChannel, filter: string, types: readonly EventType[]) {
   const { address, title, about } = channels[name];
   const { lane, ...others } = parameters;
   const messages = types.flatMap((type) => messagesOf(type).map(([message]) => message));
@@ -80,7 +77,7 @@ function toChannel(name: ChannelName, filter: string, types: readonly EventType[
 }
 
 /** What Waybill itself does, as AsyncAPI sees it: who reads the document receives. */
-const toOperation = (name: ChannelName) => ({
+const toOperation = (name: EventChannel) => ({
   action: "send",
   channel: { $ref: `#/channels/${name}` },
   summary: channels[name].title,

@@ -1,11 +1,10 @@
 import type { TSchema } from "typebox";
 import { encodeEnvelope, envelopeContentType } from "../event-log/encode-envelope.ts";
-import { alertsRef, type JobRef, logRef } from "../event-log/event-log.ts";
+import { alertsRef, type JobRef, logRef, type WaybillEvent } from "../event-log/event-log.ts";
 import { channelOf, isOfService } from "../event-log/subjects.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
-import { type EventType, eventSchemas } from "../schemas/events.ts";
+import { type EventType, events } from "../schemas/events.ts";
 import { pastVersions } from "../schemas/upcast.ts";
-import { examples } from "./examples.ts";
 
 const job: JobRef = { tenant: "acme", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
 
@@ -15,7 +14,7 @@ export function messagesOf(type: EventType): readonly (readonly [string, object]
   const newest = past.length + 1;
   return [
     ...past.map((schema, index) => [`${type}.v${index + 1}`, toMessage(type, index + 1, schema)] as const),
-    [type, { ...toMessage(type, newest, eventSchemas[type]), examples: [exampleOf(type)] }],
+    [type, { ...toMessage(type, newest, events[type].schema), examples: [exampleOf(type)] }],
   ];
 }
 
@@ -41,7 +40,8 @@ const toMessage = (type: EventType, version: number, data: TSchema) => ({
 
 /** Made by what writes the log, and so held to the schemas. */
 function exampleOf(type: EventType) {
-  const event = examples[type];
+  // Of the type that the table holds it to.
+  const event = { type, at: "2026-11-21T09:30:00.000Z", data: events[type].example } as WaybillEvent;
   const channel = channelOf(event);
   const ref = !isOfService(channel) ? job : channel === "alert" ? alertsRef : logRef;
   const id = `${ref.jobId}/${type}`;

@@ -1,5 +1,6 @@
 import { defaultJobType, type JobQueued, type JobType, type Priority } from "../domain/job/events.ts";
 import { nameWith, startOf, tokenOf } from "../nats/names.ts";
+import { events } from "../schemas/events.ts";
 import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
@@ -93,48 +94,8 @@ export function laneOf({
 export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
 
 /** Where an event belongs. */
-export function channelOf(event: WaybillEvent): Channel {
-  switch (event.type) {
-    case "JobQueued":
-      return laneOf(event.data);
-    case "RecipientsClaimed":
-    case "RecipientsReleased":
-    case "RecipientSent":
-    case "RecipientDeferred":
-    case "RecipientFailed":
-    case "RecipientUnknown":
-    case "RecipientSuppressed":
-    case "ResultStored":
-      return "recipients";
-    case "WebhookDelivered":
-    case "WebhookFailed":
-    case "WebhookRedeliveryRequested":
-    case "NotificationRead":
-      return "notify";
-    case "AlertRaised":
-    case "AlertCleared":
-      return "alert";
-    case "LogSealed":
-      return "seal";
-    case "MessagePassed":
-      return "pass";
-    case "JobCreated":
-    case "JobStarted":
-    case "JobReleased":
-    case "JobRetryScheduled":
-    case "JobPaused":
-    case "JobResumed":
-    case "JobRescheduled":
-    case "JobCompleted":
-    case "JobFailed":
-    case "JobCancelled":
-    case "JobRetried":
-    case "JobRequeued":
-    case "DeadLetterIgnored":
-    case "JobContentErased":
-      return "job";
-  }
-}
+export const channelOf = (event: WaybillEvent): Channel =>
+  event.type === "JobQueued" ? laneOf(event.data) : events[event.type].channel;
 
 /** One address that is never mailed, by its digest; with `*` for it, every one of the tenant. */
 export const suppressionSubjectOf = (prefix: string, tenant: string, digest: string): string =>

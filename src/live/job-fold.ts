@@ -32,36 +32,26 @@ export type JobFold = {
 /** A job is paused and resumed by hand: hardly anybody is behind by so many. */
 const maxStatuses = 100;
 
-/** Whether people see something of it in the job, where its status stays the same. */
-const isSeen: Readonly<Record<EventOfJob["type"], boolean>> = {
-  JobCreated: true,
-  JobQueued: false,
-  JobStarted: true,
-  JobReleased: false,
-  JobRetryScheduled: true,
-  JobPaused: true,
-  JobResumed: true,
-  JobCompleted: true,
-  JobFailed: true,
-  JobCancelled: true,
-  JobRetried: true,
-  JobRescheduled: true,
-  JobRequeued: false,
-  DeadLetterIgnored: false,
-  JobContentErased: true,
-  RecipientsClaimed: false,
-  RecipientsReleased: false,
-  RecipientSent: true,
-  RecipientDeferred: true,
-  RecipientFailed: true,
-  RecipientUnknown: true,
-  ResultStored: true,
-  RecipientSuppressed: true,
-  WebhookDelivered: false,
-  WebhookFailed: false,
-  WebhookRedeliveryRequested: false,
-  NotificationRead: false,
-};
+/** Of these people see something in the job, where its status stays the same. */
+const seenTypes: ReadonlySet<EventOfJob["type"]> = new Set([
+  "JobCreated",
+  "JobStarted",
+  "JobRetryScheduled",
+  "JobPaused",
+  "JobResumed",
+  "JobCompleted",
+  "JobFailed",
+  "JobCancelled",
+  "JobRetried",
+  "JobRescheduled",
+  "JobContentErased",
+  "RecipientSent",
+  "RecipientDeferred",
+  "RecipientFailed",
+  "RecipientUnknown",
+  "ResultStored",
+  "RecipientSuppressed",
+] as const);
 
 export function createJobFold(jobId: string): JobFold {
   let labels = noLabels;
@@ -84,7 +74,7 @@ export function createJobFold(jobId: string): JobFold {
       statuses = statuses.map((moment) => ({ ...moment, job: { ...moment.job, ...noLabels } }));
     }
     if (view === null || view.status === before) {
-      hasProgress ||= view !== null && isSeen[event.type];
+      hasProgress ||= view !== null && seenTypes.has(event.type);
       return;
     }
     // A change of status tells the whole job, and with it everything before.

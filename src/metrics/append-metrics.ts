@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { WaybillEvent } from "../event-log/event-log.ts";
 import type { Append } from "../event-log/observe-appends.ts";
+import { channelOf } from "../event-log/subjects.ts";
 import { named } from "./registry.ts";
 
 /**
@@ -66,7 +66,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     if (event.type === "WebhookDelivered") webhooks.inc({ outcome: "delivered" });
     if (event.type === "WebhookFailed")
       webhooks.inc({ outcome: event.data.nextAttemptAt === null ? "failed" : "later" });
-    if (isIn(decisions, event)) jobs.inc({ event: decisions[event.type] });
+    if (channelOf(event) === "job") jobs.inc({ event: decisionOf(event) });
     if (isIn(outcomes, event)) messages.inc({ outcome: outcomes[event.type], reason: reasonOf(event) });
     if (isIn(finalOutcomes, event)) {
       attempts.observe({ outcome: finalOutcomes[event.type] }, event.data.attempt);
@@ -93,23 +93,12 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
 
 type Named<Type extends WaybillEvent["type"]> = Readonly<Record<Type, string>>;
 
-/** Every decision about a job, and nothing else whose name begins alike: a turn on the queue is none. */
-const decisions: Named<JobEvent["type"]> = {
-  JobCreated: "created",
-  JobStarted: "started",
-  JobReleased: "released",
-  JobRetryScheduled: "retry_scheduled",
-  JobPaused: "paused",
-  JobResumed: "resumed",
-  JobRescheduled: "rescheduled",
-  JobCompleted: "completed",
-  JobFailed: "failed",
-  JobCancelled: "cancelled",
-  JobRetried: "retried",
-  JobRequeued: "requeued",
-  DeadLetterIgnored: "dead_letter_ignored",
-  JobContentErased: "content_erased",
-};
+/** `retry_scheduled` of JobRetryScheduled. */
+const decisionOf = ({ type }: WaybillEvent): string =>
+  type
+    .replace(/^Job/, "")
+    .replace(/\B[A-Z]/g, "_$&")
+    .toLowerCase();
 
 /** Of a mail that was tried; who is suppressed never was. */
 const finalOutcomes = {

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { checkedBy } from "./checked-by.ts";
-import { eventSchemas } from "./events.ts";
+import { events } from "./events.ts";
 
 /** A version of a type that is no longer written, with its step to the next version. */
 export type PastVersion = { readonly schema: TSchema; readonly lift: (data: unknown) => unknown };
@@ -38,8 +38,10 @@ export function eventVersions(
 /** What is no longer written, and decodes for ever. None yet: every type is at its version 1. */
 export const pastVersions: Readonly<Record<string, readonly PastVersion[]>> = {};
 
+const newestSchemas = Object.fromEntries(Object.entries(events).map(([type, { schema }]) => [type, schema]));
+
 /** What this release reads and writes. */
-export const releasedVersions: EventVersions = eventVersions(eventSchemas, pastVersions);
+export const releasedVersions: EventVersions = eventVersions(newestSchemas, pastVersions);
 
 /** Oldest first. Data goes through every step from its own version on, and is checked before each and at the end. */
 function versionsOf(type: string, schema: TSchema, past: readonly PastVersion[]): readonly EventVersion[] {

@@ -1,7 +1,7 @@
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
-import { eventSchemas } from "../schemas/events.ts";
+import { events } from "../schemas/events.ts";
 import type { LogSource } from "./check.ts";
 
 /** A message that readers of the log go on without, who decided so, and why. */
@@ -17,7 +17,7 @@ export type PassedMessage = {
 
 const passSubject = "jobs._service.log.pass";
 const checkedEnvelope = checkedBy(cloudEvent);
-const checkedPass = checkedBy(eventSchemas.MessagePassed);
+const checkedPass = checkedBy(events.MessagePassed.schema);
 
 export const isPassSubject = (subject: string): boolean =>
   subject === passSubject || subject.endsWith(`.${passSubject}`);

@@ -3,7 +3,7 @@ import type { LogSealed } from "../domain/seals/events.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
-import { eventSchemas } from "../schemas/events.ts";
+import { events } from "../schemas/events.ts";
 import { keyIdOf, type SealKey, toPublicKey } from "./seal-key.ts";
 
 /** A seal where it stands in the log. */
@@ -70,7 +70,7 @@ export const toSealAnswer = (seal: StoredSeal) => ({
 });
 
 const checkedEnvelope = checkedBy(cloudEvent);
-const checkedSeal = checkedBy(eventSchemas.LogSealed);
+const checkedSeal = checkedBy(events.LogSealed.schema);
 
 /** Where seals stand: nothing there is a tenant's, as no tenant's name begins so. */
 const sealSubject = "jobs._service.log.seal";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import type { WaybillEvent } from "../../src/event-log/event-log.ts";
 import { channelOf } from "../../src/event-log/subjects.ts";
-import { eventSchemas } from "../../src/schemas/events.ts";
+import { eventTypes } from "../../src/schemas/events.ts";
 import { describeDocument } from "./document.ts";
 
 const guide = "ops/guides/subscriber.md";
@@ -20,7 +20,7 @@ describe("the subjects in the guide for subscribers", () => {
       const types = events.split(";").map((some) => [...some.matchAll(/`([A-Z][A-Za-z]+)`/g)].map(([, type]) => type));
       return channels.flatMap((channel, index) => (types[index] ?? []).map((type) => `${type}: ${channel}`));
     });
-    const stored = Object.keys(eventSchemas).map((type) => {
+    const stored = eventTypes.map((type) => {
       // Only a turn in the queue has a subject that its data decide.
       const channel = type === "JobQueued" ? "queue" : channelOf({ type } as WaybillEvent);
       return `${type}: ${channel}`;

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from "typebox";
 import type { toEventAnswer } from "../../history/event-answer.ts";
-import { eventSchemas } from "../../schemas/events.ts";
+import { events } from "../../schemas/events.ts";
 import { instant, named, ordinal, text } from "./parts.ts";
 
 /** The schema of an event's data is the one that the log itself is held to. */
-const eventOf = ([type, data]: readonly [string, TSchema]) =>
+const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: TSchema }]) =>
   named(`${type}Event`, {
     sequence: ordinal,
     type: Type.Literal(type),
@@ -19,7 +19,7 @@ const eventOf = ([type, data]: readonly [string, TSchema]) =>
 export const event = Type.Unsafe<ReturnType<typeof toEventAnswer>>({
   title: "Event",
   description: "What happened, as it was appended to the log; `sequence` is its place there.",
-  anyOf: Object.entries(eventSchemas).map(eventOf),
+  anyOf: Object.entries(events).map(eventOf),
 });
 
 export const history = Type.Array(event);

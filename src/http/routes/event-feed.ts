@@ -3,7 +3,7 @@ import type { Scope } from "../../access/key-ring.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
 import { type FeedRequest, isPast } from "../../live/read-feed.ts";
-import { type EventType, eventSchemas } from "../../schemas/events.ts";
+import { type EventType, eventTypes } from "../../schemas/events.ts";
 import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
 import { eventPage } from "../answers/event.ts";
 import { type Answer, json, refuseFaults, refuseForNow } from "../server/answer.ts";
@@ -30,8 +30,6 @@ type FeedQuery = {
 const defaultLimit = 100;
 const maxLimit = 1000;
 const maxWaitSeconds = 60;
-
-const eventTypes = Object.keys(eventSchemas) as EventType[];
 
 const parameters: Parameters<FeedQuery> = {
   after: whole(null, 0, Number.MAX_SAFE_INTEGER),
