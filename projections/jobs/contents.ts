@@ -2,6 +2,7 @@ import type { JobContent } from "../../src/content/content-store.ts";
 import { insertRows } from "../../src/database/write-rows.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { readContents } from "../batch.ts";
 import type { ProjectionTarget } from "../projector.ts";
 import { jobTables } from "./tables.ts";
 
@@ -13,18 +14,13 @@ type ContentRow = {
   readonly recipients: string;
 };
 
-/** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
-const readAtOnce = 20;
-
 /** Stores the content of jobs just created; answers what is shown with each. Nothing of those that were erased. */
 export async function storeContents(
   created: readonly JobRef[],
   { transaction, suffix, sources }: ProjectionTarget,
 ): Promise<ReadonlyMap<string, JobLabels>> {
   const labels = new Map<string, JobLabels>();
-  for (let first = 0; first < created.length; first += readAtOnce) {
-    const some = created.slice(first, first + readAtOnce);
-    const contents = await Promise.all(some.map(async (job) => ({ job, content: await sources.readContent(job) })));
+  for await (const contents of readContents(created, sources.readContent)) {
     const rows: ContentRow[] = [];
     for (const { job, content } of contents) {
       if (content === null) continue;

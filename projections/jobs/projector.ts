@@ -4,6 +4,7 @@ import { putRows } from "../../src/database/write-rows.ts";
 import { noLabels } from "../../src/domain/job/job-record.ts";
 import { createJobView, evolveJobView } from "../../src/domain/job/job-view.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { inPortions } from "../batch.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { storeContents } from "./contents.ts";
 import { recount } from "./counts.ts";
@@ -20,9 +21,6 @@ export const jobsProjector: Projector = {
   handles: "every type",
   project,
 };
-
-/** A row with its ledger takes some kilobytes; longer lists make MariaDB turn them into a join. */
-const loadedAtOnce = 500;
 
 /**
  * Loads the jobs that the events are about, folds each, and writes them back whole, so a batch costs the same few
@@ -83,9 +81,8 @@ async function loadJobs(
     SELECT job.*, ledger.run AS ledger_run, ledger.cells
     FROM ?? AS job JOIN ?? AS ledger ON ledger.job_id = job.id WHERE job.id IN (?)`;
   const jobs = new Map<string, ProjectedJob>();
-  for (let first = 0; first < ids.length; first += loadedAtOnce) {
-    const some = asBinding(ids.slice(first, first + loadedAtOnce));
-    const [rows] = await transaction.raw(sql, [tables.jobs, tables.ledgers, some]);
+  for (const some of inPortions(ids)) {
+    const [rows] = await transaction.raw(sql, [tables.jobs, tables.ledgers, asBinding(some)]);
     for (const row of rows as (JobRow & { ledger_run: number; cells: Buffer })[]) {
       jobs.set(row.id, toProjectedJob(row, { run: row.ledger_run, cells: row.cells }));
     }

@@ -1,9 +1,12 @@
 import type { Knex } from "knex";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { rowsWith } from "../batch.ts";
 import type { EventOf, Suffix } from "../projector.ts";
 import { logErasuresTable, logsTable } from "./tables.ts";
 
 export type Erasure = StoredEvent<EventOf<"JobContentErased">>;
+
+type ErasureRow = { readonly job_id: string; readonly recipient: number };
 
 /** Stand for recipients, who count from 0. */
 const everybody = -1;
@@ -14,9 +17,6 @@ export type KnownErasures = {
   readonly isErased: (jobId: string, recipient: number) => boolean;
   readonly isRetired: (jobId: string) => boolean;
 };
-
-/** Longer lists make MariaDB turn them into a join. */
-const askedAtOnce = 500;
 
 /** Keeps it for outcomes that come later: mails that were on their way when a job was cancelled, say. */
 export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: Erasure): Promise<void> {
@@ -31,14 +31,8 @@ export async function readErasures(
   suffix: Suffix,
   jobIds: readonly string[],
 ): Promise<KnownErasures> {
-  const known = new Set<string>();
-  for (let first = 0; first < jobIds.length; first += askedAtOnce) {
-    const rows: { job_id: string; recipient: number }[] = await transaction(logErasuresTable(suffix)).whereIn(
-      "job_id",
-      jobIds.slice(first, first + askedAtOnce),
-    );
-    for (const { job_id, recipient } of rows) known.add(`${job_id} ${recipient}`);
-  }
+  const rows = await rowsWith<ErasureRow>(transaction, logErasuresTable(suffix), "job_id", jobIds);
+  const known = new Set(rows.map(({ job_id, recipient }) => `${job_id} ${recipient}`));
   return {
     isErased: (jobId, recipient) => known.has(`${jobId} ${everybody}`) || known.has(`${jobId} ${recipient}`),
     isRetired: (jobId) => known.has(`${jobId} ${retired}`),

@@ -1,7 +1,9 @@
+import type { JobContent } from "../../src/content/content-store.ts";
 import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
-import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import type { ContentReader, ProjectionTarget, Projector } from "../projector.ts";
+import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { readContents } from "../batch.ts";
+import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type Erasure, eraseRows, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
 import { type LogRow, outcomeTypes, toLogRow } from "./rows.ts";
 import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts";
@@ -16,9 +18,6 @@ export const logsProjector: Projector<(Outcome | Erasure)["event"]> = {
   project,
 };
 
-/** A content can be a megabyte long, and a batch can be about thousands of jobs: never all of them at a time. */
-const readAtOnce = 20;
-
 async function project(
   events: readonly (Outcome | Erasure)[],
   { transaction, suffix, sources }: ProjectionTarget,
@@ -30,9 +29,9 @@ async function project(
   const erased = await readErasures(transaction, suffix, [...new Set(outcomes.map(({ jobId }) => jobId))]);
   const jobs = byJob(outcomes.filter(({ jobId }) => !erased.isRetired(jobId)));
   const rows: LogRow[] = [];
-  for (let first = 0; first < jobs.length; first += readAtOnce) {
-    const some = jobs.slice(first, first + readAtOnce).map((outcomes) => toRows(outcomes, sources.readContent, erased));
-    rows.push(...(await Promise.all(some)).flat());
+  for await (const contents of readContents(jobs, sources.readContent)) {
+    for (const { job, content } of contents)
+      rows.push(...job.outcomes.map((outcome) => toRow(outcome, content, erased)));
   }
   const [first] = rows;
   if (first !== undefined) {
@@ -50,28 +49,23 @@ type Outcome = StoredEvent<RecipientOutcome>;
 const isErasure = (stored: Outcome | Erasure): stored is Erasure => stored.event.type === "JobContentErased";
 const isOutcome = (stored: Outcome | Erasure): stored is Outcome => !isErasure(stored);
 
-function byJob(outcomes: readonly Outcome[]): readonly (readonly Outcome[])[] {
-  const jobs = new Map<string, Outcome[]>();
+/** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
+type OutcomesOfJob = JobRef & { readonly outcomes: Outcome[] };
+
+function byJob(outcomes: readonly Outcome[]): readonly OutcomesOfJob[] {
+  const jobs = new Map<string, OutcomesOfJob>();
   for (const outcome of outcomes) {
-    const key = `${outcome.tenant}/${outcome.jobId}`;
+    const { tenant, jobId } = outcome;
+    const key = `${tenant}/${jobId}`;
     const known = jobs.get(key);
-    if (known === undefined) jobs.set(key, [outcome]);
-    else known.push(outcome);
+    if (known === undefined) jobs.set(key, { tenant, jobId, outcomes: [outcome] });
+    else known.outcomes.push(outcome);
   }
   return [...jobs.values()];
 }
 
-/** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
-async function toRows(
-  outcomes: readonly Outcome[],
-  readContent: ContentReader,
-  { isErased }: KnownErasures,
-): Promise<readonly LogRow[]> {
-  const [first] = outcomes;
-  const content = first === undefined ? null : await readContent(first);
-  return outcomes.map((outcome) => {
-    const { recipient } = outcome.event.data;
-    const email = isErased(outcome.jobId, recipient) ? null : content?.recipients[recipient]?.email;
-    return toLogRow(outcome, email ?? null);
-  });
+function toRow(outcome: Outcome, content: JobContent | null, { isErased }: KnownErasures): LogRow {
+  const { recipient } = outcome.event.data;
+  const email = isErased(outcome.jobId, recipient) ? null : content?.recipients[recipient]?.email;
+  return toLogRow(outcome, email ?? null);
 }

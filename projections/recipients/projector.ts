@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { insertRows, mergeRows } from "../../src/database/write-rows.ts";
 import { emptyLedger } from "../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { readContents, rowsWith } from "../batch.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { type EventOfRecipients, foldEvent } from "./fold-job.ts";
@@ -19,8 +20,6 @@ export const recipientsProjector: Projector<EventOfRecipients> = {
   project,
 };
 
-/** Longer lists make MariaDB turn them into a join. */
-const loadedAtOnce = 500;
 /** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
 const createdAtOnce = 5;
 
@@ -71,13 +70,8 @@ async function loadJobs(
   suffix: Suffix,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, FoldingJob>> {
-  const jobs = new Map<string, FoldingJob>();
-  for (let first = 0; first < ids.length; first += loadedAtOnce) {
-    const some = ids.slice(first, first + loadedAtOnce);
-    const rows: JobRow[] = await transaction(recipientTables(suffix).jobs).whereIn("job_id", some);
-    for (const row of rows) jobs.set(row.job_id, toFoldingJob(row));
-  }
-  return jobs;
+  const rows = await rowsWith<JobRow>(transaction, recipientTables(suffix).jobs, "job_id", ids);
+  return new Map(rows.map((row) => [row.job_id, toFoldingJob(row)]));
 }
 
 const jobColumns = ["job_id", "tenant", "sequence", "type", "name", "subject", "created_at", "run", "cells"] as const;
@@ -97,9 +91,7 @@ async function writeCreated(
   jobs: readonly FoldingJob[],
 ): Promise<void> {
   const tables = recipientTables(suffix);
-  for (let first = 0; first < jobs.length; first += createdAtOnce) {
-    const some = jobs.slice(first, first + createdAtOnce);
-    const contents = await Promise.all(some.map(async (job) => ({ job, content: await sources.readContent(job) })));
+  for await (const contents of readContents(jobs, sources.readContent, createdAtOnce)) {
     await insertRows<JobRow>(transaction, {
       table: tables.jobs,
       columns: jobColumns,

@@ -1,8 +1,8 @@
-import type { Knex } from "knex";
-import { addRows, putRows } from "../../src/database/write-rows.ts";
+import { addRows } from "../../src/database/write-rows.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { idsOf, loadRows } from "../batch.ts";
 import { toDateOrNull, toInstantOrNull } from "../instants.ts";
-import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type CountedEvent, type CountedJob, countedTypes } from "./counted-job.ts";
 import { statsTableDefinitions, statsTables } from "./tables.ts";
 import { activities, type CountRow, createTally, type MinuteRow } from "./tally.ts";
@@ -16,9 +16,6 @@ export const statsProjector: Projector<CountedEvent> = {
   handles: countedTypes,
   project,
 };
-
-/** Longer lists make MariaDB turn them into a join. */
-const loadedAtOnce = 500;
 
 type JobRow = {
   readonly job_id: string;
@@ -37,14 +34,19 @@ async function project(
   events: readonly StoredEvent<CountedEvent>[],
   { transaction, suffix }: ProjectionTarget,
 ): Promise<void> {
-  const ids = [...new Set(events.map(({ jobId }) => jobId))].sort();
-  const jobs = await load(transaction, suffix, ids);
-  const gone = new Set(jobs.keys());
+  const tables = statsTables(suffix);
+  const rows = await loadRows<JobRow>(
+    transaction,
+    tables.jobs,
+    ["job_id"],
+    idsOf(events, ({ jobId }) => jobId),
+  );
+  const jobs = new Map(rows.all().map((row) => [row.job_id, toJob(row)]));
   const tally = createTally(jobs);
   for (const stored of events) tally.add(stored);
-  for (const jobId of jobs.keys()) gone.delete(jobId);
+  for (const row of rows.all()) if (!jobs.has(row.job_id)) rows.remove(row);
+  for (const [jobId, job] of jobs) rows.put(toRow(jobId, job));
 
-  const tables = statsTables(suffix);
   await addRows<CountRow>(transaction, {
     table: tables.counts,
     columns: ["tenant", "status", "priority", "jobs", "unsent"],
@@ -57,40 +59,7 @@ async function project(
     summed: activities,
     rows: tally.minutes(),
   });
-  if (gone.size > 0) await remove(transaction, tables.jobs, [...gone]);
-  await putRows<JobRow>(transaction, {
-    table: tables.jobs,
-    columns: [
-      "job_id",
-      "tenant",
-      "priority",
-      "status",
-      "run",
-      "attempt",
-      "opening",
-      "waiting_since",
-      "ledger_run",
-      "cells",
-    ],
-    rows: [...jobs].map(([jobId, job]) => toRow(jobId, job)),
-  });
-}
-
-async function load(transaction: Knex.Transaction, suffix: Suffix, ids: readonly string[]) {
-  const jobs = new Map<string, CountedJob>();
-  for (const some of portions(ids)) {
-    const rows: JobRow[] = await transaction(statsTables(suffix).jobs).whereIn("job_id", some);
-    for (const row of rows) jobs.set(row.job_id, toJob(row));
-  }
-  return jobs;
-}
-
-async function remove(transaction: Knex.Transaction, table: string, ids: readonly string[]): Promise<void> {
-  for (const some of portions(ids)) await transaction(table).whereIn("job_id", some).delete();
-}
-
-function* portions(ids: readonly string[]): Generator<readonly string[]> {
-  for (let first = 0; first < ids.length; first += loadedAtOnce) yield ids.slice(first, first + loadedAtOnce);
+  await rows.write();
 }
 
 const toRow = (jobId: string, job: CountedJob): JobRow => ({

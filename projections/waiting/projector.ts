@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { insertRows } from "../../src/database/write-rows.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
+import { idsOf, loadRows } from "../batch.ts";
+import type { ProjectionTarget, Projector } from "../projector.ts";
 import type { WaitingRow } from "./rows.ts";
 import { waitingTable, waitingTableDefinitions } from "./tables.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "./waiting-row.ts";
@@ -20,26 +20,21 @@ async function project(
   events: readonly StoredEvent<WaitingEvent>[],
   { transaction, suffix }: ProjectionTarget,
 ): Promise<void> {
-  const touched = [...new Set(events.map(({ jobId }) => jobId))].sort();
-  const before = await loadRows(transaction, suffix, touched);
-  const after = new Map(before);
+  const table = waitingTable(suffix);
+  const rows = await loadRows<WaitingRow>(
+    transaction,
+    table,
+    ["job_id"],
+    idsOf(events, ({ jobId }) => jobId),
+  );
   for (const stored of events) {
-    const row = waitingRowAfter(after.get(stored.jobId), stored);
-    if (row === undefined) after.delete(stored.jobId);
-    else after.set(stored.jobId, row);
+    const before = rows.find(stored.jobId);
+    const after = waitingRowAfter(before, stored);
+    if (after !== undefined) rows.put(after);
+    else if (before !== undefined) rows.remove(before);
   }
-  const gone = [...before.values()].filter((row) => after.get(row.job_id) !== row);
-  const come = [...after.values()].filter((row) => before.get(row.job_id) !== row);
-  if (gone.length > 0) {
-    const ids = gone.map(({ job_id }) => job_id);
-    await transaction(waitingTable(suffix)).whereIn("job_id", ids).delete();
-  }
-  const [first] = come;
-  if (first !== undefined) {
-    const columns = Object.keys(first) as (keyof WaitingRow)[];
-    await insertRows<WaitingRow>(transaction, { table: waitingTable(suffix), columns, rows: come });
-  }
-  await releaseFirsts(transaction, waitingTable(suffix), groupsOf([...gone, ...come]));
+  const { before, after } = await rows.write();
+  await releaseFirsts(transaction, table, groupsOf([...before, ...after]));
 }
 
 const groupsOf = (rows: readonly WaitingRow[]): string[] =>
@@ -61,13 +56,4 @@ async function releaseFirsts(transaction: Knex.Transaction, table: string, group
       .where({ group_sha256, place })
       .update({ ready_at: transaction.ref("due_at") });
   }
-}
-
-async function loadRows(
-  transaction: Knex.Transaction,
-  suffix: Suffix,
-  ids: readonly string[],
-): Promise<Map<string, WaitingRow>> {
-  const rows: WaitingRow[] = await transaction(waitingTable(suffix)).whereIn("job_id", ids).select();
-  return new Map(rows.map((row) => [row.job_id, row]));
 }
