@@ -3,8 +3,14 @@ import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
 import type { ContentReader, EventOf, ProjectionTarget, Projector } from "../projector.ts";
-import { type JobRow, type LetterRow, toDeadLetter, toLetterRow } from "./rows.ts";
-import { deadLetterTableDefinitions, deadLetterTables } from "./tables.ts";
+import {
+  deadLetterTableDefinitions,
+  deadLetterTables,
+  type JobRow,
+  type LetterRow,
+  toDeadLetter,
+  toLetterRow,
+} from "./rows.ts";
 
 const handles = [
   "JobCreated",

@@ -3,8 +3,7 @@ import type { DeadLetterRecord, DeadLetterStatus } from "../../src/domain/job/de
 import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
 import { deadLettersProjector } from "./projector.ts";
-import { type LetterRow, toDeadLetter } from "./rows.ts";
-import { deadLetterTables } from "./tables.ts";
+import { deadLetterTables, type LetterRow, toDeadLetter } from "./rows.ts";
 
 export type DeadLetterListOptions = PageOptions & {
   /** Null means any. */

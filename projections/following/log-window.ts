@@ -1,5 +1,4 @@
 import type { EventLog, LogEntry } from "../../src/event-log/event-log.ts";
-import { type Bell, createBell } from "./bell.ts";
 
 const readAtOnce = 500;
 
@@ -145,4 +144,26 @@ function indexAfter(entries: readonly LogEntry[], sequence: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Wakes everybody who waits for it. Whoever hears it looks for himself what has changed. */
+export type Bell = {
+  readonly ring: () => void;
+  /** Resolves with the next ring. */
+  readonly heard: () => Promise<void>;
+};
+
+export function createBell(): Bell {
+  let waiting: (() => void)[] = [];
+  return {
+    ring: () => {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    heard: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      }),
+  };
 }

@@ -1,7 +1,51 @@
 import type { JobType } from "../../src/domain/job/events.ts";
 import type { JobStatus } from "../../src/domain/job/job-view.ts";
 import type { Instant } from "../../src/domain/message.ts";
-import type { JobOrder } from "./cursor.ts";
+
+export type JobOrder = { readonly sortBy: "createdAt" | "completedAt"; readonly order: "asc" | "desc" };
+
+/** The last job of a page: the next one begins after it, whatever came or went in between. */
+export type JobCursor = JobOrder & {
+  /** Of what the list is sorted by; null for jobs that have not ended. */
+  readonly value: Instant | null;
+  readonly id: string;
+  /** As counted for the first page: to count again would take longer with every job there is. Null where it was not. */
+  readonly total: number | null;
+};
+
+/** Not made by this list, or for a list in another order. */
+export class InvalidCursor extends Error {
+  override readonly name = "InvalidCursor";
+
+  constructor() {
+    super("The cursor is not one that a list in this order has answered.");
+  }
+}
+
+/** Opaque to clients, who must not build on what is in it. */
+export const encodeCursor = ({ sortBy, order, value, id, total }: JobCursor): string =>
+  Buffer.from(JSON.stringify([sortBy, order, value, id, total])).toString("base64url");
+
+export function decodeCursor(text: string, { sortBy, order }: JobOrder): JobCursor {
+  const [itsSortBy, itsOrder, value, id, total] = parse(text);
+  const isSameOrder = itsSortBy === sortBy && itsOrder === order;
+  const isValue = isInstant(value) || (value === null && sortBy === "completedAt");
+  const isTotal = total === null || Number.isSafeInteger(total);
+  if (!isSameOrder || !isValue || typeof id !== "string" || !isTotal) throw new InvalidCursor();
+  return { sortBy, order, value, id, total: total as number | null };
+}
+
+function parse(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+const isInstant = (value: unknown): value is Instant =>
+  typeof value === "string" && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
 
 export type JobListOptions = JobOrder & {
   /** None means any. */

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { rowsWith } from "../batch.ts";
 import type { EventOf, Suffix } from "../projector.ts";
-import { logErasuresTable, logsTable } from "./tables.ts";
+import { logErasuresTable, logsTable } from "./rows.ts";
 
 export type Erasure = StoredEvent<EventOf<"JobContentErased">>;
 

@@ -5,8 +5,7 @@ import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { readContents } from "../batch.ts";
 import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type Erasure, eraseRows, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
-import { type LogRow, outcomeTypes, toLogRow } from "./rows.ts";
-import { logsTable, logTableDefinitions, logViewDefinitions } from "./tables.ts";
+import { type LogRow, logsTable, logTableDefinitions, logViewDefinitions, outcomeTypes, toLogRow } from "./rows.ts";
 
 /** What happened to each recipient, attempt by attempt: history, so outcomes without effect are in it too. */
 export const logsProjector: Projector<(Outcome | Erasure)["event"]> = {

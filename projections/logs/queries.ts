@@ -3,8 +3,7 @@ import type { JobRef } from "../../src/event-log/event-log.ts";
 import { readCheckpoint } from "../following/checkpoint.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { logsProjector } from "./projector.ts";
-import { type LogEntry, type LogRow, type LogStatus, toLogEntry } from "./rows.ts";
-import { logsTable } from "./tables.ts";
+import { type LogEntry, type LogRow, type LogStatus, logsTable, toLogEntry } from "./rows.ts";
 
 export type LogListOptions = {
   readonly status: LogStatus | null;

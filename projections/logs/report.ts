@@ -3,8 +3,7 @@ import type { LoggedOutcome, ReportSpan } from "../../src/job-kinds/report/repor
 import { toDate } from "../instants.ts";
 import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
 import { logsProjector } from "./projector.ts";
-import { type LogRow, toLogEntry } from "./rows.ts";
-import { logsTable } from "./tables.ts";
+import { type LogRow, logsTable, toLogEntry } from "./rows.ts";
 
 /** What happened to recipients, in the order of time, up to where in the log the report began. */
 export const logReport: ReadModelRows<LogRow, LoggedOutcome> = {

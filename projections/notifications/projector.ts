@@ -7,8 +7,14 @@ import {
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch } from "../batch.ts";
 import type { EventOf, ProjectionTarget, Projector } from "../projector.ts";
-import { type AskedJobRow, type NotificationRow, toNotification, toNotificationRow } from "./rows.ts";
-import { notificationTableDefinitions, notificationTables } from "./tables.ts";
+import {
+  type AskedJobRow,
+  type NotificationRow,
+  notificationTableDefinitions,
+  notificationTables,
+  toNotification,
+  toNotificationRow,
+} from "./rows.ts";
 
 const handles = [
   "JobCreated",

@@ -3,8 +3,7 @@ import type { NotificationRecord } from "../../src/domain/notifications/notifica
 import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
 import { notificationsProjector } from "./projector.ts";
-import { type NotificationRow, toNotification } from "./rows.ts";
-import { notificationTables } from "./tables.ts";
+import { type NotificationRow, notificationTables, toNotification } from "./rows.ts";
 
 export type NotificationListOptions = PageOptions & { readonly unreadOnly: boolean };
 

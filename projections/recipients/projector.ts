@@ -1,14 +1,22 @@
 import type { Knex } from "knex";
 import { insertRows, mergeRows } from "../../src/database/write-rows.ts";
+import type { Erasure } from "../../src/domain/job/events.ts";
 import { emptyLedger } from "../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { readContents, rowsWith } from "../batch.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
-import { eraseRows } from "./erase-rows.ts";
 import { type EventOfRecipients, foldEvent } from "./fold-job.ts";
 import { outcomeTypes } from "./history.ts";
-import { type FoldingJob, type JobRow, type RecipientRow, toFoldingJob, toJobRow, toRecipientRow } from "./rows.ts";
-import { recipientTableDefinitions, recipientTables } from "./tables.ts";
+import {
+  type FoldingJob,
+  type JobRow,
+  type RecipientRow,
+  recipientTableDefinitions,
+  recipientTables,
+  toFoldingJob,
+  toJobRow,
+  toRecipientRow,
+} from "./rows.ts";
 
 /** Each recipient of each job as it stands, and what happened to it. */
 export const recipientsProjector: Projector<EventOfRecipients> = {
@@ -128,3 +136,23 @@ async function writeChanged({ transaction, suffix }: ProjectionTarget, jobs: rea
 
 const toChangedRows = (job: FoldingJob): readonly RecipientRow[] =>
   [...job.news.keys()].sort((one, other) => one - other).map((recipient) => toRecipientRow(job, recipient, null));
+
+/** Drops who it was; what became of each stays, unless the job is in no list any more. */
+export async function eraseRows(
+  { transaction, suffix }: Pick<ProjectionTarget, "transaction" | "suffix">,
+  { sequence, jobId }: FoldingJob,
+  { recipients, isRetired }: Erasure,
+): Promise<void> {
+  const tables = recipientTables(suffix);
+  const rows = transaction(tables.recipients).where({ sequence });
+  const job = transaction(tables.jobs).where({ job_id: jobId });
+  if (isRetired) {
+    await rows.delete();
+    await job.delete();
+  } else if (recipients === null) {
+    await rows.update({ email: null, address: null });
+    await job.update({ name: null, subject: null });
+  } else {
+    await rows.whereIn("recipient", [...recipients]).update({ email: null, address: null });
+  }
+}

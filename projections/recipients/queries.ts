@@ -2,7 +2,6 @@ import type { Knex } from "knex";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { readCheckpoint } from "../following/checkpoint.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
-import { addressKeyOf } from "./address-key.ts";
 import { recipientsProjector } from "./projector.ts";
 import {
   type LedgerEntry,
@@ -12,7 +11,7 @@ import {
   toRecipientRecord,
 } from "./records.ts";
 import type { RecipientRow } from "./rows.ts";
-import { recipientTables } from "./tables.ts";
+import { addressKeyOf, recipientTables } from "./rows.ts";
 
 export type RecipientListOptions = {
   /** None means any. */

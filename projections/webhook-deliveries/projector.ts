@@ -3,8 +3,13 @@ import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows } from "../batch.ts";
 import type { EventOf, ProjectionTarget, Projector } from "../projector.ts";
-import { type DeliveryRow, toDeliveryRow, toDeliveryState } from "./rows.ts";
-import { webhookDeliveriesTable, webhookDeliveryTableDefinitions } from "./tables.ts";
+import {
+  type DeliveryRow,
+  toDeliveryRow,
+  toDeliveryState,
+  webhookDeliveriesTable,
+  webhookDeliveryTableDefinitions,
+} from "./rows.ts";
 
 /** Who was told of which job, and whom it is tried again with. */
 export const webhookDeliveriesProjector: Projector<Notice["event"] | Erasure["event"]> = {

@@ -3,8 +3,7 @@ import type { DeliveryState } from "../../src/domain/webhooks/delivery.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { type PageOptions, readNewestFirst } from "../newest-first.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
-import { type DeliveryRow, toDeliveryState } from "./rows.ts";
-import { webhookDeliveriesTable } from "./tables.ts";
+import { type DeliveryRow, toDeliveryState, webhookDeliveriesTable } from "./rows.ts";
 
 export type DeliveryRecord = DeliveryState & { readonly jobId: string };
 

@@ -1,5 +1,5 @@
-import { InvalidCursor } from "../../../projections/jobs/cursor.ts";
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
+import { InvalidCursor } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
 import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
