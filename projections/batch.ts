@@ -45,7 +45,7 @@ export type RowsOfBatch<Row> = {
 };
 
 /** The rows that were changed or removed as they were, and those that were changed or added as they are. */
-export type Difference<Row> = { readonly before: readonly Row[]; readonly after: readonly Row[] };
+type Difference<Row> = { readonly before: readonly Row[]; readonly after: readonly Row[] };
 
 /** Loads the rows whose key, the primary key of the table, begins with one of the ids. */
 export async function loadRows<Row extends object>(

@@ -147,13 +147,13 @@ function indexAfter(entries: readonly LogEntry[], sequence: number): number {
 }
 
 /** Wakes everybody who waits for it. Whoever hears it looks for himself what has changed. */
-export type Bell = {
+type Bell = {
   readonly ring: () => void;
   /** Resolves with the next ring. */
   readonly heard: () => Promise<void>;
 };
 
-export function createBell(): Bell {
+function createBell(): Bell {
   let waiting: (() => void)[] = [];
   return {
     ring: () => {

@@ -138,7 +138,7 @@ const toChangedRows = (job: FoldingJob): readonly RecipientRow[] =>
   [...job.news.keys()].sort((one, other) => one - other).map((recipient) => toRecipientRow(job, recipient, null));
 
 /** Drops who it was; what became of each stays, unless the job is in no list any more. */
-export async function eraseRows(
+async function eraseRows(
   { transaction, suffix }: Pick<ProjectionTarget, "transaction" | "suffix">,
   { sequence, jobId }: FoldingJob,
   { recipients, isRetired }: Erasure,

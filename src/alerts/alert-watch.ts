@@ -9,8 +9,7 @@ import {
   streakAfter,
 } from "../domain/alerts/decide.ts";
 import { type AlertEvent, type AlertName, alertNames } from "../domain/alerts/events.ts";
-import type { AlertLimits } from "../domain/alerts/limits.ts";
-import { type Figures, measure } from "../domain/alerts/measure.ts";
+import { type AlertLimits, type Figures, measure } from "../domain/alerts/measure.ts";
 import { alertsRef, type EventLog, VersionConflict } from "../event-log/event-log.ts";
 
 export type AlertWatch = {

@@ -1,7 +1,6 @@
 import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
 import type { StatsQueries } from "../../projections/stats/queries.ts";
-import type { AlertLimits } from "../domain/alerts/limits.ts";
-import { type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";
+import { type AlertLimits, type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";
 
 export type ReadModels = {
   readonly stats: StatsQueries;

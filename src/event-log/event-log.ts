@@ -1,10 +1,9 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
-import type { MessagePassed } from "../domain/log/events.ts";
-import type { NotificationEvent } from "../domain/notifications/events.ts";
+import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
+import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
-import type { LogSealed } from "../domain/seals/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };

@@ -17,7 +17,7 @@ import { asyncApiDocument } from "../asyncapi/asyncapi-document.ts";
 import type { CompleteConfig } from "../config.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
-import { createJetStreamStreamSizes } from "../event-log/jetstream-stream-sizes.ts";
+import { createJetStreamStreamSizes } from "../event-log/jetstream-log-gauge.ts";
 import type { Probe } from "../health/probe.ts";
 import { createApi } from "../http/api.ts";
 import { createOperatorsApi, createWaitingApi } from "../http/operators-api.ts";

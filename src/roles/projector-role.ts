@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createContentReader } from "../../projections/following/content-reader.ts";
-import { migrateWhenReachable } from "../../projections/following/migrate-when-reachable.ts";
 import { createProjectorRunner } from "../../projections/following/run-projector.ts";
 import { shareFollowing } from "../../projections/following/share-following.ts";
+import { migrateWhenReachable } from "../../projections/migrate.ts";
 import type { Parts } from "./parts.ts";
 import { startRebuilds } from "./rebuilds-role.ts";
 

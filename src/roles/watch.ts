@@ -3,13 +3,17 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
-import { type AppendTrouble, createAppendTrouble } from "../event-log/append-trouble.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
-import type { Append, AppendOutcome } from "../event-log/observe-appends.ts";
+import {
+  type Append,
+  type AppendOutcome,
+  type AppendTrouble,
+  createAppendTrouble,
+} from "../event-log/observe-appends.ts";
 import { probesFor, type WorkersView } from "../health/health-probes.ts";
 import { type Condition, conditionOf } from "../health/probe.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { isEmailAddress } from "./email-address.ts";
-import { type Checked, failed, passed, shown } from "./fault.ts";
-import { faultAt } from "./faults-of.ts";
+import { type Checked, failed, faultAt, passed, shown } from "./fault.ts";
 import { changeRequest, someReason } from "./job-action-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 

@@ -1,11 +1,10 @@
 import type { Static } from "typebox";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent, JobQueued } from "../domain/job/events.ts";
-import type { MessagePassed } from "../domain/log/events.ts";
-import type { NotificationEvent } from "../domain/notifications/events.ts";
+import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
+import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
-import type { LogSealed } from "../domain/seals/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import type { EventDescription } from "./event-fields.ts";
 import { eventsOfJobs } from "./events-of-jobs.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import type { JobType } from "../domain/job/events.ts";
-import { type Checked, type Fault, failed, passed, shown } from "./fault.ts";
-import { faultAt } from "./faults-of.ts";
+import { type Checked, type Fault, failed, faultAt, passed, shown } from "./fault.ts";
 import { toInstant } from "./instant.ts";
 import { type JobRequest, jobFields } from "./job-request.ts";
 import { faultFinder, fieldsOf, isObject, type RequestForm } from "./request-form.ts";

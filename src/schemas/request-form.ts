@@ -1,7 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { JobType } from "../domain/job/events.ts";
-import { type Fault, shown } from "./fault.ts";
-import { faultAt } from "./faults-of.ts";
+import { type Fault, faultAt, shown } from "./fault.ts";
 import { dryRunField, jobFields, maxRecipients } from "./job-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 import { faultOfVariables } from "./variables.ts";

@@ -1,11 +1,9 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
-import { isBase64, isContentId, isFileName, isMediaType } from "./attachment-formats.ts";
 import { isEmailAddress, isMailbox } from "./email-address.ts";
-import { type Checked, failed, passed } from "./fault.ts";
-import { faultsOf } from "./faults-of.ts";
+import { type Checked, failed, faultsOf, passed } from "./fault.ts";
 import { toInstant } from "./instant.ts";
-import { isOpenHeaderName } from "./mail-header.ts";
+import { isBase64, isContentId, isFileName, isMediaType, isOpenHeaderName } from "./mail-formats.ts";
 
 /**
  * All faults at once: who uses it bounds what it is given, as every element and every unknown field can be a fault.

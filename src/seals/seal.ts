@@ -1,5 +1,5 @@
 import { hash, sign, verify } from "node:crypto";
-import type { LogSealed } from "../domain/seals/events.ts";
+import type { LogSealed } from "../domain/log/events.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";

@@ -9,8 +9,7 @@ import {
   streakAfter,
 } from "../../src/domain/alerts/decide.ts";
 import { type AlertEvent, type AlertName, alertNames } from "../../src/domain/alerts/events.ts";
-import type { AlertLimits } from "../../src/domain/alerts/limits.ts";
-import { type Figures, measure } from "../../src/domain/alerts/measure.ts";
+import { type AlertLimits, type Figures, measure } from "../../src/domain/alerts/measure.ts";
 import { alertInWords } from "../../src/domain/alerts/words.ts";
 import { durationInWords, shareInWords } from "../../src/domain/figures-in-words.ts";
 

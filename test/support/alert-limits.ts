@@ -1,5 +1,4 @@
-import type { AlertLimits } from "../../src/domain/alerts/limits.ts";
-import type { Figures } from "../../src/domain/alerts/measure.ts";
+import type { AlertLimits, Figures } from "../../src/domain/alerts/measure.ts";
 
 export const alertLimits: AlertLimits = {
   thresholds: {

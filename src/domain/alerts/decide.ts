@@ -1,7 +1,6 @@
 import type { Instant } from "../message.ts";
 import type { AlertEvent, AlertName } from "./events.ts";
-import type { AlertLimits } from "./limits.ts";
-import type { Measurement } from "./measure.ts";
+import type { AlertLimits, Measurement } from "./measure.ts";
 
 /** An alert by what the log says of it. */
 export type AlertState = {

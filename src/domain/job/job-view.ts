@@ -1,5 +1,5 @@
 import type { Instant } from "../message.ts";
-import type { NotificationEvent } from "../notifications/events.ts";
+import type { NotificationEvent } from "../notifications/notification.ts";
 import type { RecipientEvent } from "../recipients/events.ts";
 import { beginRunInLedger, countRecipients, emptyLedger, type Ledger, recordInLedger } from "../recipients/ledger.ts";
 import type { ResultEvent } from "../result/events.ts";

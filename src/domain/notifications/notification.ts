@@ -1,7 +1,9 @@
 import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
-import type { Instant } from "../message.ts";
+import type { Instant, Message } from "../message.ts";
 import { notifiedTypes, type WebhookType } from "../webhooks/events.ts";
-import type { NotificationEvent } from "./events.ts";
+
+/** Whoever asked for the job has read that `run` of it ended. Who it was, the event's actor tells. */
+export type NotificationEvent = Message<"NotificationRead", { readonly run: number }>;
 
 /** Tells who asked for a job that a run of it has ended. It names nobody: what was sent and to whom is content. */
 export type Notification = {

@@ -2,8 +2,14 @@ import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
-import { changeRequest, readChangeRequest, readRetryRequest, retryRequest } from "../../schemas/job-action-request.ts";
-import { readRescheduleRequest, rescheduleRequest } from "../../schemas/reschedule-request.ts";
+import {
+  changeRequest,
+  readChangeRequest,
+  readRescheduleRequest,
+  readRetryRequest,
+  rescheduleRequest,
+  retryRequest,
+} from "../../schemas/job-action-request.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { type Answer, jobNotFound, json, refuseFaults, refuseRejection } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";

@@ -1,6 +1,5 @@
 import type { NotificationListOptions } from "../../../projections/notifications/queries.ts";
-import type { NotificationEvent } from "../../domain/notifications/events.ts";
-import type { NotificationRecord } from "../../domain/notifications/notification.ts";
+import type { NotificationEvent, NotificationRecord } from "../../domain/notifications/notification.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
 import { notificationPage, notification as notificationSchema, toNotificationAnswer } from "../answers/notices.ts";
 import { type Answer, json, refuse } from "../server/answer.ts";

@@ -1,5 +1,4 @@
-import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
-import { faultAt } from "../../schemas/faults-of.ts";
+import { type Checked, type Fault, failed, faultAt, passed } from "../../schemas/fault.ts";
 
 type Links = { readonly unsubscribe?: boolean; readonly headers?: Readonly<Record<string, string>> };
 

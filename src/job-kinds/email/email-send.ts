@@ -1,5 +1,4 @@
-import { failed, faultsIn, passed } from "../../schemas/fault.ts";
-import { faultAt } from "../../schemas/faults-of.ts";
+import { failed, faultAt, faultsIn, passed } from "../../schemas/fault.ts";
 import { mailFields, mailRecipient } from "../../schemas/mail-request.ts";
 import { hasTemplate } from "../../templates/template.ts";
 import { jobKind } from "../job-kind.ts";

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { type Fault, shown } from "../../schemas/fault.ts";
-import { faultAt } from "../../schemas/faults-of.ts";
+import { type Fault, faultAt, shown } from "../../schemas/fault.ts";
 import { toInstant } from "../../schemas/instant.ts";
 import { isObject } from "../../schemas/request-form.ts";
 import { closed } from "../../schemas/request-schema.ts";

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { failed, passed } from "../../schemas/fault.ts";
-import { faultAt } from "../../schemas/faults-of.ts";
+import { failed, faultAt, passed } from "../../schemas/fault.ts";
 import { closed } from "../../schemas/request-schema.ts";
 import { variables } from "../../schemas/variables.ts";
 import { whyNotToCall } from "../../signed-post/addresses.ts";

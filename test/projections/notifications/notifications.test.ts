@@ -3,7 +3,7 @@ import { v7 as uuid } from "uuid";
 import { notificationsProjector } from "../../../projections/notifications/projector.ts";
 import { createNotificationQueries } from "../../../projections/notifications/queries.ts";
 import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
-import type { NotificationEvent } from "../../../src/domain/notifications/events.ts";
+import type { NotificationEvent } from "../../../src/domain/notifications/notification.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { notificationFromLog } from "../../../src/history/notification-from-log.ts";
 import {
