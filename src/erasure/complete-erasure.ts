@@ -1,11 +1,11 @@
 import { foldDecisions } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
-import { eraseContent } from "../content/erase-content.ts";
+import { eraseContent, eraseResult } from "../content/erase-content.ts";
+import type { ResultStore } from "../content/result-store.ts";
 import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
-import { eraseResult } from "../job-kinds/report/erase-result.ts";
-import type { ResultStore } from "../job-kinds/report/result-store.ts";
+import { findKind } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export type AddressInOutbox = {
@@ -52,7 +52,7 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
   // First: afterwards nobody knows any more which addresses they were.
   if (erased.isWhole || erased.recipients.length > 0) await forgetSuppressed(ports, job, erased);
   if (erased.isWhole) {
-    if (settings.type === "report.export") await eraseResult(log, results, job);
+    if (findKind(settings.type)?.file !== undefined) await eraseResult(log, results, job);
     await eraseContent(contentStore, job);
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));

@@ -1,6 +1,6 @@
+import type { ResultRef, ResultStore } from "../content/result-store.ts";
 import { namesAddress } from "../domain/recipients/address.ts";
 import type { JobRef } from "../event-log/event-log.ts";
-import type { ResultRef, ResultStore } from "../job-kinds/report/result-store.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import type { AddressWish } from "./erase-address.ts";
 import { eraseJob } from "./erase-job.ts";

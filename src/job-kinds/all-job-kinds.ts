@@ -12,9 +12,15 @@ export const jobTypes: readonly JobType[] = allJobKinds.map(({ type }) => type);
 
 export const readJobRequest = createRequestReader(allJobKinds, defaultJobType);
 
+/** The kinds whose jobs make a file. */
+export const typesWithFile: readonly JobType[] = allJobKinds.flatMap(({ type, file }) => (file ? [type] : []));
+
+/** The kind of a job in the log; undefined for one that only a newer release knows. */
+export const findKind = (type: JobType): JobKind | undefined => allJobKinds.find((kind) => kind.type === type);
+
 /** The kind of a request that was read. */
 export function kindOf(type: JobType): JobKind {
-  const kind = allJobKinds.find((one) => one.type === type);
+  const kind = findKind(type);
   if (kind === undefined) throw new Error(`There is no kind of job ${JSON.stringify(type)}`);
   return kind;
 }

@@ -1,5 +1,7 @@
 import type { Static, TObject, TProperties } from "typebox";
+import type { Scope } from "../access/key-ring.ts";
 import type { JobContent } from "../content/content-store.ts";
+import type { ResultEvent } from "../domain/result/events.ts";
 import type { Checked, Fault } from "../schemas/fault.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import type { RequestForm } from "../schemas/request-form.ts";
@@ -26,6 +28,17 @@ export type KindContent = Partial<
   >
 >;
 
+/** A file that is whole, as the log tells of it. */
+export type StoredResult = Omit<ResultEvent["data"], "sha256"> & { readonly sha256: string };
+
+/** How a file that a job has made is answered. */
+export type FileOfJob = {
+  readonly name: string;
+  readonly mediaType: string;
+  /** The scope that a key needs besides that of reading jobs; null for none. */
+  readonly scope: Scope | null;
+};
+
 /**
  * A kind of job: its name, what a request for it says, and what is done. Everything else (storing, queueing, leases,
  * retries, cancelling, read models, answers) is the same for all kinds. Its name is written into the log: it stays for ever.
@@ -40,6 +53,8 @@ export type JobKind = RequestForm & {
   readonly checkContent?: (content: JobContent, request: JobRequest) => Promise<readonly Fault[]>;
   /** Two texts that mean the same recipient give the same key; without it, those that are equal do. */
   readonly recipientKey?: (text: string) => string;
+  /** The file that each of its jobs makes; absent for a kind whose jobs make none. An erasure erases it. */
+  readonly file?: (result: StoredResult, jobId: string) => FileOfJob;
   /** What its workers do; called once for each process that works. */
   readonly createWork: (ports: WorkPorts) => JobWork;
 };

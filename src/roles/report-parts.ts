@@ -2,9 +2,9 @@ import { createReadPositions } from "../../projections/following/read-position.t
 import { jobReport } from "../../projections/jobs/report.ts";
 import { logReport } from "../../projections/logs/report.ts";
 import { createReportSource } from "../../projections/report-source.ts";
+import { createJetStreamResultStore } from "../content/jetstream-result-store.ts";
+import type { ResultStore } from "../content/result-store.ts";
 import { createEventSource } from "../job-kinds/report/event-source.ts";
-import { createJetStreamResultStore } from "../job-kinds/report/jetstream-result-store.ts";
-import type { ResultStore } from "../job-kinds/report/result-store.ts";
 import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Parts } from "./parts.ts";
 

@@ -121,7 +121,7 @@ async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
   }
 }
 
-/** Our own exports disarm what a spreadsheet would run: see src/job-kinds/report/csv.ts. */
+/** Our own exports disarm what a spreadsheet would run: see src/schemas/csv.ts. */
 const unarmed = (cell: string): string => cell.replace(/^'(?=[=+\-@＝＋－＠])/, "");
 
 const longestLine = 65_536;

@@ -1,3 +1,4 @@
+/// <reference path="./html-to-text.d.ts" />
 import { compile } from "html-to-text";
 
 const asTheyAre = ["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } }));

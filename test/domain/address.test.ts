@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { namesAddress } from "../../src/domain/recipients/address.ts";
-import { toCsvRecord } from "../../src/job-kinds/report/csv.ts";
+import { toCsvRecord } from "../../src/schemas/csv.ts";
 
 describe("a text", () => {
   const ada = "ada@example.com";

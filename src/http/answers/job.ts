@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
+import { findKind } from "../../job-kinds/all-job-kinds.ts";
 import {
   type AnswerOf,
   count,
@@ -74,7 +75,7 @@ export const jobPath = (base: string, jobId: string): string => `${base}/jobs/${
 
 /** Of a job of a kind that makes a file. */
 const resultLink = ({ type }: JobRecord, self: string): { readonly result?: string } =>
-  type === "report.export" ? { result: `${self}/result` } : {};
+  findKind(type)?.file === undefined ? {} : { result: `${self}/result` };
 
 const createdFields = {
   jobId,

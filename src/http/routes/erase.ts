@@ -6,6 +6,7 @@ import { eraseLeftovers } from "../../erasure/erase-leftovers.ts";
 import { eraseReports } from "../../erasure/erase-reports.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import { jobIdOfOutboxRow } from "../../intake/derived-job-id.ts";
+import { typesWithFile } from "../../job-kinds/all-job-kinds.ts";
 import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../schemas/erase-request.ts";
 import { changeRequest } from "../../schemas/job-action-request.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
@@ -101,8 +102,13 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
   const inOutbox = await orUnavailable(() => outbox.eraseAddress(tenant, address));
   // A report that reads now may have read a row while it still named somebody.
   const { lastSequence: forgottenAt } = await log.state();
-  const running = await askIncluding(readPosition, "jobs", forgottenAt, () => jobs.list(tenant, runningReports));
-  if (running.readSequence < forgottenAt) return refuseBehind(forgottenAt);
+  const running: string[] = [];
+  for (const type of typesWithFile) {
+    const list = () => jobs.list(tenant, { ...runningJobs, type });
+    const writing = await askIncluding(readPosition, "jobs", forgottenAt, list);
+    if (writing.readSequence < forgottenAt) return refuseBehind(forgottenAt);
+    running.push(...writing.jobs.map(({ id }) => id));
+  }
   const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, addressWish));
   const leftOver = await orUnavailable(() => eraseLeftovers(dependencies, tenant, addressWish));
   const erased = {
@@ -116,7 +122,7 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
     ...new Set([
       ...inJobs.jobsNotEnded,
       ...inOutbox.waiting.map((rowId) => jobIdOfOutboxRow(tenant, rowId)),
-      ...running.jobs.map(({ id }) => id),
+      ...running,
       ...inReports.notEnded,
       ...leftOver.notEnded,
     ]),
@@ -129,9 +135,8 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
   return json(erased, sequence === 0 ? {} : { "Event-Sequence": String(sequence) });
 }
 
-const runningReports: JobListOptions = {
+const runningJobs: Omit<JobListOptions, "type"> = {
   statuses: ["processing"],
-  type: "report.export",
   createdAfter: null,
   createdBefore: null,
   q: null,

@@ -1,5 +1,5 @@
-import { findResult, readResult, type StoredResult } from "../../job-kinds/report/read-result.ts";
-import { fileNameOf, mediaTypeOf } from "../../job-kinds/report/report.ts";
+import { findResult, readResult } from "../../job-kinds/find-result.ts";
+import type { FileOfJob, StoredResult } from "../../job-kinds/job-kind.ts";
 import { type Answer, jobNotFound, refuse } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, route } from "../server/route.ts";
@@ -44,27 +44,27 @@ export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
           return refuse("result-erased", "The file of this job has been erased.");
         case "found":
       }
-      const { result } = found;
-      const refusal = refuseScope(request, result);
+      const { result, file } = found;
+      const refusal = refuseScope(request, file);
       if (refusal !== null) return refusal;
       const place = takePlace(live, request);
       if (!place.taken) return place.answer;
       const bytes = readResult(results, { ...job, run: result.run }, result.chunks, place.signal);
-      const { headers, ...answer } = streaming(mediaTypeOf(result.format), bytes, place.signal);
-      return { ...answer, headers: { ...headers, ...headersOf(result, job.jobId) } };
+      const { headers, ...answer } = streaming(file.mediaType, bytes, place.signal);
+      return { ...answer, headers: { ...headers, ...headersOf(result, file) } };
     },
   });
 
 /** Who may not read the log itself may not read it by way of a report. */
-function refuseScope({ may }: Pick<ApiRequest, "may">, { of }: StoredResult): Answer | null {
-  if (of !== "events" || may("events:read")) return null;
-  return refuse("scope-missing", "The API key lacks the scope events:read.", { members: { scope: "events:read" } });
+function refuseScope({ may }: Pick<ApiRequest, "may">, { scope }: FileOfJob): Answer | null {
+  if (scope === null || may(scope)) return null;
+  return refuse("scope-missing", `The API key lacks the scope ${scope}.`, { members: { scope } });
 }
 
 /** The digests are those of RFC 9530 and RFC 9110: who has taken it all can check it. */
-const headersOf = ({ of, format, bytes, sha256 }: StoredResult, jobId: string): Readonly<Record<string, string>> => ({
+const headersOf = ({ bytes, sha256 }: StoredResult, { name }: FileOfJob): Readonly<Record<string, string>> => ({
   "Content-Length": String(bytes),
-  "Content-Disposition": `attachment; filename="${fileNameOf(of, format, jobId)}"`,
+  "Content-Disposition": `attachment; filename="${name}"`,
   "Repr-Digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
   ETag: `"${sha256}"`,
 });

@@ -12,6 +12,7 @@ import type { WebhookDeliveryQueries } from "../../../projections/webhook-delive
 import type { KeyRecord } from "../../access/key-ring.ts";
 import type { Quota } from "../../access/quota.ts";
 import type { ContentStore } from "../../content/content-store.ts";
+import type { ResultStore } from "../../content/result-store.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { OutboxRequests } from "../../erasure/complete-erasure.ts";
 import type { StoredThings } from "../../erasure/stored-things.ts";
@@ -19,7 +20,6 @@ import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
 import type { MailSettings } from "../../job-kinds/email/dry-run.ts";
-import type { ResultStore } from "../../job-kinds/report/result-store.ts";
 import type { Live } from "../../live/live.ts";
 import type { SealKey } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";

@@ -1,5 +1,5 @@
 import type { SuppressionReason } from "../../domain/recipients/events.ts";
-import { toCsvRecord } from "../../job-kinds/report/csv.ts";
+import { toCsvRecord } from "../../schemas/csv.ts";
 import { suppressionReasons } from "../../schemas/suppression-request.ts";
 import {
   csvType,

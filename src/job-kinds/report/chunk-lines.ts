@@ -1,5 +1,5 @@
+import type { ResultChunk } from "../../content/result-store.ts";
 import type { ReportLine } from "./report-lines.ts";
-import type { ResultChunk } from "./result-store.ts";
 
 export type ChunkSizes = {
   /** A piece is closed before it gets larger than this; one with a single row may. */

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
+import type { ReportFormat } from "../../domain/result/events.ts";
 import { type Fault, faultAt, shown } from "../../schemas/fault.ts";
 import { toInstant } from "../../schemas/instant.ts";
 import { isObject } from "../../schemas/request-form.ts";
 import { closed } from "../../schemas/request-schema.ts";
 import { jobKind } from "../job-kind.ts";
-import type { ReportRequest } from "./report.ts";
+import type { ReportRequest } from "./report-source.ts";
 import { createReportWork } from "./report-work.ts";
 
 const time = Type.String({ format: "date-time", description: "a time such as 2026-11-21T09:30:00.000Z" });
@@ -20,6 +21,12 @@ const payload = Type.Object(
 );
 
 const instantOf = (text: unknown): string | null => (typeof text === "string" ? toInstant(text) : null);
+
+/** The header parameter is that of RFC 4180. */
+const mediaTypes: Readonly<Record<ReportFormat, string>> = {
+  csv: "text/csv; charset=utf-8; header=present",
+  ndjson: "application/x-ndjson",
+};
 
 /** Nothing would be in it, which is hardly what was meant. */
 function emptySpan(body: Readonly<Record<string, unknown>>): readonly Fault[] {
@@ -40,5 +47,11 @@ export const reportExport = jobKind({
     const report: ReportRequest = { of, format, from: instantOf(from), to: instantOf(to) };
     return { payload: report };
   },
+  file: ({ of, format }, jobId) => ({
+    name: `${of}-${jobId}.${format}`,
+    mediaType: mediaTypes[format],
+    // A report of events is the log itself.
+    scope: of === "events" ? "events:read" : null,
+  }),
   createWork: ({ contentStore, reports }) => createReportWork({ contentStore, ...reports }),
 });

@@ -2,9 +2,8 @@ import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { ReportFormat } from "../../domain/result/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
-import { type Cell, toCsvRecord } from "./csv.ts";
-import type { ReportRequest } from "./report.ts";
-import type { LoggedOutcome, ReportSource, ReportSources, ReportSpan } from "./report-source.ts";
+import { type Cell, toCsvRecord } from "../../schemas/csv.ts";
+import type { LoggedOutcome, ReportRequest, ReportSource, ReportSources, ReportSpan } from "./report-source.ts";
 
 /** One row as it stands in the file, its line end included. */
 export type ReportLine = { readonly cursor: string; readonly text: string };

@@ -1,6 +1,17 @@
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { Instant } from "../../domain/message.ts";
+import type { ReportFormat, ReportOf } from "../../domain/result/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
+
+/** What a report job was asked for. Times are of when a job was created, an attempt ended, an event happened. */
+export type ReportRequest = {
+  readonly of: ReportOf;
+  readonly format: ReportFormat;
+  /** Included; null for the beginning. */
+  readonly from: Instant | null;
+  /** Not included any more; null for the moment at which the report begins. */
+  readonly to: Instant | null;
+};
 
 /** Which rows a report holds: those of one tenant, between two times, as they were when its run began. */
 export type ReportSpan = {

@@ -1,7 +1,6 @@
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
-import type { ReportRequest } from "./report.ts";
-import type { ReportSpan } from "./report-source.ts";
+import type { ReportRequest, ReportSpan } from "./report-source.ts";
 
 /**
  * What a report holds is laid down by the first attempt of its run, and read from the log: all attempts mean the same

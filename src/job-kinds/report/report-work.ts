@@ -1,4 +1,5 @@
 import type { ContentStore } from "../../content/content-store.ts";
+import { type ResultStore, ResultStoreFull } from "../../content/result-store.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { progressOf } from "../../domain/job/job-view.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
@@ -9,12 +10,10 @@ import type { Lease } from "../../workers/lease.ts";
 import { loadContent } from "../../workers/load-content.ts";
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
 import { chunkLines, RowTooLarge } from "./chunk-lines.ts";
-import type { ReportRequest } from "./report.ts";
 import { linesOf } from "./report-lines.ts";
-import { type ReportSources, SourceUnavailable } from "./report-source.ts";
+import { type ReportRequest, type ReportSources, SourceUnavailable } from "./report-source.ts";
 import { spanOf } from "./report-span.ts";
 import { openResultFile, type ResultFile } from "./result-file.ts";
-import { type ResultStore, ResultStoreFull } from "./result-store.ts";
 import { createTeller, type Teller } from "./teller.ts";
 
 export type ReportPorts = {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ResultChunk, ResultRef, ResultStore } from "./result-store.ts";
+import type { ResultChunk, ResultRef, ResultStore } from "../../content/result-store.ts";
 
 /** A file while it is written: what is stored of it, and where it goes on. */
 export type ResultFile = {

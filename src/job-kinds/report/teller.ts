@@ -1,7 +1,7 @@
 import type { EventLog } from "../../event-log/event-log.ts";
 import { persistently } from "../../event-log/persistently.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
-import type { ReportRequest } from "./report.ts";
+import type { ReportRequest } from "./report-source.ts";
 import type { ResultFile } from "./result-file.ts";
 
 /** Tells the log how far a file has come: at most once for each piece. */

@@ -4,7 +4,7 @@ import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../../projections/logs/queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
-import type { ReportRequest } from "../../../src/job-kinds/report/report.ts";
+import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
 import { jobCreated, recipientFailed, recipientSent } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
 import { insertJobs, insertLogLines } from "../../support/report-rows.ts";

@@ -1,5 +1,5 @@
-import { decodeChunk, encodeChunk } from "../../../src/job-kinds/report/encode-chunk.ts";
-import type { ResultRef, ResultStore } from "../../../src/job-kinds/report/result-store.ts";
+import { decodeChunk, encodeChunk } from "../../../src/content/jetstream-result-store.ts";
+import type { ResultRef, ResultStore } from "../../../src/content/result-store.ts";
 
 /** Keeps files as long as the process lives. */
 export function createMemoryResultStore(maxBytes = 1_000_000): ResultStore {

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { eraseResult } from "../../../src/job-kinds/report/erase-result.ts";
-import type { ResultChunk, ResultRef, ResultStore } from "../../../src/job-kinds/report/result-store.ts";
-import { jobCreated, jobStarted } from "../../support/examples.ts";
-import { happen } from "../../support/happen.ts";
-import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
+import { eraseResult } from "../../src/content/erase-content.ts";
+import type { ResultChunk, ResultRef, ResultStore } from "../../src/content/result-store.ts";
+import { jobCreated, jobStarted } from "../support/examples.ts";
+import { happen } from "../support/happen.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 export const newResult = (tenant = "default"): ResultRef => ({ tenant, jobId: uuid(), run: 1 });
 

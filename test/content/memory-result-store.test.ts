@@ -1,4 +1,4 @@
-import { createMemoryResultStore } from "../../support/memory/memory-result-store.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { resultStoreContract } from "./result-store-contract.ts";
 
 describe("the store of results in memory", () => {

@@ -1,14 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Unavailable } from "../../../src/domain/unavailable.ts";
-import { createJetStreamResultStore } from "../../../src/job-kinds/report/jetstream-result-store.ts";
-import { type ResultStore, ResultStoreFull } from "../../../src/job-kinds/report/result-store.ts";
-import { eventually } from "../../support/eventually.ts";
-import { failureOf } from "../../support/failure-of.ts";
-import { type OpenedLog, openJetStreamLog } from "../../support/jetstream-log.ts";
-import { startNats, type TestNats } from "../../support/services.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { createJetStreamResultStore } from "../../src/content/jetstream-result-store.ts";
+import { type ResultStore, ResultStoreFull } from "../../src/content/result-store.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, newResult, resultStoreContract } from "./result-store-contract.ts";
 
 describe("the store of results in JetStream", () => {

@@ -1,14 +1,16 @@
 import { DiscardPolicy, headers, type JetStreamManager, RetentionPolicy, StorageType } from "nats";
-import { resultSubjectOf, streamFilter, streamName } from "../../event-log/subjects.ts";
-import { asking, type JetStreamConnection } from "../../nats/connection.ts";
-import { isOutOfRoom, isStreamMissing, isWrongSequence } from "../../nats/errors.ts";
-import { askJetStream, lastMessageOf, removeMessage } from "../../nats/jetstream-api.ts";
-import { decodeChunk, encodeChunk, overheadOfChunk } from "./encode-chunk.ts";
-import { type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
+import { resultSubjectOf, streamFilter, streamName } from "../event-log/subjects.ts";
+import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom, isStreamMissing, isWrongSequence } from "../nats/errors.ts";
+import { askJetStream, lastMessageOf, removeMessage } from "../nats/jetstream-api.ts";
+import { type ResultChunk, type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
 
 const answerTimeoutMs = 1500;
 /** What a message carries besides the piece: subject and headers. */
 const overheadBytes = 1024;
+/** What goes before the bytes of a piece, with room for the longest cursor. */
+const overheadOfChunk = 1024;
+const lineFeed = 0x0a;
 
 /**
  * One message a piece in the stream RESULTS, on a subject of its own, which must be empty when it is stored: so a
@@ -78,6 +80,16 @@ export function createJetStreamResultStore(
         if (found !== null) await removeMessage(connection, stream, found.sequence);
       }),
   };
+}
+
+/** A line of JSON that describes the piece, then its bytes. */
+export const encodeChunk = ({ bytes, ...description }: ResultChunk): Uint8Array =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(description)}\n`), bytes]);
+
+export function decodeChunk(stored: Uint8Array): ResultChunk {
+  const end = stored.indexOf(lineFeed);
+  const description: Omit<ResultChunk, "bytes"> = JSON.parse(Buffer.from(stored.subarray(0, end)).toString());
+  return { ...description, bytes: stored.subarray(end + 1) };
 }
 
 /** Each file once, of the subjects of its pieces: `….<job>.<run>.<index>`. */

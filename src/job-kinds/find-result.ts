@@ -1,14 +1,12 @@
-import { foldDecisions } from "../../commands/handle-command.ts";
-import type { JobState } from "../../domain/job/state.ts";
-import type { ResultEvent } from "../../domain/result/events.ts";
-import type { EventLog, JobRef, StoredEvent } from "../../event-log/event-log.ts";
-import type { ResultRef, ResultStore } from "./result-store.ts";
-
-/** A file that is whole, as the log tells of it. */
-export type StoredResult = Omit<ResultEvent["data"], "sha256"> & { readonly sha256: string };
+import { foldDecisions } from "../commands/handle-command.ts";
+import type { ResultRef, ResultStore } from "../content/result-store.ts";
+import type { JobState } from "../domain/job/state.ts";
+import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { findKind } from "./all-job-kinds.ts";
+import type { FileOfJob, StoredResult } from "./job-kind.ts";
 
 export type FoundResult =
-  | { readonly outcome: "found"; readonly result: StoredResult }
+  | { readonly outcome: "found"; readonly result: StoredResult; readonly file: FileOfJob }
   /** There is no such job, or one of a kind that makes no file. */
   | { readonly outcome: "no-job" | "no-result" }
   | { readonly outcome: "not-completed"; readonly currentStatus: Exclude<JobState["status"], "absent"> }
@@ -19,12 +17,13 @@ export type FoundResult =
 export async function findResult(log: EventLog, results: Pick<ResultStore, "get">, job: JobRef): Promise<FoundResult> {
   const { state } = foldDecisions(await log.readDecisions(job));
   if (state.status === "absent") return { outcome: "no-job" };
-  if (state.settings.type !== "report.export") return { outcome: "no-result" };
+  const describe = findKind(state.settings.type)?.file;
+  if (describe === undefined) return { outcome: "no-result" };
   if (state.status !== "completed") return { outcome: "not-completed", currentStatus: state.status };
   const result = wholeResult(await log.readHistory(job), state.run);
   // It is erased from its end: where the last piece is there, all of them are.
   const isThere = result !== null && (await results.get({ ...job, run: result.run }, result.chunks - 1)) !== null;
-  return isThere ? { outcome: "found", result } : { outcome: "erased" };
+  return isThere ? { outcome: "found", result, file: describe(result, job.jobId) } : { outcome: "erased" };
 }
 
 /** Told twice, it is the same file: what is stored is never changed. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parse } from "csv-parse/sync";
-import { toCsvRecord } from "../../../src/job-kinds/report/csv.ts";
+import { toCsvRecord } from "../../src/schemas/csv.ts";
 
 /** As another program reads it. */
 const read = (record: string): string[] => parse(record, { record_delimiter: "\r\n" })[0] ?? [];

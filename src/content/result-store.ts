@@ -1,4 +1,4 @@
-import type { JobRef } from "../../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
 
 /** The file that one run of a job makes. */
 export type ResultRef = JobRef & { readonly run: number };
