@@ -10,6 +10,9 @@ export type ContentAttachment = {
   readonly sha256: string;
 };
 
+/** An attachment of a job that is about to be stored. */
+export type AttachmentFile = ContentAttachment & { readonly bytes: Buffer };
+
 export type ContentRecipient = {
   /** Whoever is served: an address of mail, or the URL that a webhook goes to. */
   readonly email: string;

@@ -1,5 +1,5 @@
 import { handleCommand, newJob, readJob } from "../commands/handle-command.ts";
-import type { ContentStore } from "../content/content-store.ts";
+import type { AttachmentFile, ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
 import { eraseContent } from "../content/erase-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
@@ -7,7 +7,6 @@ import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
-import type { AttachmentFile } from "../job-kinds/email/attachments-of-request.ts";
 import { jobIdInsteadOf } from "./derived-job-id.ts";
 import type { JobDraft } from "./draft-job.ts";
 

@@ -1,10 +1,9 @@
-import type { ContentRecipient, JobContent } from "../content/content-store.ts";
+import type { AttachmentFile, ContentRecipient, JobContent } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
 import type { JobSettings } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
-import { type AttachmentFile, toContentAttachments } from "../job-kinds/email/attachments-of-request.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
@@ -18,7 +17,7 @@ export type JobDraft = {
   readonly attachments: readonly AttachmentFile[];
   readonly settings: JobSettings;
   /** What the content says. */
-  readonly mailing: JobContent;
+  readonly decoded: JobContent;
 };
 
 export type Wish = {
@@ -38,8 +37,8 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
   const requested = (request.recipients ?? []).map((recipient) => toRecipient(recipient, kind));
   const recipients = distinct(requested, kind);
   const attachments = kind.attachments?.(request) ?? [];
-  const mailing = toContent(request, kind, recipients, attachments);
-  const content = encodeContent(mailing);
+  const decoded = toContent(request, kind, recipients, attachments);
+  const content = encodeContent(decoded);
   const scheduledAt = instantOf(request.scheduledAt);
   const settings: JobSettings = {
     type: kind.type,
@@ -56,7 +55,7 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
     requeueOf: null,
     groupSha256: request.groupKey === undefined ? null : groupOf(job.tenant, request.groupKey),
   };
-  return { job, content, attachments, settings, mailing };
+  return { job, content, attachments, settings, decoded };
 }
 
 /** The key may name a person: the log holds its digest only. */
@@ -97,7 +96,7 @@ const toContent = (
     ...(request.groupKey === undefined ? {} : { groupKey: request.groupKey }),
     ...(request.webhookUrl === undefined ? {} : { webhookUrl: request.webhookUrl }),
     ...(template === undefined ? {} : { template }),
-    ...(attachments.length === 0 ? {} : { attachments: toContentAttachments(attachments) }),
+    ...(attachments.length === 0 ? {} : { attachments: attachments.map(({ bytes: _, ...named }) => named) }),
     ...(payload === undefined ? {} : { payload }),
   };
 };

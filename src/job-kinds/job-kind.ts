@@ -1,14 +1,18 @@
 import type { Static, TObject, TProperties } from "typebox";
 import type { Scope } from "../access/key-ring.ts";
-import type { JobContent } from "../content/content-store.ts";
+import type { AttachmentFile, ContentRecipient, ContentStore, JobContent } from "../content/content-store.ts";
+import type { JobSettings } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
+import type { JobRef } from "../event-log/event-log.ts";
 import type { Checked, Fault } from "../schemas/fault.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import type { RequestForm } from "../schemas/request-form.ts";
 import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { JobWork } from "../workers/job-work.ts";
-import type { AttachmentFile } from "./email/attachments-of-request.ts";
-import type { WorkPorts } from "./work-ports.ts";
+import type { MailPorts, MailSettings } from "./email/mail-work.ts";
+import type { ReportPorts } from "./report/report-work.ts";
+import type { DeliveryPorts } from "./webhook/delivery-work.ts";
 
 /** What the caller may ask for. */
 export type CallerRules = {
@@ -16,11 +20,11 @@ export type CallerRules = {
   readonly senders: readonly string[] | null;
   /** Private networks that may be called all the same. */
   readonly allowed: AllowedNetworks;
-  /** Where people outside reach the API; null where nobody said it. */
+  /** Where people outside reach the API; null where no setting says it. */
   readonly publicUrl: string | null;
 };
 
-/** What of a job's content is its kind's to say; the rest every job has. */
+/** The part of a job's content that its kind fills; the rest is the same for all kinds. */
 export type KindContent = Partial<
   Pick<
     JobContent,
@@ -28,7 +32,28 @@ export type KindContent = Partial<
   >
 >;
 
-/** A file that is whole, as the log tells of it. */
+/** A checked request that no job was made of yet. */
+export type Draft = {
+  readonly job: JobRef;
+  readonly settings: JobSettings;
+  readonly decoded: JobContent;
+  readonly attachments: readonly AttachmentFile[];
+};
+
+/** What a kind shows its messages with. */
+export type ShowPorts = { readonly contentStore: ContentStore; readonly mail: MailSettings };
+
+/** One recipient of a job, as its content names it. */
+export type SentTo = {
+  readonly job: JobRef;
+  readonly content: JobContent;
+  readonly index: number;
+  readonly recipient: ContentRecipient;
+};
+
+export type ShownMessage = { readonly mediaType: string; readonly bytes: Uint8Array };
+
+/** A file that is whole, as the log describes it. */
 export type StoredResult = Omit<ResultEvent["data"], "sha256"> & { readonly sha256: string };
 
 /** How a file that a job has made is answered. */
@@ -39,29 +64,43 @@ export type FileOfJob = {
   readonly scope: Scope | null;
 };
 
+/** What the kinds work with; each takes what it needs. `roles` makes them, so a new port is one line here and one there. */
+export type WorkPorts = {
+  readonly contentStore: ContentStore;
+  readonly mail: MailPorts;
+  readonly reports: Omit<ReportPorts, "contentStore">;
+  readonly webhooks: DeliveryPorts;
+};
+
 /**
  * A kind of job: its name, what a request for it says, and what is done. Everything else (storing, queueing, leases,
  * retries, cancelling, read models, answers) is the same for all kinds. Its name is written into the log: it stays for ever.
  */
 export type JobKind = RequestForm & {
-  /** What is wrong with a request that has the right shape, every fault at once. */
+  /** Finds what is wrong with a request that has the right shape, every fault at once. */
   readonly check?: (request: JobRequest, rules: CallerRules) => Checked<null>;
   readonly toContent: (request: JobRequest) => KindContent;
-  /** What goes with it, stored apart from the rest of the content. */
+  /** The attachments of a request, which are stored apart from the rest of the content. */
   readonly attachments?: (request: JobRequest) => readonly AttachmentFile[];
-  /** What is found wrong only when it is put together. */
+  /** Finds what is wrong only when the content is put together. */
   readonly checkContent?: (content: JobContent, request: JobRequest) => Promise<readonly Fault[]>;
-  /** Two texts that mean the same recipient give the same key; without it, those that are equal do. */
+  /** Two texts that mean the same recipient give the same key; without it, equal texts do. */
   readonly recipientKey?: (text: string) => string;
+  /** Shows what a job would do first, with nothing stored and nothing sent; absent for a kind that cannot show it. */
+  readonly dryRun?: (draft: Draft, ports: Pick<ShowPorts, "mail">, at: Instant) => Promise<object>;
+  /** Makes the message to one recipient again; returns a sentence that says why there is none. */
+  readonly messageTo?: (sent: SentTo, ports: ShowPorts, at: Instant) => Promise<ShownMessage | string>;
+  /** The words that one recipient got, where they are more than the content itself; null where none were sent. */
+  readonly wordsTo?: (content: JobContent, recipient: ContentRecipient) => object | null;
   /** The file that each of its jobs makes; absent for a kind whose jobs make none. An erasure erases it. */
   readonly file?: (result: StoredResult, jobId: string) => FileOfJob;
-  /** What its workers do; called once for each process that works. */
+  /** Creates what its workers do; called once for each process that works. */
   readonly createWork: (ports: WorkPorts) => JobWork;
 };
 
 export type RequestOf<Fields extends TProperties> = JobRequest & Static<TObject<Fields>>;
 
-/** A kind whose functions are told of its own fields by their type. */
+/** A kind whose functions know its own fields by their type. */
 type Typed<Fields extends TProperties> = Omit<
   JobKind,
   "fields" | "check" | "toContent" | "attachments" | "checkContent"

@@ -4,8 +4,8 @@ import { logReport } from "../../projections/logs/report.ts";
 import { createReportSource } from "../../projections/report-source.ts";
 import { createJetStreamResultStore } from "../content/jetstream-result-store.ts";
 import type { ResultStore } from "../content/result-store.ts";
+import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import { createEventSource } from "../job-kinds/report/event-source.ts";
-import type { WorkPorts } from "../job-kinds/work-ports.ts";
 import type { Parts } from "./parts.ts";
 
 export const resultsOf = ({ config, connection }: Pick<Parts, "config" | "connection">): ResultStore =>

@@ -8,7 +8,7 @@ import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import { toJobAnswer } from "../http/answers/job.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
-import type { WorkPorts } from "../job-kinds/work-ports.ts";
+import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Patience } from "../nats/patience.ts";

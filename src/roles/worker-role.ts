@@ -6,7 +6,7 @@ import { suffixOfKind } from "../event-log/subjects.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
 import type { WorkersView } from "../health/health-probes.ts";
 import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
-import type { WorkPorts } from "../job-kinds/work-ports.ts";
+import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createPace } from "../mail/pace.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";

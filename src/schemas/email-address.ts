@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { Type } from "typebox";
 
 const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
@@ -11,6 +12,8 @@ const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 /** Control, format, private and unassigned characters, halves of surrogate pairs, and every kind of space. */
 const invisible = /[\p{C}\p{Z}]/u;
 const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+export const address = Type.String({ format: "email", description: "an e-mail address such as ada@example.com" });
 
 /**
  * An address that a mail server can be asked to deliver to, in time linear to its length: a local part without

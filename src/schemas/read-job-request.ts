@@ -19,6 +19,7 @@ export function createRequestReader(
   const finders = new Map(forms.map((form) => [form.type, faultFinder(form)]));
   const fields = new Map(forms.map((form) => [form.type, new Set(Object.keys(fieldsOf(form)))]));
   const allFields = new Set([...fields.values()].flatMap((names) => [...names]));
+  const trimmed = ["name", ...forms.flatMap(({ trimmed: own = [] }) => own)];
   // Of a kind that is not known, nobody can say what else it takes.
   const checkJobFields = checkRequest(Type.Object(jobFields, { description: "an object" }));
   const expectedType = `expected one of ${forms.map(({ type }) => type).join(", ")}`;
@@ -44,16 +45,16 @@ export function createRequestReader(
 
   return (body) => {
     if (!isObject(body)) return failed([faultAt("", `is ${shown(body)}; expected an object`)]);
-    const normal = normalised(body);
+    const normal = normalised(body, trimmed);
     const faults = faultsOf(normal);
     // What its form has let through is what the form describes.
     return faults.length === 0 ? passed({ ...normal, type: normal["type"] ?? usual } as JobRequest) : failed(faults);
   };
 }
 
-function normalised(body: Body): Body {
+function normalised(body: Body, trimmed: readonly string[]): Body {
   const changed: Record<string, unknown> = { ...body };
-  for (const field of ["subject", "name"]) {
+  for (const field of trimmed) {
     const value = body[field];
     // A line break at the end is no harmless space but the beginning of a header: it stays, and is refused.
     if (typeof value === "string" && !/\p{Cc}/u.test(value)) changed[field] = value.trim();

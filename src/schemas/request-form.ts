@@ -22,7 +22,10 @@ export type RequestForm = {
   readonly fields: TProperties;
   /** Null for a kind that has no recipients. */
   readonly recipients: RecipientForm | null;
-  readonly hasDryRun?: boolean;
+  /** Fields whose texts lose the spaces around them before they are checked. */
+  readonly trimmed?: readonly string[];
+  /** Present where a request may ask for a dry run. */
+  readonly dryRun?: unknown;
   /** What is wrong with fields that are each right; looked for whatever else is wrong. */
   readonly contradictions?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
 };
@@ -39,10 +42,10 @@ export const someRecipients = {
 };
 
 /** The fields that a request of this kind may have. */
-export const fieldsOf = ({ fields, recipients, hasDryRun }: RequestForm): TProperties => ({
+export const fieldsOf = ({ fields, recipients, dryRun }: RequestForm): TProperties => ({
   ...jobFields,
   ...fields,
-  ...(hasDryRun ? dryRunField : {}),
+  ...(dryRun === undefined ? {} : dryRunField),
   // They are checked one by one: it can end after enough faults, and a union has no fault that people understand.
   ...(recipients === null ? {} : { recipients: Type.Array(Type.Unknown(), someRecipients) }),
 });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
-import { address } from "./mail-request.ts";
+import { address } from "./email-address.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 
 export const suppressionReasons = [

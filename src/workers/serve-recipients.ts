@@ -19,6 +19,15 @@ export type Served = {
   readonly onceRecorded?: () => Promise<void>;
 };
 
+/** Of a recipient that was erased before the job was run again: whom to serve is not known any more. */
+export const servedErased: Served = {
+  messageId: "",
+  outcome: {
+    kind: "failed",
+    error: { code: "recipient-erased", message: "This recipient was erased.", replyCode: null, statusCode: null },
+  },
+};
+
 /** No recipient holds back the others for longer than this. */
 const longestRetryAfterMs = 3_600_000;
 

@@ -10,7 +10,7 @@ import { readIdempotencyKey } from "../../intake/idempotency-key.ts";
 import { jobCreation } from "../../intake/job-creation.ts";
 import type { Refusal } from "../../intake/refusal.ts";
 import { refuseDraft } from "../../intake/refuse-draft.ts";
-import { dryRun } from "../../job-kinds/email/dry-run.ts";
+import { kindOf } from "../../job-kinds/all-job-kinds.ts";
 import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
@@ -72,7 +72,8 @@ export const createJobRoute = ({
       const draft = draftJob({ job, isRepeatable, body, request: request.value, maxAttempts, at });
       const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
       if (refusal !== null) return refuseCreation(refusal, at);
-      if (request.value.dryRun) return json(await dryRun(draft, mail, at));
+      const { dryRun } = kindOf(draft.settings.type);
+      if (request.value.dryRun && dryRun !== undefined) return json(await dryRun(draft, { mail }, at));
       const order = { limits, cause: toCause(context), at };
       const creation = await createJob(asked.inTime({ log, room, quota, contentStore }), draft, order);
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);

@@ -1,12 +1,5 @@
-import type { JobContent } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
-import { loadAttachments } from "../../content/load-attachments.ts";
-import { addressOf } from "../../domain/recipients/address.ts";
-import type { JobRef } from "../../event-log/event-log.ts";
-import { composeLetter } from "../../mail/compose-letter.ts";
-import { messageIdOf } from "../../mail/mailer.ts";
-import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
-import { PartFault, readLetters } from "../../templates/letters.ts";
+import { findKind } from "../../job-kinds/all-job-kinds.ts";
 import { type Answer, jobNotFound, refuse } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
@@ -14,12 +7,7 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "mail" | "now">;
 
-const mailType = "message/rfc822";
-
-/**
- * GET /jobs/:jobId/recipients/:recipient/mail: the mail to one recipient, made again from what is stored, to look at.
- * It is not signed, and its link to unsubscribe unsubscribes nobody: whoever looks at it is not its recipient.
- */
+/** GET /jobs/:jobId/recipients/:recipient/mail: the mail to one recipient, made again by its kind, to look at. */
 export const recipientMailRoute = (dependencies: Dependencies) =>
   route({
     method: "GET",
@@ -31,45 +19,27 @@ export const recipientMailRoute = (dependencies: Dependencies) =>
       needs: ["log"],
       problems: ["job-not-found", "mail-not-found"],
     },
-    offers: [mailType],
+    offers: ["message/rfc822"],
     handle: async ({ context, part }) => {
-      const { log, contentStore } = dependencies;
+      const { log, contentStore, mail, now } = dependencies;
       const job = toJobRef(context, part("jobId"));
-      if (job === null || (await log.lastDecision(job)) === 0) return jobNotFound();
+      const [first] = job === null ? [] : await log.readDecisions(job);
+      if (job === null || first === undefined) return jobNotFound();
       const stored = await contentStore.get(job);
       if (stored === null) return mailNotFound("What this job sent has been erased.");
-      const index = part("recipient");
+      const messageTo = first.event.type === "JobCreated" ? findKind(first.event.data.type)?.messageTo : undefined;
+      if (messageTo === undefined) return mailNotFound("This job sends no mail.");
+      const content = decodeContent(stored);
       // Past nine digits there is no recipient, and a number would not hold them all.
-      const recipient = /^\d{1,9}$/.test(index) ? Number(index) : -1;
-      return await mailTo(dependencies, job, decodeContent(stored), recipient);
+      const index = /^\d{1,9}$/.test(part("recipient")) ? Number(part("recipient")) : -1;
+      const recipient = content.recipients[index];
+      if (recipient === undefined) return mailNotFound(`The job has recipients 0 to ${content.recipients.length - 1}.`);
+      if (recipient === null) return mailNotFound("This recipient has been erased.");
+      const message = await messageTo({ job, content, index, recipient }, { contentStore, mail }, now());
+      if (typeof message === "string") return mailNotFound(message);
+      const { mediaType: type, bytes: body } = message;
+      return { status: 200, type, headers: { "Cache-Control": "no-store" }, body };
     },
   });
-
-async function mailTo(
-  { contentStore, mail: { mailFrom, publicUrl }, now }: Omit<Dependencies, "log">,
-  job: JobRef,
-  content: JobContent,
-  recipient: number,
-): Promise<Answer> {
-  if (content.subject === null) return mailNotFound("This job sends no mail.");
-  const one = content.recipients[recipient];
-  if (one === undefined) return mailNotFound(`The job has recipients 0 to ${content.recipients.length - 1}.`);
-  if (one === null) return mailNotFound("This recipient has been erased.");
-  const attachments = await loadAttachments(contentStore, job, content.attachments);
-  if (attachments === null) return mailNotFound("An attachment of this mail is not there any more.");
-  try {
-    const link = content.unsubscribe ? unsubscribeUrl(publicUrl ?? "https://example.invalid", "example") : null;
-    const { letter, personalFor } = readLetters(content, mailFrom, attachments);
-    const personal = personalFor(one, link);
-    const messageId = messageIdOf(job.tenant, job.jobId, recipient, addressOf(letter.from));
-    const { messageOf } = await composeLetter(letter, null);
-    const mail = { letter, to: one.email, messageId, personal, unsubscribeUrl: link };
-    const body = Buffer.concat(await messageOf(mail, new Date(now())));
-    return { status: 200, type: mailType, headers: { "Cache-Control": "no-store" }, body };
-  } catch (failure) {
-    if (failure instanceof PartFault) return mailNotFound(`Its ${failure.part} cannot be filled in: no mail was made.`);
-    throw failure;
-  }
-}
 
 const mailNotFound = (detail: string): Answer => refuse("mail-not-found", detail);

@@ -19,7 +19,7 @@ import type { StoredThings } from "../../erasure/stored-things.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
-import type { MailSettings } from "../../job-kinds/email/dry-run.ts";
+import type { ShowPorts } from "../../job-kinds/job-kind.ts";
 import type { Live } from "../../live/live.ts";
 import type { SealKey } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
@@ -73,7 +73,7 @@ export type RouteDependencies = {
   readonly readPosition: Pick<ReadPositions, "waitFor">;
   readonly ownWrites: OwnWrites;
   readonly logger: Logger;
-  readonly mail: MailSettings;
+  readonly mail: ShowPorts["mail"];
   /** Attempts of a job that does not say how many. */
   readonly maxAttempts: number;
   readonly now: () => Instant;

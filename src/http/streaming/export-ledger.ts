@@ -3,7 +3,7 @@ import type { ContentStore, JobContent } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
-import { readLetters } from "../../templates/letters.ts";
+import { findKind } from "../../job-kinds/all-job-kinds.ts";
 
 type LedgerEntry = LedgerPage["entries"][number];
 
@@ -59,15 +59,8 @@ function contentFor(entry: LedgerEntry, content: JobContent | null) {
   return { variables, content: shared, mail: mailFor(entry, content) };
 }
 
-/** Null for what is no mail, and where its template cannot be filled in: such a mail was not sent. */
-function mailFor({ type, recipient }: LedgerEntry, content: JobContent) {
+/** Null for what is no mail, and where none was sent. */
+function mailFor({ type, recipient }: LedgerEntry, content: JobContent): object | null {
   const itsRecipient = content.recipients[recipient];
-  if (type !== "email.send" || !itsRecipient) return null;
-  try {
-    const { letter, personalFor } = readLetters(content, "");
-    const { subject, html, text } = personalFor(itsRecipient) ?? letter;
-    return { subject, html, text };
-  } catch {
-    return null;
-  }
+  return (itsRecipient && findKind(type)?.wordsTo?.(content, itsRecipient)) ?? null;
 }

@@ -1,20 +1,17 @@
 import { failed, faultAt, faultsIn, passed } from "../../schemas/fault.ts";
-import { mailFields, mailRecipient } from "../../schemas/mail-request.ts";
 import { hasTemplate } from "../../templates/template.ts";
 import { jobKind } from "../job-kind.ts";
-import { attachmentsOf } from "./attachments-of-request.ts";
-import { checkSender } from "./check-sender.ts";
-import { checkUnsubscribe } from "./check-unsubscribe.ts";
 import { letterFaults } from "./letter-faults.ts";
+import { attachmentsOf, checkSender, checkUnsubscribe, mailFields, mailRecipient, splitBody } from "./mail-request.ts";
 import { createMailWork } from "./mail-work.ts";
-import { splitBody } from "./split-body.ts";
+import { showFirstMail, showMail, wordsOfMail } from "./show-mail.ts";
 
-/** A mailing: a mail to each recipient, filled in with what is said of that recipient. */
+/** A mailing: a mail to each recipient, filled in with that recipient's variables. */
 export const emailSend = jobKind({
   type: "email.send",
   fields: mailFields,
+  trimmed: ["subject"],
   recipients: mailRecipient,
-  hasDryRun: true,
   contradictions: (body) =>
     "html" in body && "text" in body
       ? [faultAt("/text", "is given beside html; expected one of them, as body is the other part")]
@@ -39,5 +36,8 @@ export const emailSend = jobKind({
   },
   attachments: ({ attachments = [] }) => attachmentsOf(attachments),
   checkContent: letterFaults,
+  dryRun: showFirstMail,
+  messageTo: showMail,
+  wordsTo: wordsOfMail,
   createWork: ({ contentStore, mail }) => createMailWork({ contentStore, ...mail }),
 });

@@ -1,38 +1,48 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { ContentStore } from "../../content/content-store.ts";
+import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { BrokenMailer } from "../../mail/breaker.ts";
 import { createCaution } from "../../mail/caution.ts";
+import type { DkimSettings } from "../../mail/dkim.ts";
+import type { Mailer } from "../../mail/mailer.ts";
 import type { Pace } from "../../mail/pace.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
+import { PartFault } from "../../templates/letters.ts";
+import type { Bookkeeper } from "../../workers/bookkeeper.ts";
 import type { Gate, JobWork, WorkerView } from "../../workers/job-work.ts";
-import { createConnectionShares } from "./connection-shares.ts";
-import { sendMailing } from "./serve-mailing.ts";
+import type { Lease } from "../../workers/lease.ts";
+import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
+import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
+import { type ConnectionShare, createConnectionShares } from "./connection-shares.ts";
+import { loadMailing, type Mailing, mailTo } from "./mailing.ts";
 
 /**
- * While the mail server is away, and fewer turns than this wait, they are tried by their schedule, one after the other,
- * as mails are that a breaker counts: a lone job comes to an end that somebody hears of. A crowd waits untouched.
+ * While the mail server is away and fewer turns than this wait, they are tried by their schedule, one after the other,
+ * with mails that the breaker counts: a lone job comes to an end that its owner hears of. More turns wait untouched.
  */
 const mostWaitingToTry = 5;
 
-export type MailWorkDependencies = {
-  readonly contentStore: ContentStore;
+/** What mailings are sent with. */
+export type MailPorts = {
   readonly mailer: BrokenMailer;
+  /** Keeps to the rate that the mail server allows. */
   readonly pace: Pace;
   readonly mailFrom: string;
+  /** Above 0 the mails of one job go one after the other, with this much time between two. */
   readonly batchDelayMs: number;
+  /** Knows the addresses that are never mailed. */
   readonly suppressions: SuppressionGuard;
+  /** Where people outside reach the service; null where mails can have no links to it. */
   readonly publicUrl: string | null;
 };
 
-/** Mailings, which are left waiting while the mail server is away. */
-export function createMailWork({
-  contentStore,
-  mailer,
-  pace,
-  mailFrom,
-  batchDelayMs,
-  suppressions,
-  publicUrl,
-}: MailWorkDependencies): JobWork {
+/** What shows a mail without sending it. */
+export type MailSettings = Pick<MailPorts, "mailFrom" | "publicUrl"> & { readonly dkim: DkimSettings | null };
+
+export type MailWorkDependencies = MailPorts & { readonly contentStore: ContentStore };
+
+/** Sends mailings, and leaves them waiting while the mail server is away. */
+export function createMailWork({ mailer, ...others }: MailWorkDependencies): JobWork {
   let changed: () => void = () => {};
   const shares = createConnectionShares(mailer.connections);
   const caution = createCaution(mailer, () => changed());
@@ -65,23 +75,79 @@ export function createMailWork({
     gate: createGate,
     breaker: mailer.state,
     work: async (held, lease, books, { stopping }) => {
-      // What is claimed for one beyond its share would only wait for the connections of another.
+      // What one job claims beyond its share would only wait for the connections of another.
       const share = shares.join();
       try {
-        return await sendMailing(held, lease, books, {
-          contentStore,
-          mailer: caution.mailer,
-          pace,
-          mailFrom,
-          batchDelayMs,
-          suppressions,
-          publicUrl,
-          share,
-          stopping,
-        });
+        return await sendMailing(held, lease, books, { ...others, mailer: caution.mailer, share, stopping });
       } finally {
         share.leave();
       }
     },
   };
+}
+
+type MailingDependencies = Omit<MailWorkDependencies, "mailer"> & {
+  readonly mailer: Mailer;
+  /** Of the connections to the mail server, which jobs have in common. */
+  readonly share: Pick<ConnectionShare, "window" | "using">;
+  /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
+  readonly stopping: AbortSignal;
+};
+
+/** One attempt of a mailing. */
+async function sendMailing(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  dependencies: MailingDependencies,
+): Promise<AttemptEnd> {
+  const { batchDelayMs, share, suppressions, pace, stopping } = dependencies;
+  const [mailing, isStillHeld] = await Promise.all([loadMailing(held, dependencies), lease.confirm()]);
+  if (!isStillHeld) return { kind: "lease-lost" };
+  if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
+  return await serveRecipients(held, lease, books, {
+    window: () => (batchDelayMs > 0 ? 1 : share.window()),
+    using: share.using,
+    claimsAtOnce: batchDelayMs > 0 ? 1 : dependencies.mailer.connections,
+    serve: (recipient) => send(held, mailing, recipient, dependencies),
+    whyNot: async (recipient) => {
+      const one = mailing.content.recipients[recipient];
+      return one ? await suppressions.reasonFor(held.job.tenant, one.email) : null;
+    },
+    before: pace,
+    after: async (hurry) => {
+      if (batchDelayMs > 0) await pause(batchDelayMs, undefined, { signal: hurry }).catch(() => {});
+    },
+    stopping,
+  });
+}
+
+async function send(
+  held: HeldTurn,
+  { content, letters, unsubscribeUrlOf }: Mailing,
+  index: number,
+  { mailer, suppressions }: Pick<MailingDependencies, "mailer" | "suppressions">,
+): Promise<Served> {
+  const recipient = content.recipients[index];
+  if (recipient === null) return servedErased;
+  if (recipient === undefined) throw new Error(`The content of the job has no recipient ${index}`);
+  try {
+    const unsubscribeUrl = unsubscribeUrlOf?.(index, recipient.email) ?? null;
+    const mail = mailTo(letters, { job: held.job, index, recipient, unsubscribeUrl });
+    const outcome = await mailer.send(mail);
+    const { messageId } = mail;
+    if (outcome.kind !== "failed") return { messageId, outcome };
+    return { messageId, outcome, onceRecorded: () => suppressions.refused(held, mail.to, outcome.error) };
+  } catch (failure) {
+    if (!(failure instanceof PartFault)) throw failure;
+    return templateFailed(failure);
+  }
+}
+
+/** Another attempt would fail again. The message does not quote Liquid, whose own words could quote the variables. */
+function templateFailed({ part, fault }: PartFault): Served {
+  const where = fault.place === null ? "" : ` at line ${fault.place.line}, column ${fault.place.column}`;
+  const message = `The variables of this recipient cannot fill in the ${part}${where}.`;
+  const error = { code: "template-failed", message, replyCode: null, statusCode: null };
+  return { messageId: "", outcome: { kind: "failed", error } };
 }

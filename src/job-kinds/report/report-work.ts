@@ -1,4 +1,5 @@
 import type { ContentStore } from "../../content/content-store.ts";
+import { loadContent } from "../../content/load-content.ts";
 import { type ResultStore, ResultStoreFull } from "../../content/result-store.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { progressOf } from "../../domain/job/job-view.ts";
@@ -7,7 +8,6 @@ import { type EventLog, UndecodableEvent } from "../../event-log/event-log.ts";
 import { persistently } from "../../event-log/persistently.ts";
 import type { JobWork } from "../../workers/job-work.ts";
 import type { Lease } from "../../workers/lease.ts";
-import { loadContent } from "../../workers/load-content.ts";
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
 import { chunkLines, RowTooLarge } from "./chunk-lines.ts";
 import { linesOf } from "./report-lines.ts";

@@ -1,13 +1,12 @@
 import type { ContentStore, JobContent } from "../../content/content-store.ts";
+import { loadContent } from "../../content/load-content.ts";
 import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { Breakers } from "../../signed-post/breakers.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
 import { deliverUnlessDown, deliveryIdOf, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
-import { servedErased } from "../../workers/erased-recipient.ts";
 import type { JobWork } from "../../workers/job-work.ts";
-import { loadContent } from "../../workers/load-content.ts";
-import { type Served, serveRecipients } from "../../workers/serve-recipients.ts";
+import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 
 /** Of one job: receivers are strangers to each other, so these may all be slow ones. */
@@ -16,13 +15,15 @@ const connections = 10;
 /** Stands in an id where a webhook that tells of a job's end has the event that it tells of. */
 const ofRecipient = "recipient";
 
-export type DeliveryDependencies = {
-  readonly contentStore: Pick<ContentStore, "get">;
+/** What jobs that call receivers work with. */
+export type DeliveryPorts = {
   readonly post: SafePost;
   /** By host: one that hangs costs the URLs behind it no ten seconds each. */
   readonly breakers: Breakers;
   readonly secrets: { readonly of: (tenant: string) => Promise<readonly WebhookSecret[]> };
 };
+
+type DeliveryDependencies = DeliveryPorts & { readonly contentStore: Pick<ContentStore, "get"> };
 
 /** One message to many URLs, each a signed POST. */
 export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: DeliveryDependencies): JobWork => ({
@@ -49,7 +50,7 @@ async function deliver(
   content: JobContent,
   recipient: number,
   secrets: readonly WebhookSecret[],
-  { post, breakers }: Pick<DeliveryDependencies, "post" | "breakers">,
+  { post, breakers }: Pick<DeliveryPorts, "post" | "breakers">,
 ): Promise<Served> {
   if (content.recipients[recipient] === null) return servedErased;
   const url = content.recipients[recipient]?.email;
@@ -70,7 +71,7 @@ function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string 
 
 /** The same on every attempt. What is said of the recipient stands over what is said to all. */
 function payloadFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, recipient: number): Payload {
-  if (payload === undefined) throw new Error("A job of webhook.deliver has no payload.");
+  if (payload === undefined) throw new Error("A job that calls webhooks has no payload.");
   const { event, data } = payload as { readonly event: string; readonly data: object };
   return { type: event, timestamp: createdAt, data: { ...data, ...recipients[recipient]?.variables } };
 }

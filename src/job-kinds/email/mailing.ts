@@ -1,14 +1,15 @@
-import type { ContentStore, JobContent } from "../../content/content-store.ts";
-import { loadAttachments } from "../../content/load-attachments.ts";
+import type { ContentRecipient, ContentStore, JobContent } from "../../content/content-store.ts";
+import { loadAttachments, loadContent } from "../../content/load-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
+import { type Mail, messageIdOf } from "../../mail/mailer.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { type Letters, PartFault, readLetters } from "../../templates/letters.ts";
-import { loadContent } from "../../workers/load-content.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 
-/** What is sent and to whom, ready to be sent. */
+/** The content of a mailing, ready to be sent. */
 export type Mailing = {
   readonly content: JobContent;
   readonly letters: Letters;
@@ -23,7 +24,7 @@ type Sources = {
   readonly publicUrl: string | null;
 };
 
-/** Read once for each attempt; an error where what the job was created with is not there any more. */
+/** Reads the mailing once for each attempt; returns an error where what the job was created with is gone or changed. */
 export async function loadMailing(
   held: HeldTurn,
   { contentStore, mailFrom, suppressions, publicUrl }: Sources,
@@ -50,4 +51,17 @@ export async function loadMailing(
 async function urlsOf(job: JobRef, suppressions: Sources["suppressions"], publicUrl: string) {
   const links = await suppressions.links();
   return (recipient: number, email: string): string => unsubscribeUrl(publicUrl, links.tokenFor(job, recipient, email));
+}
+
+export type Addressee = {
+  readonly job: JobRef;
+  readonly index: number;
+  readonly recipient: ContentRecipient;
+  readonly unsubscribeUrl: string | null;
+};
+
+/** The mail to one recipient. Throws a PartFault where the variables do not fill in its templates. */
+export function mailTo({ letter, personalFor }: Letters, { job, index, recipient, unsubscribeUrl }: Addressee): Mail {
+  const messageId = messageIdOf(job.tenant, job.jobId, index, addressOf(letter.from));
+  return { letter, to: recipient.email, messageId, personal: personalFor(recipient, unsubscribeUrl), unsubscribeUrl };
 }

@@ -1,0 +1,136 @@
+import { type Static, Type } from "typebox";
+import { isSenderAllowed } from "../../access/caller-limits.ts";
+import type { AttachmentFile } from "../../content/content-store.ts";
+import { digestOf } from "../../content/encode-content.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
+import { address } from "../../schemas/email-address.ts";
+import { type Checked, type Fault, failed, faultAt, passed, shown } from "../../schemas/fault.ts";
+import { closed, singleLine } from "../../schemas/request-schema.ts";
+import { variables } from "../../schemas/variables.ts";
+
+const maxAttachments = 10;
+
+const attachment = Type.Object(
+  {
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      format: "file-name",
+      description: "a file name of 1 to 200 characters, without a path and without control characters",
+    }),
+    contentType: Type.String({
+      maxLength: 100,
+      format: "media-type",
+      description: "a media type such as application/pdf, none of multipart/* and message/*",
+    }),
+    content: Type.String({ format: "base64", description: "the bytes of the file in base64" }),
+    contentId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        format: "content-id",
+        description: '1 to 100 characters of an address or a word, as in <img src="cid:…">',
+      }),
+    ),
+  },
+  closed,
+);
+
+const mailbox = Type.String({ format: "mailbox", description: "an address, or a name and an address in <…>" });
+const part = Type.String({ minLength: 1, description: "a non-empty string" });
+
+/** The fields that only a request for a mailing has. */
+export const mailFields = {
+  subject: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: singleLine,
+    description: "1 to 200 characters after trimming, without control characters",
+  }),
+  body: part,
+  html: Type.Optional(part),
+  text: Type.Optional(part),
+  from: Type.Optional(mailbox),
+  replyTo: Type.Optional(mailbox),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: "object",
+      maxProperties: 20,
+      propertyNames: { type: "string", format: "mail-header", description: "a mail header the service does not set" },
+      additionalProperties: Type.String({
+        maxLength: 998,
+        pattern: singleLine,
+        description: "at most 998 characters, without control characters",
+      }),
+      description: "at most 20 mail headers, each a name and a string",
+    }),
+  ),
+  attachments: Type.Optional(
+    Type.Array(attachment, {
+      maxItems: maxAttachments,
+      description: `an array of at most ${maxAttachments} attachments`,
+    }),
+  ),
+  unsubscribe: Type.Optional(Type.Boolean({ description: "true or false" })),
+};
+
+/** The recipients of a mailing. */
+export const mailRecipient = {
+  key: "email",
+  text: address,
+  object: Type.Object({ email: address, variables: Type.Optional(variables) }, closed),
+  expected: "an address, or an object with one as email",
+} as const;
+
+/**
+ * Checks that the tenant may send with the sender that the request names; a request without one uses the sender of the
+ * service. `senders` is null where any sender may be named.
+ */
+export function checkSender(from: string | undefined, senders: readonly string[] | null): Checked<null> {
+  if (from === undefined || senders === null || isSenderAllowed(addressOf(from), senders)) return passed(null);
+  const message = `from is ${shown(from)}; expected one of this tenant's senders: ${senders.join(", ")}`;
+  return failed([{ pointer: "/from", message }]);
+}
+
+type Links = { readonly unsubscribe?: boolean; readonly headers?: Readonly<Record<string, string>> };
+
+const headersOfLinks: readonly string[] = ["list-unsubscribe", "list-unsubscribe-post"];
+
+/** Checks that a mail can have its own link to unsubscribe, where the request asks for such links. */
+export function checkUnsubscribe({ unsubscribe, headers = {} }: Links, publicUrl: string | null): Checked<null> {
+  if (!unsubscribe) return passed(null);
+  const faults: Fault[] = Object.keys(headers)
+    .filter((name) => headersOfLinks.includes(name.toLowerCase()))
+    .map((name) => faultAt(`/headers/${name}`, "is given beside unsubscribe; expected one of them"));
+  if (publicUrl === null) {
+    const setting = "expected the setting PUBLIC_URL, which says where people reach this service";
+    faults.push(faultAt("/unsubscribe", `is true, and there is no address for the links; ${setting}`));
+  }
+  return faults.length === 0 ? passed(null) : failed(faults);
+}
+
+/** The elements that mails are made of. */
+const elements =
+  "a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|li|link|" +
+  "main|meta|ol|p|pre|s|section|small|span|strike|strong|style|sub|sup|table|tbody|td|tfoot|th|thead|title|tr|tt|u|ul";
+
+const tag = new RegExp(`<(?:!doctype\\s+html|/?(?:${elements})(?=[\\s/>]))`, "i");
+
+/**
+ * Decides which part of a mail `body` is. With `text` given it is the HTML, with `html` given the plain text. Alone it is
+ * HTML if there is a doctype or the tag of an element in it: `<p>` makes it HTML, `a < b` and `<ada@example.com>` do not.
+ */
+export function splitBody(mail: { readonly body: string; readonly html?: string; readonly text?: string }): {
+  readonly html: string | null;
+  readonly text: string | null;
+} {
+  if (mail.text !== undefined) return { html: mail.body, text: mail.text };
+  if (mail.html !== undefined) return { html: mail.html, text: mail.body };
+  return tag.test(mail.body) ? { html: mail.body, text: null } : { html: null, text: mail.body };
+}
+
+export const attachmentsOf = (attachments: readonly Static<typeof attachment>[]): readonly AttachmentFile[] =>
+  attachments.map(({ filename, contentType, contentId = null, content }) => {
+    const bytes = Buffer.from(content, "base64");
+    return { filename, contentType, contentId, size: bytes.length, sha256: digestOf(bytes), bytes };
+  });

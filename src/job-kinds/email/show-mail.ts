@@ -1,0 +1,101 @@
+import type { ContentRecipient, JobContent } from "../../content/content-store.ts";
+import { loadAttachments } from "../../content/load-content.ts";
+import { composeLetter } from "../../mail/compose-letter.ts";
+import type { DkimSettings } from "../../mail/dkim.ts";
+import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
+import { PartFault, readLetters } from "../../templates/letters.ts";
+import type { Draft, SentTo, ShownMessage, ShowPorts } from "../job-kind.ts";
+import { type Addressee, mailTo } from "./mailing.ts";
+
+/** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
+export async function showFirstMail(
+  { job, settings, decoded: content, attachments }: Draft,
+  { mail: { mailFrom, dkim, publicUrl } }: Pick<ShowPorts, "mail">,
+  at: string,
+): Promise<object> {
+  const [recipient] = content.recipients;
+  if (!recipient) throw new Error("A mailing without recipients came past its check.");
+  const letters = readLetters(content, mailFrom, attachments);
+  // The link unsubscribes no address: the person who tries out the mailing has mailed no one yet.
+  const link = content.unsubscribe && publicUrl !== null ? unsubscribeUrl(publicUrl, "example") : null;
+  const { bytes, parts } = await compose(letters, { job, index: 0, recipient, unsubscribeUrl: link }, dkim, at);
+  const { from, replyTo, headers } = letters.letter;
+  const { subject, html, text } = parts;
+  const raw = bytes.toString();
+  return {
+    dryRun: true,
+    recipients: settings.total,
+    duplicates: settings.duplicates,
+    mail: {
+      from,
+      to: recipient.email,
+      replyTo,
+      subject,
+      html,
+      text,
+      headers,
+      attachments: content.attachments ?? [],
+      size: Buffer.byteLength(raw),
+      raw,
+    },
+    warnings: warningsOf(html, text),
+  };
+}
+
+/** Gmail shows no more of a mail's HTML than this. */
+const shownByGmail = 102 * 1024;
+
+function warningsOf(html: string | null, text: string | null) {
+  const warnings: { readonly code: string; readonly message: string }[] = [];
+  if (html !== null && Buffer.byteLength(html) > shownByGmail) {
+    warnings.push({ code: "long-html", message: "The HTML is longer than 102 kB: Gmail cuts off the rest." });
+  }
+  if (html !== null && text === null) {
+    warnings.push({ code: "no-text-part", message: "The HTML is too long for a text part to be made of it." });
+  }
+  return warnings;
+}
+
+/**
+ * The mail to one recipient, made again from what is stored. It is not signed, and its link to unsubscribe unsubscribes
+ * no address: the reader of this mail is not its recipient.
+ */
+export async function showMail(
+  { job, content, index, recipient }: SentTo,
+  { contentStore, mail: { mailFrom, publicUrl } }: ShowPorts,
+  at: string,
+): Promise<ShownMessage | string> {
+  const attachments = await loadAttachments(contentStore, job, content.attachments);
+  if (attachments === null) return "An attachment of this mail is not there any more.";
+  const link = content.unsubscribe ? unsubscribeUrl(publicUrl ?? "https://example.invalid", "example") : null;
+  try {
+    const letters = readLetters(content, mailFrom, attachments);
+    const { bytes } = await compose(letters, { job, index, recipient, unsubscribeUrl: link }, null, at);
+    return { mediaType: "message/rfc822", bytes };
+  } catch (failure) {
+    if (failure instanceof PartFault) return `Its ${failure.part} cannot be filled in: no mail was made.`;
+    throw failure;
+  }
+}
+
+async function compose(
+  letters: ReturnType<typeof readLetters>,
+  addressee: Addressee,
+  dkim: DkimSettings | null,
+  at: string,
+) {
+  const mail = mailTo(letters, addressee);
+  const { messageOf } = await composeLetter(letters.letter, dkim);
+  return { bytes: Buffer.concat(await messageOf(mail, new Date(at))), parts: mail.personal ?? letters.letter };
+}
+
+/** What the mail to one recipient said; null where its template cannot be filled in: such a mail was not sent. */
+export function wordsOfMail(content: JobContent, recipient: ContentRecipient) {
+  try {
+    const { letter, personalFor } = readLetters(content, "");
+    const { subject, html, text } = personalFor(recipient) ?? letter;
+    return { subject, html, text };
+  } catch {
+    return null;
+  }
+}
