@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { RetryConfig } from "../../src/config.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../../src/domain/retry-schedule.ts";
 
 const second = 1000;
@@ -8,7 +7,7 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 
 /** What the settings of the service make of it when nothing is set. */
-const usual: RetryConfig = { baseDelayMs: minute, factor: 2, jitter: 0.1, delaysMs: null };
+const usual: RetrySchedule = { baseDelayMs: minute, factor: 2, jitter: 0.1, delaysMs: null };
 const middle = 0.5;
 
 const delays = (schedule: RetrySchedule, attempts: readonly number[], randomShare = middle): number[] =>

@@ -1,5 +1,6 @@
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Reads one setting after the other; a wrong value becomes a fault, and its default is read. */
 export type SettingReader = ReturnType<typeof createSettingReader>;
 
 /** What is asked of the items of a list. */

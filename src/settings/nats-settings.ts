@@ -1,16 +1,8 @@
 import { isIPv6 } from "node:net";
-
-/** Reads a setting, null where there is none. */
-type Reader = {
-  readonly raw: (name: string) => string | null;
-  readonly list: (
-    name: string,
-    rule: { isItem: (item: string) => boolean; expected: string },
-  ) => readonly string[] | null;
-};
+import type { SettingReader } from "./setting-reader.ts";
 
 /** The servers, and how to log in there; null where no server is named. */
-export function readNatsSettings({ raw, list }: Reader) {
+export function readNatsSettings({ raw, list }: SettingReader) {
   const servers = list("NATS_URL", {
     isItem: isServer,
     expected:
@@ -26,12 +18,20 @@ export function readNatsSettings({ raw, list }: Reader) {
   };
 }
 
-/** The client takes the host and the port of an address and drops the rest: a password in it would not be shown to the server. */
+/** The client keeps the host and the port of an address and drops the rest: the server would never see a password in it. */
 function isServer(text: string): boolean {
   const [, place = ""] = /^(?:(?:nats|tls):\/\/)?([^/@?#\s]+)\/?$/.exec(text) ?? [];
   if (isIPv6(place)) return true;
   if (!URL.canParse(`http://${place}`)) return false;
-  // Port 80 is none to `http:`; the client asks for 4222 where there is none.
+  // `http:` leaves out its own port 80; without a port the client connects to 4222.
   const { port, hostname } = new URL(`http://${place}`);
   return hostname !== "" && port !== "0";
+}
+
+export function readPrefix(read: SettingReader): string {
+  const prefix = read.text("NATS_PREFIX", "");
+  if (!/^[A-Za-z0-9_-]{0,32}$/.test(prefix)) {
+    read.fault("NATS_PREFIX", prefix, "at most 32 letters, digits, _ and -");
+  }
+  return prefix;
 }
