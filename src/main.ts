@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { askOnTerminal } from "./cli/ask-on-terminal.ts";
+import { askOnTerminal } from "./cli/ask-first.ts";
 import type { CommandContext } from "./cli/command-context.ts";
 import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { CommandContext } from "./command-context.ts";
+import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type EventsOptions = {
   readonly job?: string;

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { watchJob } from "../client/follow-jobs.ts";
 import type { Json, Service } from "../client/service.ts";
-import { watchJob } from "../client/watch-job.ts";
 import { jobStatuses } from "../domain/job/job-view.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { addActions } from "./job-actions.ts";
 import { pathOf, printJob, remedyFor } from "./job-lines.ts";
@@ -11,7 +11,6 @@ import { addRecipients } from "./job-recipients.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine } from "./progress-line.ts";
 import { printable, toTable } from "./table.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type JsonOption = { readonly json?: boolean };
 

@@ -4,11 +4,10 @@ import { defaultScopes, isScope, type KeyRecord, type Scope, scopes, toShownKey 
 import { expectedTenantName, isTenantName } from "../domain/tenant.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onAccessStore } from "./on-access-store.ts";
+import { onAccessStore } from "./on-servers.ts";
 import { toTable } from "./table.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type CreateOptions = {
   readonly tenant: string;

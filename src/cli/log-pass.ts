@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { type ExaminedMessage, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onNats } from "./on-nats.ts";
-import { WrongUsage } from "./wrong-usage.ts";
+import { onNats } from "./on-servers.ts";
 
 type ShowOptions = { readonly json?: boolean };
 type PassOptions = ShowOptions & { readonly sequence: string; readonly sha256: string; readonly reason: string };

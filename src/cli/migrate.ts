@@ -3,7 +3,7 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { migrate } from "../../projections/migrate.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
-import { onReadModels } from "./on-read-models.ts";
+import { onReadModels } from "./on-servers.ts";
 
 /** `migrate`. */
 export function addMigrateCommand(program: Command, context: CommandContext): void {

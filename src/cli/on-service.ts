@@ -1,7 +1,6 @@
 import { createService, type Service, ServiceAway, ServiceRefused } from "../client/service.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
-import { WrongUsage } from "./wrong-usage.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 
 /** Does something with the running service, and says in words why it could not. */
 export async function onService<Result>(

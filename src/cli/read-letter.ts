@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { whyNoFile } from "../client/file-failure.ts";
 import type { RecipientFile } from "../client/read-recipients.ts";
 import type { Letter } from "../client/send-mailing.ts";
-import { WrongUsage } from "./wrong-usage.ts";
+import { WrongUsage } from "./command-failed.ts";
 
 export type LetterOptions = {
   readonly subject: string;

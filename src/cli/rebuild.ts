@@ -13,12 +13,11 @@ import type { Parts } from "../roles/parts.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import { checkReadModels } from "./check-read-models.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onReadModels } from "./on-read-models.ts";
+import { onReadModels } from "./on-servers.ts";
 import { toDuration } from "./progress-line.ts";
 import { toTable } from "./table.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 const modes = ["check", "confirm", "rollback", "status"] as const;
 

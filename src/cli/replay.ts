@@ -2,10 +2,9 @@ import type { Command } from "commander";
 import type { Json } from "../client/service.ts";
 import { createJobView, type EventOfJob, evolveJobView, type JobView, progressOf } from "../domain/job/job-view.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type ReplayOptions = { readonly job: string; readonly asOf?: string; readonly json?: boolean };
 

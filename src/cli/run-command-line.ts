@@ -2,9 +2,8 @@ import { CommanderError } from "commander";
 import { InvalidConfig } from "../config.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { createProgram } from "./program.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const;
 

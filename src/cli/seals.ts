@@ -14,8 +14,7 @@ import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { addPassCommands } from "./log-pass.ts";
-import { onNats } from "./on-nats.ts";
-import { onReadModels } from "./on-read-models.ts";
+import { onNats, onReadModels } from "./on-servers.ts";
 
 type JsonOption = { readonly json?: boolean };
 

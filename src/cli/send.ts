@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { toTotals, untilAllEnded } from "../client/follow-jobs.ts";
 import { distinctRecipients, type RecipientFile, surveyRecipients, UnusableFile } from "../client/read-recipients.ts";
 import { type Accepted, type Letter, MailingChanged, mailingId, sendMailing } from "../client/send-mailing.ts";
 import type { Service } from "../client/service.ts";
-import { toTotals, untilAllEnded } from "../client/until-ended.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";

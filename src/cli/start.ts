@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
+import { createService, type Json } from "../client/service.ts";
 import { roles } from "../config.ts";
 import { createLogger } from "../logger.ts";
 import { WaitInterrupted } from "../nats/patience.ts";
@@ -8,11 +9,9 @@ import { loadProjectorThread } from "../roles/projector-thread.ts";
 import type { Service } from "../roles/wiring.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
-import { sendDemoMailing } from "./demo-mailing.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { graceMs, installLastResort, type UncaughtError } from "./last-resort.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 /**
  * In percent of what is in use. Where a machine has memory to spare the engine lets the heap grow to five times that, and
@@ -80,10 +79,25 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   if (broken.aborted) throw new CommandFailed((broken.reason as UncaughtError).message);
 }
 
-/** It fails where a key is needed and none is given: a service that is in use needs no demonstration. */
+/** Always the same: a service that is started with --demo again has sent the mailing already. */
+const demoKey = "waybill-demo";
+
+const demoNames = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Grace", "Heidi", "Ivan", "Judy", "Mallory", "Olivia"];
+
+const demoMailing = {
+  name: "Demo",
+  subject: "Hello {{ name }}",
+  body: "<h1>Hello {{ name }}</h1><p>This mail went nowhere: the mailbox of this machine has caught it.</p>",
+  recipients: demoNames.map((name) => ({ email: `${name.toLowerCase()}@example.com`, variables: { name } })),
+};
+
+/** Sends a small mailing to invented people. Fails where a key is needed and none is given: a service in use needs no demo. */
 async function demonstrate({ tell, interrupted }: CommandContext, url: string, key: string | null): Promise<void> {
+  const service = createService({ url, key }, interrupted);
+  const headers = { "Idempotency-Key": demoKey };
   try {
-    tell(`\nA demo mailing is on its way: ${url}/#/jobs/${await sendDemoMailing(url, key, interrupted)}`);
+    const { body }: { body: Json } = await service.ask("/api/jobs", { method: "POST", body: demoMailing, headers });
+    tell(`\nA demo mailing is on its way: ${url}/#/jobs/${body.jobId}`);
   } catch (failure) {
     tell(`No demo mailing was sent: ${failure instanceof Error ? failure.message : failure}`);
   }

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { normalisedSender } from "../access/caller-limits.ts";
 import { expectedTenantName, isTenantName, type TenantRules } from "../domain/tenant.ts";
 import type { CommandContext } from "./command-context.ts";
+import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onAccessStore } from "./on-access-store.ts";
+import { onAccessStore } from "./on-servers.ts";
 import { toTable } from "./table.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type SetOptions = { readonly dailyRecipients?: string; readonly senders?: string; readonly json?: boolean };
 type JsonOption = { readonly json?: boolean };

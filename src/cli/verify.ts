@@ -15,11 +15,10 @@ import { newSealKey, readPublicKey } from "../seals/seal-key.ts";
 import { verifyEvidence } from "../seals/verify-evidence.ts";
 import { type LogReport, verifyLog } from "../seals/verify-log.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onNats } from "./on-nats.ts";
+import { onNats } from "./on-servers.ts";
 import { createProgressLine } from "./progress-line.ts";
-import { WrongUsage } from "./wrong-usage.ts";
 
 type VerifyOptions = {
   readonly job?: string;

@@ -4,10 +4,9 @@ import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store
 import { createTenantSecrets, type TenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
-import { onNats } from "./on-nats.ts";
-import { WrongUsage } from "./wrong-usage.ts";
+import { onNats } from "./on-servers.ts";
 
 type SecretOptions = YesOption & {
   readonly tenant: string;

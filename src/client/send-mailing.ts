@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { toChunks } from "./chunks.ts";
-import { distinctRecipients, type RecipientFile } from "./read-recipients.ts";
+import { distinctRecipients, type Recipient, type RecipientFile } from "./read-recipients.ts";
 import { type Answered, type Service, ServiceRefused } from "./service.ts";
 
 /** What is sent to everybody in the file, as the API takes it. */
@@ -75,4 +74,32 @@ async function postOnce(
     if (!(failure instanceof ServiceRefused) || failure.code !== "idempotency-key-reused") throw failure;
     throw new MailingChanged("A mailing of this id was begun with another letter or file. Give it another --id.");
   }
+}
+
+/** Of one job. */
+const mostRecipients = 1000;
+/** A job may take one megabyte in NATS; some of it is for what is stored beside the recipients. */
+const mostBytes = 900_000;
+
+/**
+ * Cuts a mailing into jobs, in the order of the file. The same recipients are cut the same way every time, so that an
+ * interrupted mailing continues where it stopped.
+ */
+async function* toChunks(
+  recipients: AsyncIterable<Recipient>,
+  bytesAround: number,
+): AsyncGenerator<readonly Recipient[]> {
+  let chunk: Recipient[] = [];
+  let bytes = bytesAround;
+  for await (const recipient of recipients) {
+    const size = Buffer.byteLength(JSON.stringify(recipient)) + 1;
+    if (chunk.length > 0 && (chunk.length === mostRecipients || bytes + size > mostBytes)) {
+      yield chunk;
+      chunk = [];
+      bytes = bytesAround;
+    }
+    chunk.push(recipient);
+    bytes += size;
+  }
+  if (chunk.length > 0) yield chunk;
 }

@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
 import { expect } from "chai";
-import { CommandFailed } from "../../src/cli/command-failed.ts";
+import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addDoctorCommand } from "../../src/cli/doctor.ts";
-import { WrongUsage } from "../../src/cli/wrong-usage.ts";
 import { readConfig } from "../../src/config.ts";
 import { subjectOf } from "../../src/event-log/subjects.ts";
 import { examineClock } from "../../src/health/examine-clock.ts";

@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { CommandFailed } from "../../src/cli/command-failed.ts";
+import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addEventsCommand } from "../../src/cli/events.ts";
 import { addJobsCommands } from "../../src/cli/jobs.ts";
 import { addReplayCommand } from "../../src/cli/replay.ts";
-import { WrongUsage } from "../../src/cli/wrong-usage.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { createCommandLine } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { CommandFailed } from "../../src/cli/command-failed.ts";
+import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addRebuildCommand } from "../../src/cli/rebuild.ts";
-import { WrongUsage } from "../../src/cli/wrong-usage.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { type CommandLine, createCommandLine } from "../support/cli.ts";
 import { jobCreated, jobQueued, jobStarted } from "../support/examples.ts";
