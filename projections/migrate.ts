@@ -1,8 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import { migrationSource } from "../migrations/index.ts";
 import { takeLock } from "../src/database/database-lock.ts";
-import { createOutageReport, type ProjectionLogger } from "./following/outage-report.ts";
 import { exclusively } from "./following/projection-lock.ts";
 import type { Projector } from "./projector.ts";
 import { conditionOf, ensureTables } from "./rebuilding/table-set.ts";
@@ -38,26 +36,4 @@ async function createMissingTables(db: Knex, projector: Projector): Promise<void
   const condition = await conditionOf(db, projector);
   if (condition === "whole" || condition === "other-version") return;
   await exclusively(db, projector.name, () => ensureTables(db, projector));
-}
-
-const againMs = 1000;
-
-/** Tries at once, and where the database is away, until it is there or the signal aborts. It never rejects. */
-export async function migrateWhenReachable(
-  db: Knex,
-  projectors: readonly Projector[],
-  logger: ProjectionLogger,
-  signal: AbortSignal,
-): Promise<void> {
-  const outage = createOutageReport(logger, "migration");
-  while (!signal.aborted) {
-    try {
-      await migrate(db, projectors);
-      outage.isOver();
-      return;
-    } catch (failure) {
-      outage.goesOn(failure);
-      await pause(againMs, undefined, { signal }).catch(() => {});
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { describeFailure, isDatabaseTrouble } from "../src/database/database-failure.ts";
+import { isDatabaseTrouble } from "../src/database/database-failure.ts";
 import { askPrepared, type Statement } from "../src/database/prepared.ts";
 import {
   type ReportRow,
@@ -7,6 +7,7 @@ import {
   type ReportSpan,
   SourceUnavailable,
 } from "../src/job-kinds/report/report-source.ts";
+import { describeFailure } from "../src/logger.ts";
 import type { ReadPositions } from "./following/read-position.ts";
 import { createRowsGuard } from "./following/readable-rows.ts";
 import type { Projector } from "./projector.ts";

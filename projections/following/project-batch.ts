@@ -1,9 +1,10 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import { describeFailure, isDatabaseTrouble } from "../../src/database/database-failure.ts";
+import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
 import { isOfJob } from "../../src/event-log/event-log.ts";
+import { describeFailure } from "../../src/logger.ts";
 import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";

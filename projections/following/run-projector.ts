@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
-import { describeFailure } from "../../src/database/database-failure.ts";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import { type EventLog, isPassed, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { createOutageReport, describeFailure, type LineLogger } from "../../src/logger.ts";
 import type { Projector, Sources } from "../projector.ts";
 import { dropUnwanted } from "../rebuilding/kept-tables.ts";
 import { rebuild } from "../rebuilding/rebuild.ts";
@@ -10,7 +10,6 @@ import { RebuildRefused } from "../rebuilding/rebuild-lock.ts";
 import { ensureTables, liveCheckpoint } from "../rebuilding/table-set.ts";
 import type { Progress } from "./catch-up.ts";
 import { followLog, WrongLog } from "./follow-log.ts";
-import { createOutageReport, type ProjectionLogger } from "./outage-report.ts";
 import { UnprojectableEvent } from "./project-batch.ts";
 import { becomeActive } from "./projection-lock.ts";
 import { becomeLive, readStatus, writeStatus } from "./projection-status.ts";
@@ -28,7 +27,7 @@ export type ProjectorSetup = {
   readonly log: EventLog;
   readonly sources: Sources;
   readonly announcements: Announcements;
-  readonly logger: ProjectionLogger;
+  readonly logger: LineLogger;
   /** Where it may not, it waits until somebody has made its tables, or made them anew for this release. */
   readonly mayChangeTables: boolean;
   /** How long an end of the log before what was projected is doubted; see settled-log.ts. */
@@ -69,10 +68,10 @@ export function createProjectorRunner(setup: ProjectorSetup): ProjectorRunner {
 
 /** Until the signal aborts; it never rejects. */
 async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise<void> {
-  const outage = createOutageReport(setup.logger, setup.projector.name);
+  const outage = createOutageReport(setup.logger, { projection: setup.projector.name }, "projection");
   let delayMs = firstDelayMs;
   const allIsWell = (): void => {
-    outage.isOver();
+    outage.recovered();
     delayMs = firstDelayMs;
   };
   while (!signal.aborted) {
@@ -85,7 +84,7 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
       if (isAlarm(failure)) {
         await stopWith(setup, failure, signal);
       } else {
-        outage.goesOn(failure);
+        outage.failed(failure);
         await pause(delayMs, undefined, { signal }).catch(() => {});
         delayMs = Math.min(delayMs * 2, longestDelayMs);
       }

@@ -1,6 +1,6 @@
-import { describeFailure } from "../../src/database/database-failure.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
-import type { ProjectionLogger } from "../following/outage-report.ts";
+import type { LineLogger } from "../../src/logger.ts";
+import { describeFailure } from "../../src/logger.ts";
 import { isAlarm, sayNowAndThen } from "../following/run-projector.ts";
 import type { Projector } from "../projector.ts";
 import { rebuild } from "./rebuild.ts";
@@ -11,7 +11,7 @@ import { liveCheckpoint } from "./table-set.ts";
 
 export type AskedRebuilds = Pick<RebuildSetup, "db" | "log" | "sources" | "announcements"> & {
   readonly projectors: readonly Projector[];
-  readonly logger: ProjectionLogger;
+  readonly logger: LineLogger;
   /** Hears of every rebuild that could not be done now; it is tried again by the next call. */
   readonly report: (failure: unknown) => void;
 };

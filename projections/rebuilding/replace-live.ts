@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { describeFailure } from "../../src/database/database-failure.ts";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
+import { describeFailure } from "../../src/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";

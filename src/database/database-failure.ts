@@ -39,10 +39,3 @@ export function isDatabaseTrouble(failure: unknown): boolean {
     (typeof errno === "number" && passing.has(errno))
   );
 }
-
-/** What went wrong, for people: in the server's words where it said something. */
-export function describeFailure(failure: unknown): string {
-  if (!(failure instanceof Error)) return String(failure);
-  const { sqlMessage } = failure as Error & { sqlMessage?: unknown };
-  return typeof sqlMessage === "string" ? sqlMessage : failure.message;
-}

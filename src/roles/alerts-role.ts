@@ -9,31 +9,31 @@ import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords } from "../domain/alerts/words.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamAlertFeed } from "../event-log/jetstream-durable-feed.ts";
+import { createOutageReport } from "../logger.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
-import { createOutageReport } from "./outage-report.ts";
+import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
-import type { Watch } from "./watch.ts";
 import { openWebhookStore } from "./webhooks-role.ts";
 
 /** Half of the time that a process may take to stop: a mail that is on its way then is sent again, with the same id. */
 const shareOfShutdown = 0.5;
 
 /** Looks at the service, records alerts, and tells the operator of them. */
-export async function startAlerts(parts: Parts, { stats, projectionLags }: Watch): Promise<void> {
-  const { config, logger, connection, log, db, witness, lifecycle } = parts;
+export async function startAlerts(parts: Parts, { stats, projectionLags }: Monitoring): Promise<void> {
+  const { config, logger, connection, log, db, observer, lifecycle } = parts;
   const { limits, lookEveryMs } = config.alerts;
-  const metrics = witness.metrics.alerts();
-  const report = createOutageReport(logger, "alerts");
+  const metrics = observer.metrics.alerts();
+  const report = createOutageReport(logger, { part: "alerts" }).failed;
   const watch = createAlertWatch(
     {
       log,
       figures: createFigures(
         { stats, projectionLags, deadLetters: createDeadLetterQueries(db) },
         limits,
-        createOutageReport(logger, "figures for alerts"),
+        createOutageReport(logger, { part: "figures for alerts" }).failed,
       ),
       limits,
       lookEveryMs,

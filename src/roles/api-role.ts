@@ -26,23 +26,21 @@ import { createBodyBudget } from "../http/server/body-budget.ts";
 import { type Listening, listen } from "../http/server/listen.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { createLive } from "../live/live.ts";
+import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
-import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { createJetStreamRollCall } from "../workers/jetstream-roll-call.ts";
-import { createOutageReport } from "./outage-report.ts";
+import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
-import { resultsOf } from "./report-parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
-import type { Watch } from "./watch.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
 /** Throws CannotStart where it must not be reached without a key, and there is none. */
 async function startAccess({ config, logger, connection, lifecycle, patiently }: Parts): Promise<Access> {
   const { auth: mode, host, rateLimit, mailFrom } = config;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  const report = createOutageReport(logger, "keys");
+  const report = createOutageReport(logger, { part: "keys" }).failed;
   const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
   lifecycle.started("the keys", ring.stop);
   const obstacle = whyNotToStart(mode, host, ring);
@@ -53,35 +51,39 @@ async function startAccess({ config, logger, connection, lifecycle, patiently }:
 }
 
 /** Health and metrics without a key, for the operators' network: in a process of any role. */
-export function startOperatorsApi({ lifecycle }: Parts, watch: Watch, { url, serve, close }: Listening): string {
-  serve(createOperatorsApi(watch));
+export function startOperatorsApi(
+  { lifecycle }: Parts,
+  monitoring: Monitoring,
+  { url, serve, close }: Listening,
+): string {
+  serve(createOperatorsApi(monitoring));
   lifecycle.started("the operators' API", close);
   return url;
 }
 
-/** Where a process is reached by HTTP; null where nobody asked for it. */
-export type Doors = { readonly api: Listening | null; readonly health: Listening | null };
+/** Where a process is reached by HTTP; null where the settings ask for none. */
+export type Listeners = { readonly api: Listening | null; readonly health: Listening | null };
 
-/** Opened before anything else: a process that waits for its servers says so, and is not taken for one that hangs. */
-export async function openDoors(
+/** Opened before anything else: a process that waits for its servers says so, and does not look like one that hangs. */
+export async function openListeners(
   { roles, host, port, healthPort }: CompleteConfig,
   logger: Logger,
   lifecycle: Lifecycle,
   probes: readonly Probe[],
-): Promise<Doors> {
-  const open = async (part: string, portOfDoor: number | null): Promise<Listening | null> => {
-    if (portOfDoor === null) return null;
-    const door = await listen(createWaitingApi({ probes, logger }), host, portOfDoor);
-    lifecycle.started(`the door of ${part}`, door.close);
-    logger.info({ part, url: door.url }, "listening");
-    return door;
+): Promise<Listeners> {
+  const open = async (part: string, portOf: number | null): Promise<Listening | null> => {
+    if (portOf === null) return null;
+    const listener = await listen(createWaitingApi({ probes, logger }), host, portOf);
+    lifecycle.started(`the listener of ${part}`, listener.close);
+    logger.info({ part, url: listener.url }, "listening");
+    return listener;
   };
   return { health: await open("health", healthPort), api: await open("api", roles.has("api") ? port : null) };
 }
 
 async function systemForRoutes(
   { config, connection, patiently }: Parts,
-  { logGauge }: Watch,
+  { logGauge }: Monitoring,
 ): Promise<RouteDependencies["system"]> {
   const { natsPrefix: prefix, streamReplicas: replicas } = config;
   const store = await patiently(() => createJetStreamAccessStore(connection, { prefix, replicas }));
@@ -94,7 +96,11 @@ async function systemForRoutes(
 }
 
 /** Takes jobs and answers about them. Answers where it listens. */
-export async function startApi(parts: Parts, watch: Watch, { url, serve, close }: Listening): Promise<string> {
+export async function startApi(
+  parts: Parts,
+  monitoring: Monitoring,
+  { url, serve, close }: Listening,
+): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
   const live = createLive(log, contentStore, (failure) =>
@@ -103,7 +109,7 @@ export async function startApi(parts: Parts, watch: Watch, { url, serve, close }
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);
-  parts.witness.metrics.requests.watch({ streams: live.places.taken, bodies });
+  parts.observer.metrics.requests.watch({ streams: live.places.taken, bodies });
   const app = createApi({
     access,
     bodies,
@@ -112,7 +118,7 @@ export async function startApi(parts: Parts, watch: Watch, { url, serve, close }
     quota: createJetStreamQuota(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
     contentStore,
     live,
-    results: resultsOf(parts),
+    results: parts.results,
     outbox: createMysqlOutboxRequests(db),
     storedThings: createJetStreamStoredThings(connection, config.natsPrefix),
     jobs: createJobQueries(reads, parts.searches),
@@ -124,14 +130,14 @@ export async function startApi(parts: Parts, watch: Watch, { url, serve, close }
     webhooks: await webhooksForRoutes(parts),
     seals: await sealsForRoutes(parts),
     readModels: createReadModels(db, allProjectors),
-    system: await systemForRoutes(parts, watch),
+    system: await systemForRoutes(parts, monitoring),
     readPosition: createReadPositions(reads, announcements),
     mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
-    suppressions: createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix)),
+    suppressions: createSuppressionList(parts.suppressions),
     maxAttempts: config.maxAttempts,
     now: () => new Date().toISOString(),
-    ...watch,
-    served: parts.witness.metrics.served,
+    ...monitoring,
+    served: parts.observer.metrics.served,
     mailbox,
     dashboard,
     apiReference: await openApiReference(),

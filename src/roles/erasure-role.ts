@@ -6,12 +6,10 @@ import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.
 import { createRetention } from "../erasure/retention.ts";
 import { createSweeper } from "../erasure/sweeper.ts";
 import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
+import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
-import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
-import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
-import { resultsOf } from "./report-parts.ts";
 
 const dayMs = 86_400_000;
 const everyMs = 60_000;
@@ -19,11 +17,11 @@ const sweepEveryMs = 600_000;
 
 /** Completes what was decided to be erased, erases what was left over, and what was kept long enough. */
 export function startErasing(parts: Parts): void {
-  const { config, logger, connection, log, contentStore, db, announcements, lifecycle } = parts;
-  const suppressions = createSuppressionList(createJetStreamSuppressionStore(connection, config.natsPrefix));
-  const ports = { log, contentStore, results: resultsOf(parts), outbox: createMysqlOutboxRequests(db), suppressions };
+  const { config, logger, connection, log, contentStore, results, db, announcements, lifecycle } = parts;
+  const suppressions = createSuppressionList(parts.suppressions);
+  const ports = { log, contentStore, results, outbox: createMysqlOutboxRequests(db), suppressions };
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "eraser", (notice) => logger.error(notice));
-  const eraser = createEraser(ports, feed, createOutageReport(logger, "eraser"));
+  const eraser = createEraser(ports, feed, createOutageReport(logger, { part: "eraser" }).failed);
   eraser.start();
   lifecycle.started("the eraser", eraser.stop);
   startSweeping(parts, ports);
@@ -39,7 +37,7 @@ export function startErasing(parts: Parts): void {
   const retention = createRetention(ports, endedJobs, alone, settings, {
     erased: (jobs, endedBefore) =>
       logger.info({ jobs, endedBefore, retentionDays }, "erased jobs that were kept long enough"),
-    failed: createOutageReport(logger, "retention"),
+    failed: createOutageReport(logger, { part: "retention" }).failed,
   });
   retention.start();
   lifecycle.started("the retention", retention.stop);
@@ -51,7 +49,7 @@ function startSweeping({ config, logger, connection, lifecycle }: Parts, ports: 
   const settings = { olderThanMs: dayMs, everyMs: sweepEveryMs };
   const sweeper = createSweeper(ports, things, settings, {
     erased: (count) => logger.info({ count }, "erased content that no job was made of"),
-    failed: createOutageReport(logger, "sweeper"),
+    failed: createOutageReport(logger, { part: "sweeper" }).failed,
   });
   sweeper.start();
   lifecycle.started("the sweeper", sweeper.stop);

@@ -2,12 +2,11 @@ import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
-import { toLoggable } from "../logger.ts";
+import { createOutageReport, toLoggable } from "../logger.ts";
 import { createMysqlEndedRows, createMysqlOutbox } from "../outbox/mysql-outbox.ts";
 import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
-import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
 
 const dayMs = 86_400_000;
@@ -18,7 +17,7 @@ export async function startOutbox(parts: Parts): Promise<void> {
   const { config, logger, connection, log, room, contentStore, db, lifecycle, patiently } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   // Of keys it needs the rules alone: whoever may write into the table needs none.
-  const report = createOutageReport(logger, "keys");
+  const report = createOutageReport(logger, { part: "keys" }).failed;
   const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
   lifecycle.started("the tenants' rules", ring.stop);
   const relay = createRelay(
@@ -35,7 +34,7 @@ export async function startOutbox(parts: Parts): Promise<void> {
       now: () => new Date().toISOString(),
     },
     {
-      waits: createOutageReport(logger, "outbox"),
+      waits: createOutageReport(logger, { part: "outbox" }).failed,
       rowBroke: (failure, row) =>
         logger.error(
           { row, traceId: traceIdOf(traceparentOfRow(row)), err: toLoggable(failure) },
@@ -56,7 +55,7 @@ function startRowRetention({ config: { retentionDays }, logger, db, lifecycle }:
     { keptMs: retentionDays * dayMs, everyMs: removeEveryMs },
     {
       removed: (rows) => logger.info({ rows, retentionDays }, "removed rows of the outbox that were kept long enough"),
-      failed: createOutageReport(logger, "retention of the outbox"),
+      failed: createOutageReport(logger, { part: "retention of the outbox" }).failed,
     },
   );
   retention.start();

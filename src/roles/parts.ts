@@ -3,7 +3,9 @@ import type { Logger } from "pino";
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
+import { createJetStreamResultStore } from "../content/jetstream-result-store.ts";
 import { observeContents } from "../content/observe-contents.ts";
+import type { ResultStore } from "../content/result-store.ts";
 import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../database/database.ts";
 import type { Announcements } from "../event-log/announcements.ts";
 import type { EventLog } from "../event-log/event-log.ts";
@@ -20,8 +22,9 @@ import { connectJetStream, type JetStreamConnection } from "../nats/connection.t
 import { type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { whyNoReplicas } from "../nats/replicas.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
-import { logAppends } from "./log-appends.ts";
-import { createWitness, type Witness } from "./watch.ts";
+import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
+import type { SuppressionStore } from "../suppressions/suppression-store.ts";
+import { createObserver, type Observer } from "./monitoring.ts";
 
 /** What every role works with. */
 export type Parts = {
@@ -31,21 +34,23 @@ export type Parts = {
   readonly log: EventLog;
   readonly room: LogRoom;
   readonly contentStore: ContentStore;
+  readonly results: ResultStore;
+  readonly suppressions: SuppressionStore;
   readonly announcements: Announcements;
   readonly db: Knex;
-  /** For questions that somebody waits for, and for searches and exports: neither keeps the others, or the work, waiting. */
+  /** For questions that a client waits for, and for searches and exports: each has a pool of its own and delays no other. */
   readonly reads: Knex;
   readonly searches: Knex;
   readonly mailbox: Mailbox | null;
-  readonly witness: Witness;
+  readonly observer: Observer;
   readonly lifecycle: Lifecycle;
   /** For what a role asks NATS while it starts. */
   readonly patiently: Patience;
 };
 
 /**
- * Of the time that a process may take to stop, after which it waits for no answer of the database any more. One that is
- * frozen would take longer than all of it to be found silent; what was not committed by then is done again later.
+ * The share of SHUTDOWN_TIMEOUT after which a stopping process gives up the database. To find that a frozen database is
+ * silent would take longer than all of it; what was not committed by then is done again later.
  */
 const shareForDatabase = 0.4;
 
@@ -65,8 +70,7 @@ export async function connectParts(
   const streams = { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes };
   await patiently(() => ensureStreams(connection, streams));
   const room = await createJetStreamLogRoom(connection, prefix);
-  const witness = createWitness(connection);
-  const tellOfAppend = logAppends(logger);
+  const observer = createObserver(connection, logger);
   const givenUp = abortedAfter(lifecycle.stopping, config.shutdownTimeoutMs * shareForDatabase);
   const db = createDatabase(config.mysqlUrl, { ...databaseOptions, givenUp });
   const reads = createDatabase(config.mysqlUrl, { ...readingOptions, givenUp });
@@ -84,21 +88,20 @@ export async function connectParts(
     reads,
     searches,
     room,
-    witness,
+    observer,
     patiently,
-    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), (append) => {
-      witness.appended(append);
-      tellOfAppend(append);
-    }),
+    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), observer.appended),
     contentStore: observeContents(
       await createJetStreamContentStore(connection, prefix, config.streamReplicas),
-      witness.contentStored,
+      observer.contentStored,
     ),
+    results: createJetStreamResultStore(connection, { prefix, replicas: config.streamReplicas }),
+    suppressions: createJetStreamSuppressionStore(connection, prefix),
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
 }
 
-/** Aborts so long after the other one, unless the process has ended by then. */
+/** Aborts `delayMs` after `signal`, unless the process has ended by then. */
 function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {
   const later = new AbortController();
   const begin = (): unknown => setTimeout(() => later.abort(), delayMs).unref();

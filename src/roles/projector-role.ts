@@ -3,12 +3,16 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createContentReader } from "../../projections/following/content-reader.ts";
 import { createProjectorRunner } from "../../projections/following/run-projector.ts";
 import { shareFollowing } from "../../projections/following/share-following.ts";
-import { migrateWhenReachable } from "../../projections/migrate.ts";
+import { migrate } from "../../projections/migrate.ts";
+import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
+import { createOutageReport } from "../logger.ts";
+import { keepPolling } from "../poll-loop.ts";
 import type { Parts } from "./parts.ts";
-import { startRebuilds } from "./rebuilds-role.ts";
 
-/** A database that is there is up to date by then; one that is away keeps nobody from taking jobs. */
+/** A database that answers is migrated by then; one that is away must not keep the process from accepting jobs. */
 const migratedSoonMs = 5000;
+const migrateAgainMs = 1000;
+const pollRebuildsMs = 2000;
 
 /** Keeps the read models up to date, and rebuilds those that operators ask for. */
 export async function startProjecting(parts: Parts): Promise<void> {
@@ -24,9 +28,7 @@ async function startProjectors(parts: Parts): Promise<void> {
   const runners = allProjectors.map((projector) =>
     createProjectorRunner({ projector, db, log, sources, announcements, logger, mayChangeTables: config.autoMigrate }),
   );
-  const migrated = config.autoMigrate
-    ? migrateWhenReachable(db, allProjectors, logger, stopping.signal)
-    : Promise.resolve();
+  const migrated = config.autoMigrate ? migrateWhenReachable(parts, stopping.signal) : Promise.resolve();
   const started = migrated.then(() => {
     if (!stopping.signal.aborted) for (const runner of runners) runner.start();
   });
@@ -36,4 +38,34 @@ async function startProjectors(parts: Parts): Promise<void> {
     await Promise.all(runners.map((runner) => runner.stop()));
   });
   await Promise.race([started, pause(migratedSoonMs, undefined, { ref: false })]);
+}
+
+/** Retries until the database is migrated or the signal aborts. It never rejects. */
+async function migrateWhenReachable({ db, logger }: Parts, signal: AbortSignal): Promise<void> {
+  const outage = createOutageReport(logger, { part: "migration" });
+  while (!signal.aborted) {
+    try {
+      await migrate(db, allProjectors);
+      return outage.recovered();
+    } catch (failure) {
+      outage.failed(failure);
+      await pause(migrateAgainMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+function startRebuilds({ db, log, contentStore, announcements, logger, lifecycle }: Parts): void {
+  const stopping = new AbortController();
+  const report = createOutageReport(logger, { part: "rebuilds" }).failed;
+  const sources = { readContent: createContentReader(contentStore) };
+  const asked = { db, log, sources, announcements, projectors: allProjectors, logger, report };
+  const poll = async (): Promise<"done"> => {
+    await carryOutRebuilds(asked, stopping.signal);
+    return "done";
+  };
+  const loop = keepPolling({ poll, everyMs: pollRebuildsMs, report }, stopping.signal);
+  lifecycle.started("the rebuilds", async () => {
+    stopping.abort();
+    await loop;
+  });
 }

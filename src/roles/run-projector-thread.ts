@@ -7,7 +7,7 @@ import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
 import { connectParts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
 import type { ThreadOrder } from "./projector-thread.ts";
-import { createStarting } from "./starting.ts";
+import { createStarting } from "./startup.ts";
 
 /**
  * The whole of the thread that `loadProjectorThread` makes: an order, the word that it is ready, the word that all of the

@@ -4,6 +4,7 @@ import { defaultTenant } from "../domain/tenant.ts";
 import { streamName } from "../event-log/subjects.ts";
 import type { Condition } from "../health/probe.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
+import { createOutageReport } from "../logger.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
@@ -19,7 +20,6 @@ import { createSealer, type Sealer } from "../seals/sealer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
-import { createOutageReport } from "./outage-report.ts";
 import type { Parts } from "./parts.ts";
 
 type SealParts = Pick<Parts, "config" | "logger" | "connection" | "log" | "db" | "lifecycle" | "patiently">;
@@ -45,7 +45,7 @@ async function openSeals(parts: SealParts, more: readonly SealWitness[] = []): P
     everyEvents: seals.everyEvents,
     everyMs: seals.everyMs,
     now: () => new Date().toISOString(),
-    report: createOutageReport(logger, "seals remembered"),
+    report: createOutageReport(logger, { part: "seals remembered" }).failed,
   });
   return { store, key, sealedLog, sealer };
 }
@@ -56,7 +56,7 @@ export async function startSealer(parts: SealParts): Promise<() => Condition> {
   const file = config.seals.file === null ? null : createSealFile(config.seals.file);
   const opened = await openSeals(parts, file === null ? [] : [file]);
   const running = runSealer(opened.sealer, {
-    away: createOutageReport(logger, "sealer"),
+    away: createOutageReport(logger, { part: "sealer" }).failed,
     rolledBack: (failure) => logger.error({ part: "sealer", error: failure.message }, "the log was rolled back"),
   });
   const reports = new Map<string, (failure: unknown) => void>();
@@ -64,7 +64,7 @@ export async function startSealer(parts: SealParts): Promise<() => Condition> {
     opened.sealedLog,
     [...(file === null ? [] : [file]), ...(await openDestinations(parts, opened.store))],
     (failure, destination) => {
-      const report = reports.get(destination) ?? createOutageReport(logger, `seals to ${destination}`);
+      const report = reports.get(destination) ?? createOutageReport(logger, { part: `seals to ${destination}` }).failed;
       reports.set(destination, report);
       report(failure);
     },

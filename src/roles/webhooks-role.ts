@@ -10,6 +10,7 @@ import { toJobAnswer } from "../http/answers/job.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import type { Lifecycle } from "../lifecycle.ts";
+import { createOutageReport } from "../logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Patience } from "../nats/patience.ts";
 import { createBreakers, isUnanswered } from "../signed-post/breakers.ts";
@@ -19,7 +20,6 @@ import { createReceivers } from "../webhooks/receivers.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
 import { createWebhooks } from "../webhooks/webhooks.ts";
-import { createOutageReport } from "./outage-report.ts";
 
 type WebhookParts = {
   readonly config: CompleteConfig;
@@ -56,7 +56,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<void> {
       post: createSafePost({ allowed }),
       show: (job) => toJobAnswer(job, "/api"),
     },
-    createOutageReport(logger, "webhooks"),
+    createOutageReport(logger, { part: "webhooks" }).failed,
   );
   webhooks.start();
   lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));

@@ -1,31 +1,25 @@
 import type { Logger } from "pino";
-import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
 import type { CompleteConfig } from "../config.ts";
-import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import type { Mailbox } from "../http/routes/mailbox.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { never, untilInterrupted } from "../nats/patience.ts";
-import { createCrowd } from "../scheduler/crowd.ts";
-import { listenToCrowd } from "../scheduler/jetstream-crowd.ts";
-import { createScheduler } from "../scheduler/scheduler.ts";
-import { createTimer } from "../scheduler/timer.ts";
 import { startAlerts } from "./alerts-role.ts";
-import { openDoors, startApi, startOperatorsApi } from "./api-role.ts";
+import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
 import { startErasing } from "./erasure-role.ts";
-import { createOutageReport } from "./outage-report.ts";
+import { createMonitoring } from "./monitoring.ts";
 import { startOutbox } from "./outbox-role.ts";
 import { connectParts, type Parts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
+import { startScheduler } from "./scheduler-role.ts";
 import { startSealer } from "./seals-role.ts";
-import { createStarting } from "./starting.ts";
-import { createWatch } from "./watch.ts";
+import { createStarting } from "./startup.ts";
 import { startWebhooks } from "./webhooks-role.ts";
 import { startWorkers } from "./worker-role.ts";
 
 export type Service = {
-  /** Where the API listens; null in a process that does not play that role. */
+  /** Where the API listens; null in a process without that role. */
   readonly url: string | null;
-  /** Where health and metrics are answered without a key; null where nobody asked for it. */
+  /** Where health and metrics are answered without a key; null where HEALTH_PORT is not set. */
   readonly healthUrl: string | null;
   stop(): Promise<void>;
 };
@@ -47,9 +41,9 @@ export async function startService(
   );
   const starting = createStarting(config.nats.servers, logger, interrupted);
   try {
-    const doors = await openDoors(config, logger, lifecycle, starting.probes);
+    const listeners = await openListeners(config, logger, lifecycle, starting.probes);
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
-    // In the order in which work flows backwards: whoever acts on an event is there before whoever makes it.
+    // Against the direction in which work flows: what acts on an event is there before what makes it.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const workers = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
@@ -59,29 +53,13 @@ export async function startService(
     }
     if (config.roles.has("outbox")) await startOutbox(parts);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
-    const watch = await createWatch(parts, workers, seals);
-    if (config.roles.has("webhooks")) await startAlerts(parts, watch);
-    const healthUrl = doors.health === null ? null : startOperatorsApi(parts, watch, doors.health);
-    const url = doors.api === null ? null : await startApi(parts, watch, doors.api);
+    const monitoring = await createMonitoring(parts, workers, seals);
+    if (config.roles.has("webhooks")) await startAlerts(parts, monitoring);
+    const healthUrl = listeners.health === null ? null : startOperatorsApi(parts, monitoring, listeners.health);
+    const url = listeners.api === null ? null : await startApi(parts, monitoring, listeners.api);
     return { url, healthUrl, stop: lifecycle.stop };
   } catch (failure) {
     await lifecycle.stop();
     throw failure;
   }
-}
-
-function startScheduler({ config, logger, connection, log, db, lifecycle }: Parts): void {
-  const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "scheduler", (notice) =>
-    logger.error(notice),
-  );
-  const crowd = createCrowd();
-  const stopListening = listenToCrowd(connection, config.natsPrefix, crowd);
-  const scheduler = createScheduler(log, feed, crowd, createOutageReport(logger, "scheduler"));
-  const timer = createTimer(log, createWaitingList(db), crowd, createOutageReport(logger, "timer"));
-  scheduler.start();
-  timer.start();
-  lifecycle.started("the scheduler", async () => {
-    await Promise.all([scheduler.stop(), timer.stop()]);
-    stopListening();
-  });
 }

@@ -1,4 +1,8 @@
 import type { Logger } from "pino";
+import { createReadPositions } from "../../projections/following/read-position.ts";
+import { jobReport } from "../../projections/jobs/report.ts";
+import { logReport } from "../../projections/logs/report.ts";
+import { createReportSource } from "../../projections/report-source.ts";
 import type { JobType } from "../domain/job/events.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
@@ -7,11 +11,11 @@ import { traceIdOf } from "../event-log/traceparent.ts";
 import type { WorkersView } from "../health/health-probes.ts";
 import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
+import { createEventSource } from "../job-kinds/report/event-source.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createPace } from "../mail/pace.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-suppression-entries.ts";
-import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
@@ -21,20 +25,19 @@ import { createJetStreamWorkQueue } from "../workers/jetstream-work-queue.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import type { Worker } from "../workers/worker.ts";
 import type { Parts } from "./parts.ts";
-import { reportsForWork } from "./report-parts.ts";
-import { reasonOf } from "./starting.ts";
+import { reasonOf } from "./startup.ts";
 import { webhooksForWork } from "./webhooks-role.ts";
 
 /** One worker for each kind of job. */
 export async function startWorkers(parts: Parts): Promise<WorkersView> {
-  const { config, logger, contentStore, witness, lifecycle } = parts;
+  const { config, logger, contentStore, observer, lifecycle } = parts;
   const smtp = createSmtpMailer({
     url: config.smtpUrl,
     maxConnections: config.smtpMaxConnections,
     timeoutMs: config.smtpTimeoutMs,
     dkim: config.dkim,
   });
-  const mailer = withBreaker(witness.metrics.mail.measure(smtp));
+  const mailer = withBreaker(observer.metrics.mail.measure(smtp));
   mailer.onChange((state) => logger.warn({ state }, "the breaker before the mail server"));
   lifecycle.started("the mailer", mailer.close);
   const { mailFrom, emailBatchDelayMs: batchDelayMs, smtpRate, publicUrl } = config;
@@ -62,14 +65,27 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
   return { breaker: mailer.state, standstills };
 }
 
-/** Who is not to be mailed; what mail servers refuse for good is added to it. */
-function startSuppressionGuard({ config, logger, connection, log, lifecycle }: Parts): SuppressionGuard {
+/** Reports read the read models and the log itself; workers know neither tables nor queries. */
+function reportsForWork({ log, db, announcements, results }: Parts): WorkPorts["reports"] {
+  const positions = createReadPositions(db, announcements);
+  return {
+    log,
+    results,
+    sources: {
+      jobs: createReportSource(db, positions, jobReport),
+      logs: createReportSource(db, positions, logReport),
+      events: createEventSource(log),
+    },
+  };
+}
+
+/** Knows the addresses that must not be mailed; adds those that mail servers refuse for good. */
+function startSuppressionGuard({ config, logger, connection, log, suppressions, lifecycle }: Parts): SuppressionGuard {
   const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, config.natsPrefix));
   lifecycle.started("the suppressed addresses", async () => digests.stop());
-  const store = createJetStreamSuppressionStore(connection, config.natsPrefix);
   const isErased = async (job: JobRef): Promise<boolean> =>
     (await log.readDecisions(job)).some(({ event }) => event.type === "JobContentErased");
-  return createSuppressionGuard(store, digests, isErased, (failure, { job, cause }) =>
+  return createSuppressionGuard(suppressions, digests, isErased, (failure, { job, cause }) =>
     logger.warn(
       { ...originOf({ ...job, ...cause }), err: failure },
       "an address that does not exist was not put on the suppression list",
@@ -84,7 +100,7 @@ type NamedWorker = {
   readonly worker: Worker;
 };
 
-function createWorkers({ config, logger, connection, log, witness }: Parts, ports: WorkPorts): readonly NamedWorker[] {
+function createWorkers({ config, logger, connection, log, observer }: Parts, ports: WorkPorts): readonly NamedWorker[] {
   const prefix = config.natsPrefix;
   const probe = createJetStreamLeaseProbe(connection, prefix);
   return allJobKinds.map(({ type, createWork }) => {
@@ -95,7 +111,7 @@ function createWorkers({ config, logger, connection, log, witness }: Parts, port
       logger.error(notice),
     );
     const worker = createJobWorker(
-      { log, probe, queue: witness.metrics.attempts.measure(queue) },
+      { log, probe, queue: observer.metrics.attempts.measure(queue) },
       work,
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       {

@@ -37,7 +37,7 @@ describe("a service that may not change its database (AUTO_MIGRATE=false)", func
   /** Each of them has looked at its tables by then. */
   const everyProjectionWaits = (): Promise<void> =>
     eventually(() => {
-      const waiting = service.output().match(/The projection waits\./g) ?? [];
+      const waiting = service.output().match(/projection failed; retrying/g) ?? [];
       expect(waiting).to.have.lengthOf(allProjectors.length);
     }, 30_000);
   const run = (command: string): Promise<unknown> =>

@@ -93,8 +93,8 @@ describe("a projection whose database goes away", () => {
     await appears(await oneJob());
     expect(process.cpuUsage(usedBefore).user / 1e6, "seconds of CPU while waiting").to.be.lessThan(5);
     await eventually(() => expect(said).to.have.length(2));
-    expect(said[0]).to.match(/^The projection waits\. /);
-    expect(said[1]).to.equal("The projection goes on.");
+    expect(said[0]).to.match(/^projection failed; retrying /);
+    expect(said[1]).to.equal("projection is running again");
     await stop();
   });
 
@@ -169,8 +169,8 @@ describe("a projection whose content store goes away", () => {
       await side.caughtUp("jobs");
       expect((await createJobQueries(side.db).find(job)).job).to.include({ subject: "Your invoice" });
       expect(side.logged.map(({ level, message }) => [level, message])).to.deep.equal([
-        ["warn", "The projection waits."],
-        ["info", "The projection goes on."],
+        ["warn", "projection failed; retrying"],
+        ["info", "projection is running again"],
       ]);
     } finally {
       await side.cleanUp();

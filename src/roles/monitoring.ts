@@ -1,9 +1,10 @@
 import type { Knex } from "knex";
+import type { Logger } from "pino";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
-import type { EventLog } from "../event-log/event-log.ts";
+import type { EventLog, WaybillEvent } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
@@ -14,6 +15,7 @@ import {
   type AppendTrouble,
   createAppendTrouble,
 } from "../event-log/observe-appends.ts";
+import { traceIdOf } from "../event-log/traceparent.ts";
 import { probesFor, type WorkersView } from "../health/health-probes.ts";
 import { type Condition, conditionOf } from "../health/probe.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
@@ -22,15 +24,15 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { logServerOf } from "../nats/durability.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
 
-/** What hears of the work while it is done. */
-export type Witness = {
+/** Is told of the work while it is done: for the metrics, the probes and the log of this process. */
+export type Observer = {
   readonly metrics: ServiceMetrics;
   readonly appendTrouble: AppendTrouble;
   readonly appended: (append: Append) => void;
   readonly contentStored: (outcome: AppendOutcome) => void;
 };
 
-export function createWitness(connection: JetStreamConnection): Witness {
+export function createObserver(connection: JetStreamConnection, logger: Logger): Observer {
   const metrics = createServiceMetrics();
   const appendTrouble = createAppendTrouble();
   connection.onReconnect(appendTrouble.forget);
@@ -40,36 +42,60 @@ export function createWitness(connection: JetStreamConnection): Witness {
     appended: (append) => {
       appendTrouble.heard(append.outcome);
       metrics.appended(append);
+      logAppend(logger, append);
     },
     contentStored: appendTrouble.heard,
   };
 }
 
-export type WatchedParts = {
+/** Steps that no request logs a line for; the level says how often they happen. */
+const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
+  JobQueued: "debug",
+  JobStarted: "info",
+  JobRetryScheduled: "info",
+  JobCompleted: "info",
+  JobFailed: "info",
+  WebhookDelivered: "info",
+  WebhookFailed: "info",
+};
+
+/** One line for each step of a job that this process took, with the request and the trace that it began with. */
+function logAppend(logger: Logger, { job, event, cause, outcome }: Append): void {
+  const level = levels[event.type];
+  if (level === undefined || outcome !== "stored") return;
+  const turn = "run" in event.data && "attempt" in event.data ? toTurn(event.data) : {};
+  const requestId = cause.correlationId ?? undefined;
+  const traceId = traceIdOf(cause.traceparent);
+  logger[level]({ jobId: job.jobId, tenant: job.tenant, event: event.type, ...turn, requestId, traceId }, "recorded");
+}
+
+const toTurn = ({ run, attempt }: { readonly run: number; readonly attempt: number }) => ({ run, attempt });
+
+type MonitoredParts = {
   readonly config: CompleteConfig;
-  readonly logger: OperatorsDependencies["logger"];
+  readonly logger: Logger;
   readonly connection: JetStreamConnection;
   readonly log: EventLog;
   readonly room: LogRoom;
   readonly db: Knex;
   readonly reads: Knex;
-  readonly witness: Witness;
+  readonly observer: Observer;
 };
 
-/** Everything that tells people how the service does. */
-export type Watch = OperatorsDependencies & {
+/** Everything that shows operators how the service is doing. */
+export type Monitoring = OperatorsDependencies & {
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   readonly logGauge: LogGauge;
 };
 
-/** `workers` is null in a process that has none, `seals` in one that seals nothing. */
-export async function createWatch(
-  parts: WatchedParts,
+/** `workers` is null in a process without workers, `seals` in one that seals nothing. */
+export async function createMonitoring(
+  parts: MonitoredParts,
   workers: WorkersView | null,
   seals: (() => Condition) | null = null,
-): Promise<Watch> {
-  const { config, logger, connection, log, room, db, reads, witness } = parts;
+): Promise<Monitoring> {
+  const { config, logger, connection, log, room, db, reads, observer } = parts;
   const prefix = config.natsPrefix;
   const gauge = await createJetStreamLogGauge(connection, prefix);
   const stats = createStatsQueries(reads);
@@ -79,7 +105,7 @@ export async function createWatch(
     log,
     room,
     canary: createJetStreamCanary(connection, prefix, config.streamReplicas),
-    appendTrouble: witness.appendTrouble,
+    appendTrouble: observer.appendTrouble,
     logServer: () => logServerOf(connection),
     db,
     mayChangeTables: config.autoMigrate,
@@ -88,8 +114,8 @@ export async function createWatch(
   });
   const examine = async () =>
     new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));
-  if (workers !== null) witness.metrics.mail.watchBreaker(workers.breaker);
-  const metrics = witness.metrics.page({
+  if (workers !== null) observer.metrics.mail.watchBreaker(workers.breaker);
+  const metrics = observer.metrics.page({
     stats,
     projectionLags,
     log: gauge,
