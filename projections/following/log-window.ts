@@ -5,40 +5,40 @@ const readAtOnce = 500;
 export type LogWindow = {
   /** Whether what comes after a sequence is here, or comes next. */
   covers(sequence: number): boolean;
-  /** For a place that is covered. */
-  takeSeat(afterSequence: number, signal: AbortSignal): Seat;
+  /** Adds a reader at a sequence that is covered. */
+  subscribe(afterSequence: number, signal: AbortSignal): Subscription;
 };
 
-/** Where one reader of a window stands. */
-export type Seat = {
+/** One reader of a window, and how far it has come. */
+export type Subscription = {
   readonly position: () => number;
   /**
-   * What comes next, at least one event and at most so many; waits for it. Null once the signal aborts, and where the
+   * The next events, at least one and at most `maxEvents`; waits for them. Null once the signal aborts, and where the
    * window has moved on without this reader. Throws what following the log threw, after everything before it.
    */
   next(maxEvents: number): Promise<readonly LogEntry[] | null>;
-  leave(): void;
+  end(): void;
 };
 
 export type WindowOptions = {
   readonly log: EventLog;
   readonly afterSequence: number;
-  /** The window waits so long for readers who hold up others, then moves on without them. */
+  /** How long the window waits for readers that hold up others; then it moves on without them. */
   readonly patienceMs: number;
-  /** More than a batch of whoever reads, so that decoding goes on while a database is busy; about a kilobyte each. */
+  /** More than a reader takes in a batch, so that decoding goes on while a database is busy; about a kilobyte each. */
   readonly keptEvents: number;
-  /** There is nobody to read it, or nothing more to be read from it. */
+  /** Called when the window has no readers left, or no more events. */
   readonly onOver: () => void;
 };
 
 /**
- * The last few thousand events of the log, read and decoded once for everybody who stands there. It reads ahead, but
- * never so far that what nobody has taken yet would be dropped: a database that is away makes it wait.
+ * The last few thousand events of the log, read and decoded once for all readers at about the same sequence. The window
+ * reads ahead, but never so far that it would drop events that no reader has taken: a database that is away makes it wait.
  */
 export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver }: WindowOptions): LogWindow {
-  const bell = createBell();
+  const changed = createNotifier();
   const closing = new AbortController();
-  const places = new Set<Place>();
+  const cursors = new Set<Cursor>();
   let kept: LogEntry[] = [];
   let start = afterSequence;
   let failure: { readonly cause: unknown } | null = null;
@@ -53,14 +53,14 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
   const makeRoom = async (more: number): Promise<void> => {
     const last = kept[readAtOnce - 1];
     if (last === undefined || kept.length + more <= keptEvents) return;
-    await untilTaken(places, last.sequence, { patienceMs, bell, isClosed: () => closing.signal.aborted });
+    await untilTaken(cursors, last.sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
     if (start < last.sequence) drop(readAtOnce);
   };
   const read = async (): Promise<void> => {
     for await (const batch of log.follow({ afterSequence, maxEvents: readAtOnce, signal: closing.signal })) {
       await makeRoom(batch.length);
       for (const entry of batch) kept.push(entry);
-      bell.ring();
+      changed.notify();
     }
   };
   read()
@@ -69,37 +69,37 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
     })
     .finally(() => {
       onOver();
-      bell.ring();
+      changed.notify();
     });
 
   return {
     covers: (sequence) => start <= sequence && sequence <= end(),
-    takeSeat: (from, signal) => {
-      const place: Place = { position: from };
-      places.add(place);
-      signal.addEventListener("abort", bell.ring);
+    subscribe: (from, signal) => {
+      const cursor: Cursor = { position: from };
+      cursors.add(cursor);
+      signal.addEventListener("abort", changed.notify);
       return {
-        position: () => place.position,
+        position: () => cursor.position,
         next: async (maxEvents) => {
-          while (!signal.aborted && place.position >= start) {
-            const first = indexAfter(kept, place.position);
+          while (!signal.aborted && cursor.position >= start) {
+            const first = indexAfter(kept, cursor.position);
             const entries = kept.slice(first, first + maxEvents);
             if (entries.length > 0) {
-              place.position = entries.at(-1)?.sequence ?? place.position;
-              drop(indexAfter(kept, Math.min(...[...places].map(({ position }) => position))));
-              bell.ring();
+              cursor.position = entries.at(-1)?.sequence ?? cursor.position;
+              drop(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
+              changed.notify();
               return entries;
             }
             if (failure !== null) throw failure.cause;
-            await bell.heard();
+            await changed.notified();
           }
           return null;
         },
-        leave: () => {
-          signal.removeEventListener("abort", bell.ring);
-          places.delete(place);
-          bell.ring();
-          if (places.size > 0) return;
+        end: () => {
+          signal.removeEventListener("abort", changed.notify);
+          cursors.delete(cursor);
+          changed.notify();
+          if (cursors.size > 0) return;
           closing.abort();
           onOver();
         },
@@ -109,27 +109,27 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
 }
 
 /** Up to where a reader has taken the events. */
-type Place = { position: number };
+type Cursor = { position: number };
 
-type Patience = { readonly patienceMs: number; readonly bell: Bell; readonly isClosed: () => boolean };
+type Patience = { readonly patienceMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
 
-/** Until all have come as far as that: without a limit while nobody has, with patience once somebody could go on. */
+/** Until all readers have come to a sequence: without a limit while none has, for `patienceMs` once one could go on. */
 async function untilTaken(
-  places: ReadonlySet<Place>,
+  cursors: ReadonlySet<Cursor>,
   sequence: number,
-  { patienceMs, bell, isClosed }: Patience,
+  { patienceMs, changed, isClosed }: Patience,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let isEnough = false;
   const runOut = (): void => {
     isEnough = true;
-    bell.ring();
+    changed.notify();
   };
   while (!isClosed()) {
-    const behind = [...places].filter(({ position }) => position < sequence).length;
+    const behind = [...cursors].filter(({ position }) => position < sequence).length;
     if (behind === 0 || isEnough) break;
-    if (behind < places.size) timer ??= setTimeout(runOut, patienceMs);
-    await bell.heard();
+    if (behind < cursors.size) timer ??= setTimeout(runOut, patienceMs);
+    await changed.notified();
   }
   clearTimeout(timer);
 }
@@ -146,22 +146,22 @@ function indexAfter(entries: readonly LogEntry[], sequence: number): number {
   return low;
 }
 
-/** Wakes everybody who waits for it. Whoever hears it looks for himself what has changed. */
-type Bell = {
-  readonly ring: () => void;
-  /** Resolves with the next ring. */
-  readonly heard: () => Promise<void>;
+/** Wakes all that wait for it; each then looks at what has changed. */
+type Notifier = {
+  readonly notify: () => void;
+  /** Resolves at the next notification. */
+  readonly notified: () => Promise<void>;
 };
 
-function createBell(): Bell {
+function createNotifier(): Notifier {
   let waiting: (() => void)[] = [];
   return {
-    ring: () => {
+    notify: () => {
       const woken = waiting;
       waiting = [];
       for (const wake of woken) wake();
     },
-    heard: () =>
+    notified: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
       }),

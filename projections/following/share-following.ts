@@ -7,16 +7,16 @@ type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
 const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
 
 /**
- * For those who project the whole log and end together: all are as fast as the slowest, and faster than each by itself.
+ * For projections of the whole log that end together: all are as fast as the slowest, and faster than each by itself.
  * Their batches are larger.
  */
 export const asOne: Together = { patienceMs: 30_000, keptEvents: 13_000 };
 
 /**
  * The same log for several projections of one process: those that stand at about the same place share one reader, so
- * that every event is fetched and decoded once for all of them. Each follows as if it were alone. Who falls behind the
- * others by more than a window holds them up for `patienceMs` at most, then reads for itself until it has caught up;
- * who stops or fails leaves the others alone.
+ * that every event is fetched and decoded once for all of them. Each follows as if it were alone. A projection that falls
+ * behind the others by more than a window holds them up for `patienceMs` at most, then reads for itself until it has
+ * caught up; one that stops or fails leaves the others alone.
  */
 export function shareFollowing(log: EventLog, together: Together = whileAllIsWell): EventLog {
   const opened = new Set<SharedWindow>();
@@ -24,7 +24,7 @@ export function shareFollowing(log: EventLog, together: Together = whileAllIsWel
   // Events of a log that was made anew never get among those of the one before.
   const windowsOf: WindowsOf = (createdAt) => ({
     find: (sequence) => {
-      // The oldest that is open on this place: as everybody chooses so, windows that meet become one.
+      // The oldest window that covers the sequence: as all projections choose so, windows that meet become one.
       for (const { window, logCreatedAt } of opened) {
         if (logCreatedAt === createdAt && window.covers(sequence)) return window;
       }
@@ -60,15 +60,15 @@ async function* followTogether(
   let position = afterSequence;
   while (!signal.aborted) {
     const window = windows.find(position) ?? windows.open(position);
-    const seat = window.takeSeat(position, signal);
+    const subscription = window.subscribe(position, signal);
     try {
-      for (let batch = await seat.next(maxEvents); batch !== null; batch = await seat.next(maxEvents)) {
+      for (let batch = await subscription.next(maxEvents); batch !== null; batch = await subscription.next(maxEvents)) {
         yield batch;
-        position = seat.position();
+        position = subscription.position();
         if ((windows.find(position) ?? window) !== window) break;
       }
     } finally {
-      seat.leave();
+      subscription.end();
     }
   }
 }
