@@ -17,6 +17,8 @@ export type Dashboard = {
 export type DashboardSettings = {
   /** Whether the service catches its mail itself, and shows it. */
   readonly hasMailbox: boolean;
+  /** Types of events to choose from. */
+  readonly eventTypes: readonly string[];
   readonly folder?: string;
 };
 
@@ -24,7 +26,7 @@ export type DashboardSettings = {
 const folders = ["app/", "../../dist/src/dashboard/app/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /** Null where it was never built: nothing else of the service needs it. */
-export async function readDashboard({ hasMailbox, folder }: DashboardSettings): Promise<Dashboard | null> {
+export async function readDashboard({ folder, ...settings }: DashboardSettings): Promise<Dashboard | null> {
   const built = await readBuilt(folder === undefined ? folders : [folder]);
   if (built === null) return null;
   const script = toStaticFile("text/javascript; charset=utf-8", built.script);
@@ -35,7 +37,7 @@ export async function readDashboard({ hasMailbox, folder }: DashboardSettings): 
   ]);
   const html = (text: string): StaticFile => toStaticFile("text/html; charset=utf-8", Buffer.from(text));
   return {
-    page: html(pageOf(nameOf(script, "js"), nameOf(style, "css"), hasMailbox)),
+    page: html(pageOf(nameOf(script, "js"), nameOf(style, "css"), settings)),
     mailFrame: html(mailFrame),
     findAsset: (name) => {
       const extension = /^main-[0-9a-f]{16}\.(js|css)$/.exec(name)?.[1] ?? "";
@@ -62,8 +64,12 @@ const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231f5fbf' d='M1 3h14v10H1z'/%3E%3Cpath stroke='%23fff' stroke-width='1.5' fill='none' d='M1.5 4 8 9l6.5-5'/%3E%3C/svg%3E";
 
 /** Its addresses are relative, so that it works behind whatever path a proxy puts before it. */
-const pageOf = (script: string, style: string, hasMailbox: boolean): string => `<!doctype html>
-<html lang="en" data-mailbox="${hasMailbox}">
+const pageOf = (
+  script: string,
+  style: string,
+  { hasMailbox, eventTypes }: Omit<DashboardSettings, "folder">,
+): string => `<!doctype html>
+<html lang="en" data-mailbox="${hasMailbox}" data-event-types="${eventTypes.join(" ")}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,6 +1,6 @@
 import { defaultJobType, type JobQueued, type JobType, type Priority } from "../domain/job/events.ts";
 import { nameWith, startOf, tokenOf } from "../nats/names.ts";
-import { events } from "../schemas/events.ts";
+import { events, eventTypes } from "../schemas/events.ts";
 import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
 /** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
@@ -96,6 +96,9 @@ export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*
 /** Where an event belongs. */
 export const channelOf = (event: WaybillEvent): Channel =>
   event.type === "JobQueued" ? laneOf(event.data) : events[event.type].channel;
+
+/** The types of events that are about a job of a tenant, and not about the service as a whole. */
+export const typesOfJobs = eventTypes.filter((type) => type === "JobQueued" || !isOfService(events[type].channel));
 
 /** One address that is never mailed, by its digest; with `*` for it, every one of the tenant. */
 export const suppressionSubjectOf = (prefix: string, tenant: string, digest: string): string =>

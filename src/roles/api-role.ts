@@ -18,6 +18,7 @@ import type { CompleteConfig } from "../config.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { createJetStreamStreamSizes } from "../event-log/jetstream-log-gauge.ts";
+import { typesOfJobs } from "../event-log/subjects.ts";
 import type { Probe } from "../health/probe.ts";
 import { createApi } from "../http/api.ts";
 import { createOperatorsApi, createWaitingApi } from "../http/operators-api.ts";
@@ -106,7 +107,7 @@ export async function startApi(
   const live = createLive(log, contentStore, (failure) =>
     logger.error({ err: failure }, "what streams live broke off"),
   );
-  const dashboard = await readDashboard({ hasMailbox: mailbox !== null });
+  const dashboard = await readDashboard({ hasMailbox: mailbox !== null, eventTypes: typesOfJobs });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);
   parts.observer.metrics.requests.watch({ streams: live.places.taken, bodies });

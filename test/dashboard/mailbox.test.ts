@@ -43,7 +43,7 @@ describe("The page of the mailbox", () => {
   let watched: WatchedPage;
 
   before(async () => {
-    api = await startApi({ mailbox, dashboard: await readDashboard({ hasMailbox: true }) });
+    api = await startApi({ mailbox, dashboard: await readDashboard({ hasMailbox: true, eventTypes: [] }) });
     watched = await openPage(`${api.url}/#/mailbox`);
   });
   after(async () => {

@@ -16,7 +16,7 @@ describe("The dashboard of a service that asks for keys", () => {
     const settings = { mode: "required", host: "127.0.0.1", rateLimit: null, mailFrom: "a@example.org" } as const;
     api = await startApi({
       access: createAccess(ring, settings),
-      dashboard: await readDashboard({ hasMailbox: false }),
+      dashboard: await readDashboard({ hasMailbox: false, eventTypes: [] }),
     });
     watched = await openPage(api.url);
   });

@@ -22,7 +22,7 @@ describe("The files of the dashboard", () => {
   let page: string;
 
   before(async () => {
-    api = await startApi({ dashboard: await readDashboard({ hasMailbox: false }) });
+    api = await startApi({ dashboard: await readDashboard({ hasMailbox: false, eventTypes: [] }) });
     page = (await receive(`${api.url}/`)).body.toString();
   });
   after(() => api.close());
@@ -83,7 +83,7 @@ describe("The files of the dashboard", () => {
 
   it("are missed by nobody but their readers where they were not built", async () => {
     const folder = await temporaryFolder();
-    const dashboard = await readDashboard({ hasMailbox: false, folder: `${folder}/` });
+    const dashboard = await readDashboard({ hasMailbox: false, eventTypes: [], folder: `${folder}/` });
     expect(dashboard).to.equal(null);
     const without = await startApi({ dashboard });
     expect((await receive(`${without.url}/`)).status).to.equal(404);

@@ -2,36 +2,8 @@ import type { EventAnswer, FeedPage } from "../api/answers.ts";
 import { fetchAnswer, get, withQuery } from "../api/client.ts";
 import { Problem } from "../api/problem.ts";
 
-/** What the log tells tenants of, to choose from. */
-export const eventTypes = Object.keys({
-  JobCreated: true,
-  JobQueued: true,
-  JobStarted: true,
-  JobReleased: true,
-  JobRetryScheduled: true,
-  JobPaused: true,
-  JobResumed: true,
-  JobRescheduled: true,
-  JobCompleted: true,
-  JobFailed: true,
-  JobCancelled: true,
-  JobRetried: true,
-  JobRequeued: true,
-  DeadLetterIgnored: true,
-  JobContentErased: true,
-  RecipientsClaimed: true,
-  RecipientsReleased: true,
-  RecipientSent: true,
-  RecipientDeferred: true,
-  RecipientFailed: true,
-  RecipientUnknown: true,
-  RecipientSuppressed: true,
-  ResultStored: true,
-  NotificationRead: true,
-  WebhookDelivered: true,
-  WebhookFailed: true,
-  WebhookRedeliveryRequested: true,
-} satisfies Record<EventAnswer["type"], true>) as readonly EventAnswer["type"][];
+/** The types of events that the log has for tenants, to choose from: the page says them. */
+export const eventTypes = (document.documentElement.dataset["eventTypes"] ?? "").split(" ");
 
 type PageOptions = { readonly types: string; readonly limit: number; readonly signal?: AbortSignal | undefined };
 
