@@ -1,20 +1,40 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Polling = {
-  /** Does what is due. `more` where more may be due at once, `done` where it can wait for the next time. */
-  readonly poll: () => Promise<"more" | "done">;
+  /** Does what is due. `more` where more may be due at once, `done` where the rest can wait for the next poll. */
+  readonly poll: (stopping: AbortSignal) => Promise<"more" | "done">;
   readonly everyMs: number;
-  /** Hears of every poll that failed. */
+  /** Is called with every failure of a poll. */
   readonly report: (failure: unknown) => void;
 };
 
+export type PollLoop = {
+  start(): void;
+  /** Begins no more polls, and waits for the one that is running. */
+  stop(): Promise<void>;
+};
+
+export function createPollLoop(polling: Polling): PollLoop {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+  return {
+    start: () => {
+      loop ??= keepPolling(polling, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
 const afterFailureMs = 2000;
 
-/** Polls until the signal aborts, one at a time, and never rejects: one that fails is reported, and tried again later. */
+/** Polls until the signal aborts, one poll at a time. It never rejects: a poll that fails is reported and repeated later. */
 export async function keepPolling({ poll, everyMs, report }: Polling, stopping: AbortSignal): Promise<void> {
   const pollOnce = async (): Promise<number> => {
     try {
-      return (await poll()) === "more" ? 0 : everyMs;
+      return (await poll(stopping)) === "more" ? 0 : everyMs;
     } catch (failure) {
       report(failure);
       return afterFailureMs;

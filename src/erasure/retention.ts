@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseJob } from "./erase-job.ts";
 
@@ -26,8 +26,6 @@ export type RetentionReports = {
   readonly failed: (failure: unknown) => void;
 };
 
-export type Retention = { start(): void; stop(): Promise<void> };
-
 const cause: Cause = { actor: "retention", correlationId: null, causationId: null, traceparent: null };
 
 /** Few enough that mails and requests do not feel it: each is some messages to NATS and a row or a thousand in MySQL. */
@@ -45,18 +43,15 @@ export function createRetention(
   alone: <Result>(work: () => Promise<Result>) => Promise<Result | null>,
   { keptMs, everyMs }: RetentionSettings,
   reports: RetentionReports,
-): Retention {
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
-  const round = async (): Promise<"more" | "done"> => {
+): PollLoop {
+  const round = async (stopping: AbortSignal): Promise<"more" | "done"> => {
     const now = Date.now();
     const endedBefore = new Date(now - keptMs).toISOString();
     const jobs = await endedJobs.before(endedBefore, jobsInRound);
     let erased = 0;
     let last = 0;
     for (const job of jobs) {
-      if (stopping.signal.aborted) break;
+      if (stopping.aborted) break;
       const at = new Date().toISOString();
       const outcome = await eraseJob(ports, job, { isRetired: true, reason: "retention", cause, at });
       // Run again since the read model saw it: it is not over after all.
@@ -67,18 +62,10 @@ export function createRetention(
     if (erased > 0) reports.erased(erased, endedBefore);
     const isFollowed = await endedJobs.include(last);
     if (erased < jobsInRound || !isFollowed) return "done";
-    await pause(betweenRoundsMs, undefined, { signal: stopping.signal }).catch(() => {});
+    await pause(betweenRoundsMs, undefined, { signal: stopping }).catch(() => {});
     return "more";
   };
 
-  return {
-    start: () => {
-      const poll = async () => (await alone(round)) ?? "done";
-      loop ??= keepPolling({ poll, everyMs, report: reports.failed }, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  const poll = async (stopping: AbortSignal) => (await alone(() => round(stopping))) ?? "done";
+  return createPollLoop({ poll, everyMs, report: reports.failed });
 }

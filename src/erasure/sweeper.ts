@@ -1,5 +1,5 @@
 import type { Cause } from "../event-log/event-log.ts";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseLeftover } from "./erase-leftovers.ts";
 import type { StoredThings } from "./stored-things.ts";
@@ -17,8 +17,6 @@ export type SweeperReports = {
   readonly failed: (failure: unknown) => void;
 };
 
-export type Sweeper = { start(): void; stop(): Promise<void> };
-
 const cause: Cause = { actor: "sweeper", correlationId: null, causationId: null, traceparent: null };
 const reason = "No job was made of it.";
 
@@ -31,16 +29,13 @@ export function createSweeper(
   things: Pick<StoredThings, "unsettled">,
   { olderThanMs, everyMs }: SweeperSettings,
   reports: SweeperReports,
-): Sweeper {
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
-  const poll = async (): Promise<"more" | "done"> => {
+): PollLoop {
+  const poll = async (stopping: AbortSignal): Promise<"more" | "done"> => {
     const now = Date.now();
     const found = await things.unsettled(now - olderThanMs);
     let erased = 0;
     for (const thing of found) {
-      if (stopping.signal.aborted) break;
+      if (stopping.aborted) break;
       const at = new Date(now).toISOString();
       if ((await eraseLeftover(ports, thing, { reason, cause, at })) !== null) erased += 1;
       thing.settle();
@@ -49,13 +44,5 @@ export function createSweeper(
     return found.length > 0 ? "more" : "done";
   };
 
-  return {
-    start: () => {
-      loop ??= keepPolling({ poll, everyMs, report: reports.failed }, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return createPollLoop({ poll, everyMs, report: reports.failed });
 }

@@ -1,15 +1,9 @@
 import { Unavailable } from "../domain/unavailable.ts";
 import { LogFull } from "../event-log/event-log.ts";
 import { maxRequestBytes } from "../intake/check-request.ts";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { Outbox } from "./outbox.ts";
 import { type RelayRowDependencies, relayRow } from "./relay-row.ts";
-
-export type Relay = {
-  start(): void;
-  /** Takes no more rows, and waits for those in hand. */
-  stop(): Promise<void>;
-};
 
 export type RelayDependencies = RelayRowDependencies & { readonly outbox: Outbox };
 
@@ -31,12 +25,9 @@ const share = { rows: 64, bytes: 16 * 1024 * 1024, bytesOfRow: maxRequestBytes }
  * job's id derives from the row. While nothing can be accepted rows are left where they are, so that an outage uses up
  * the attempts of those alone that were in hand as it began.
  */
-export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }: RelayReports): Relay {
+export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }: RelayReports): PollLoop {
   const { outbox, room } = dependencies;
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
-  const poll = async () => {
+  const poll = async (): Promise<"more" | "done"> => {
     const tenants = await outbox.waiting(tenantsAtOnce);
     if (tenants.length === 0) return "done";
     if (!(await room.isLeftForJobs())) throw new LogFull("There is no room in the log for the jobs of the outbox.");
@@ -50,15 +41,7 @@ export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }
     return hasMore && rows.length > 0 ? "more" : "done";
   };
 
-  return {
-    start: () => {
-      loop ??= keepPolling({ poll, everyMs: pollEveryMs, report: waits }, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return createPollLoop({ poll, everyMs: pollEveryMs, report: waits });
 }
 
 const isOutage = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof LogFull;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 
 /** Rows of the outbox that have become a job, or were given up. */
 export interface EndedRows {
@@ -19,8 +19,6 @@ export type RowRetentionReports = {
   readonly failed: (failure: unknown) => void;
 };
 
-export type RowRetention = { start(): void; stop(): Promise<void> };
-
 /** Few enough that the applications which write into the table do not feel it. */
 const rowsInStep = 500;
 const betweenStepsMs = 250;
@@ -34,18 +32,15 @@ export function createRowRetention(
   rows: EndedRows,
   { keptMs, everyMs }: RowRetentionSettings,
   { removed, failed }: RowRetentionReports,
-): RowRetention {
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
-  const round = async (): Promise<"done"> => {
+): PollLoop {
+  const poll = async (stopping: AbortSignal): Promise<"done"> => {
     let sum = 0;
     try {
-      while (!stopping.signal.aborted) {
+      while (!stopping.aborted) {
         const count = await rows.remove(keptMs, rowsInStep);
         sum += count;
         if (count < rowsInStep) break;
-        await pause(betweenStepsMs, undefined, { signal: stopping.signal }).catch(() => {});
+        await pause(betweenStepsMs, undefined, { signal: stopping }).catch(() => {});
       }
     } finally {
       if (sum > 0) removed(sum);
@@ -53,13 +48,5 @@ export function createRowRetention(
     return "done";
   };
 
-  return {
-    start: () => {
-      loop ??= keepPolling({ poll: round, everyMs, report: failed }, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return createPollLoop({ poll, everyMs, report: failed });
 }

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createEndedJobs } from "../../projections/jobs/ended-jobs.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { createRetention, type Retention } from "../../src/erasure/retention.ts";
+import { createRetention } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { jobFromLog } from "../../src/history/job-from-log.ts";
+import type { PollLoop } from "../../src/poll-loop.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
@@ -18,7 +19,7 @@ const dayMs = 86_400_000;
 
 describe("jobs that were kept long enough", () => {
   let side: ReadSide;
-  let retention: Retention | null = null;
+  let retention: PollLoop | null = null;
   const told: { readonly jobs: number; readonly endedBefore: string }[] = [];
   const failures: unknown[] = [];
   let old: readonly JobRef[];
@@ -39,7 +40,7 @@ describe("jobs that were kept long enough", () => {
   });
 
   const names = allProjectors.map(({ name }) => name);
-  const begin = (keptMs: number): Retention => {
+  const begin = (keptMs: number): PollLoop => {
     const ports = {
       log: side.log,
       contentStore: side.contentStore,

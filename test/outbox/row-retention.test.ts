@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { createMysqlEndedRows } from "../../src/outbox/mysql-outbox.ts";
-import { createRowRetention, type RowRetention } from "../../src/outbox/row-retention.ts";
+import { createRowRetention } from "../../src/outbox/row-retention.ts";
+import type { PollLoop } from "../../src/poll-loop.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 
@@ -11,7 +12,7 @@ describe("rows of the outbox that were kept long enough", function () {
   this.timeout(60_000);
 
   let side: OutboxSide;
-  let retention: RowRetention | null = null;
+  let retention: PollLoop | null = null;
   const removed: number[] = [];
   const failures: unknown[] = [];
 
