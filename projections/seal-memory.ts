@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { SealWitness } from "../src/seals/seal-witness.ts";
+import type { SealObserver } from "../src/seals/seal-observer.ts";
 
 const table = "remembered_seals";
 
@@ -9,7 +9,7 @@ type Row = { readonly sequence: number | string; readonly digest: string };
  * Remembers the last seal of a log in the database, where a rollback of the log does not reach. `logName` tells logs
  * apart that share a database.
  */
-export function createSealMemory(db: Knex, logName: string): SealWitness {
+export function createSealMemory(db: Knex, logName: string): SealObserver {
   const last = async () => {
     const row: Row | undefined = await db(table).where({ log: logName }).first("sequence", "digest");
     return row === undefined ? null : { sequence: Number(row.sequence), digest: row.digest };

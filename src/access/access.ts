@@ -81,14 +81,14 @@ export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSe
 }
 
 /** Compared where there is nothing to compare with, so that it takes as long; nobody has a key with this digest. */
-const nobody = { text: randomBytes(45).toString("base64"), digest: randomBytes(32) };
+const placeholder = { text: randomBytes(45).toString("base64"), digest: randomBytes(32) };
 
 /** Whatever is wrong with a header, it costs one digest and one comparison, and the answer is the same. */
 function findKey(ring: KeyRing, authorization: string): KeyRecord | null {
   const presented = parseAccessKey(bearerOf(authorization));
   const record = presented === null ? null : ring.find(presented.id);
-  const expected = record?.sha256 ? Buffer.from(record.sha256, "hex") : nobody.digest;
-  const isTheirs = timingSafeEqual(digestOfKey(presented?.text ?? nobody.text), expected);
+  const expected = record?.sha256 ? Buffer.from(record.sha256, "hex") : placeholder.digest;
+  const isTheirs = timingSafeEqual(digestOfKey(presented?.text ?? placeholder.text), expected);
   return isTheirs ? record : null;
 }
 

@@ -3,7 +3,7 @@ import { type JobRef, LogFull } from "../event-log/event-log.ts";
 import { type BucketSettings, openBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
-import { countIn, type DayCount, dayOf, nothingYet, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
+import { countIn, type DayCount, dayOf, emptyDay, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
 
 /** Days that nobody asks about any more go by themselves. */
 const keptMs = 3 * 86_400_000;
@@ -26,7 +26,7 @@ export function createJetStreamQuota(connection: JetStreamConnection, settings: 
     const entry = entryOf(request.job, request.at);
     for (;;) {
       const before = await asking(connection, () => kv.get(entry));
-      const { answer, count } = countIn(before === null ? nothingYet : before.json<DayCount>(), request);
+      const { answer, count } = countIn(before === null ? emptyDay : before.json<DayCount>(), request);
       if (count === null || (await write(connection, kv, entry, count, before?.revision ?? 0))) {
         return answer;
       }

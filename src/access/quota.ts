@@ -29,7 +29,7 @@ export type DayCount = {
   readonly recent: readonly string[];
 };
 
-export const nothingYet: DayCount = { used: 0, recent: [] };
+export const emptyDay: DayCount = { used: 0, recent: [] };
 
 /** More than come at once with the same idempotency key, and little enough to be stored with each job. */
 const remembered = 64;

@@ -6,7 +6,7 @@ import type { Delivery } from "../event-log/delivery.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 
 /** What came of telling one receiver once, in a closed vocabulary. */
-export type Notified =
+export type AlertOutcome =
   | { readonly kind: "told" }
   /** Not this time: `retryAfterMs` is what the receiver asked for. */
   | { readonly kind: "later"; readonly code: string; readonly retryAfterMs: number | null }
@@ -16,19 +16,19 @@ export type Notified =
 export interface AlertReceiver {
   /** For log lines and metrics: it names no address. */
   readonly kind: "webhook" | "mail";
-  tell(entry: StoredEvent<AlertEvent>, signal: AbortSignal): Promise<Notified>;
+  notify(entry: StoredEvent<AlertEvent>, signal: AbortSignal): Promise<AlertOutcome>;
 }
 
-export type AlertTeller = {
+export type AlertSender = {
   start(): void;
   /** What is on its way may take so long; what is not told by then is told by whoever comes next. */
   stop(graceMs: number): Promise<void>;
 };
 
 /** Hears what came of each try. */
-export type Told = (
+export type OnAttempt = (
   receiver: AlertReceiver,
-  telling: Notified,
+  telling: AlertOutcome,
   entry: StoredEvent<AlertEvent>,
   isLast: boolean,
 ) => void;
@@ -44,12 +44,12 @@ const toldWithinMs = 86_400_000;
  * Tells every receiver of every alert, straight from the log: at least once each, over a day if need be. An alert is
  * acknowledged once all were told or given up; a crash before that tells them again, with the same ids.
  */
-export function createAlertTeller(
+export function createAlertSender(
   feed: AlertFeed,
   receivers: readonly AlertReceiver[],
-  told: Told,
+  told: OnAttempt,
   report: Report,
-): AlertTeller {
+): AlertSender {
   const stopping = new AbortController();
   const held = new Map<number, Promise<void>>();
   let loop: Promise<void> | null = null;
@@ -111,9 +111,9 @@ async function tryToTell(
   entry: StoredEvent<AlertEvent>,
   signal: AbortSignal,
   report: Report,
-): Promise<Notified> {
+): Promise<AlertOutcome> {
   try {
-    return await receiver.tell(entry, signal);
+    return await receiver.notify(entry, signal);
   } catch (failure) {
     report(failure);
     return { kind: "later", code: "failed", retryAfterMs: null };

@@ -8,7 +8,7 @@ import type { AlertReceiver } from "./alert-sender.ts";
 /** Mails the operator. Where the mail server is away it is tried again, like any receiver that does not answer. */
 export const createMailReceiver = (mailer: Mailer, from: string, to: string): AlertReceiver => ({
   kind: "mail",
-  tell: async ({ id, event }) => {
+  notify: async ({ id, event }) => {
     const outcome = await mailer.send({ letter: toLetter(event, from), to, messageId: messageIdOf(id, to, from) });
     switch (outcome.kind) {
       case "sent":

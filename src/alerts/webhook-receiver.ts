@@ -13,7 +13,7 @@ export const createWebhookReceiver = (
   post: SafePost,
 ): AlertReceiver => ({
   kind: "webhook",
-  tell: async ({ id, event, tenant, jobId }, signal) => {
+  notify: async ({ id, event, tenant, jobId }, signal) => {
     const data = { ...event.data, message: alertInWords(event) };
     const message = {
       id: deliveryIdOf({ tenant, jobId }, id, "operator"),

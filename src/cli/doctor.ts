@@ -13,8 +13,8 @@ import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { connectJetStream } from "../nats/connection.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealFile } from "../seals/seal-file.ts";
-import { LogRolledBack } from "../seals/seal-witness.ts";
-import { askWitnesses } from "../seals/sealer.ts";
+import { LogRolledBack } from "../seals/seal-observer.ts";
+import { askObservers } from "../seals/sealer.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
@@ -107,14 +107,14 @@ async function examineSeals({ nats, mysqlUrl, natsPrefix, seals }: CompleteConfi
   const connection = await connectJetStream(nats, "waybill-doctor", () => {});
   const db = createDatabase(mysqlUrl);
   try {
-    const witnesses = [
+    const observers = [
       createSealMemory(db, streamName(natsPrefix, "JOBS")),
       ...(seals.file === null ? [] : [createSealFile(seals.file)]),
     ];
-    const seen = await Promise.all(witnesses.map((witness) => witness.last().catch(() => null)));
+    const seen = await Promise.all(observers.map((observer) => observer.last().catch(() => null)));
     if (seen.every((seal) => seal === null)) return [];
     const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
-    await askWitnesses({ sealedLog, witnesses, report: () => {} });
+    await askObservers({ sealedLog, observers, report: () => {} });
     return [fine("nats", "The log holds the last seal that was seen in it")];
   } catch (failure) {
     if (failure instanceof LogRolledBack) return [serious("nats", failure.what, onRolledBack)];

@@ -4,7 +4,7 @@ import type { Instant } from "../domain/message.ts";
 import { type Cause, type JobRef, VersionConflict } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
-export type AddressWish = {
+export type AddressErasureRequest = {
   /** Found in any case. */
   readonly address: string;
   readonly reason: string;
@@ -18,7 +18,11 @@ export type AddressErasure =
   | { readonly outcome: "not-ended" };
 
 /** Erases one address from what a job has sent, and leaves the others. */
-export async function eraseAddress(ports: ErasurePorts, job: JobRef, wish: AddressWish): Promise<AddressErasure> {
+export async function eraseAddress(
+  ports: ErasurePorts,
+  job: JobRef,
+  wish: AddressErasureRequest,
+): Promise<AddressErasure> {
   for (;;) {
     try {
       return await eraseOnce(ports, job, wish);
@@ -32,7 +36,7 @@ export async function eraseAddress(ports: ErasurePorts, job: JobRef, wish: Addre
 async function eraseOnce(
   ports: ErasurePorts,
   job: JobRef,
-  { address, reason, cause, at }: AddressWish,
+  { address, reason, cause, at }: AddressErasureRequest,
 ): Promise<AddressErasure> {
   const { log, contentStore } = ports;
   const from = await readJob(log, job);

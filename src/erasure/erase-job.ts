@@ -3,7 +3,7 @@ import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
 
-type Wish = {
+type JobErasureRequest = {
   /** Whether it also leaves every list. */
   readonly isRetired: boolean;
   readonly reason: string | null;
@@ -18,7 +18,7 @@ type Wish = {
 export async function eraseJob(
   ports: ErasurePorts,
   job: JobRef,
-  { isRetired, reason, cause, at }: Wish,
+  { isRetired, reason, cause, at }: JobErasureRequest,
 ): Promise<CommandOutcome> {
   const command = { type: "EraseContent", at, recipients: null, contentSha256: null, isRetired, reason } as const;
   const outcome = await handleCommand(ports.log, job, command, cause);

@@ -3,7 +3,7 @@ import { isContentErased } from "../domain/job/erase-content.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
-import { type AddressWish, placesOf } from "./erase-address.ts";
+import { type AddressErasureRequest, placesOf } from "./erase-address.ts";
 import type { StoredThing, StoredThings } from "./stored-things.ts";
 
 export type LeftoversErased = {
@@ -23,7 +23,7 @@ const atOnce = 32;
 export async function eraseLeftovers(
   ports: ErasurePorts & { readonly storedThings: Pick<StoredThings, "unsettledOf"> },
   tenant: string,
-  { address, reason, cause, at }: AddressWish,
+  { address, reason, cause, at }: AddressErasureRequest,
 ): Promise<LeftoversErased> {
   const { log, contentStore, storedThings } = ports;
   const notEnded: string[] = [];
@@ -46,7 +46,7 @@ export async function eraseLeftovers(
   return { erased, notEnded };
 }
 
-type Wish = { readonly reason: string; readonly cause: Cause; readonly at: Instant };
+type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };
 
 /**
  * Erases what is stored for a job that was never created, or whose history says that nothing is to be left of it: a
@@ -57,7 +57,7 @@ type Wish = { readonly reason: string; readonly cause: Cause; readonly at: Insta
 export async function eraseLeftover(
   ports: ErasurePorts,
   { job, attachment }: StoredThing,
-  { reason, cause, at }: Wish,
+  { reason, cause, at }: LeftoverErasureRequest,
 ): Promise<number | null> {
   const outcome = await handleCommand(ports.log, job, { type: "AbandonJob", at, reason }, cause);
   if (outcome.outcome === "rejected" || !isContentErased(outcome.state)) return null;

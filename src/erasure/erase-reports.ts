@@ -2,7 +2,7 @@ import type { ResultRef, ResultStore } from "../content/result-store.ts";
 import { namesAddress } from "../domain/recipients/address.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
-import type { AddressWish } from "./erase-address.ts";
+import type { AddressErasureRequest } from "./erase-address.ts";
 import { eraseJob } from "./erase-job.ts";
 
 export type ReportsErased = {
@@ -20,7 +20,7 @@ export type ReportsErased = {
 export async function eraseReports(
   ports: ErasurePorts & { readonly results: Pick<ResultStore, "ofTenant"> },
   tenant: string,
-  { address, reason, cause, at }: AddressWish,
+  { address, reason, cause, at }: AddressErasureRequest,
 ): Promise<ReportsErased> {
   const found = new Map<string, JobRef>();
   for (const result of await ports.results.ofTenant(tenant)) {

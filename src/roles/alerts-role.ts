@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
-import { type AlertReceiver, createAlertTeller, type Notified, type Told } from "../alerts/alert-sender.ts";
+import { type AlertOutcome, type AlertReceiver, createAlertSender, type OnAttempt } from "../alerts/alert-sender.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
 import { createFigures } from "../alerts/read-figures.ts";
@@ -42,13 +42,13 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     },
     report,
   );
-  const told: Told = (receiver, telling, entry, isLast) => {
+  const told: OnAttempt = (receiver, telling, entry, isLast) => {
     metrics.told(receiver.kind, outcomeOf(telling, isLast));
     if (telling.kind !== "told") logTrouble(logger, receiver, telling, entry.event, isLast);
   };
   const feed = createJetStreamAlertFeed(connection, config.natsPrefix, (notice) => logger.error(notice));
   // It reads the log also where nobody is to be told: who is named later hears of what happens from then on.
-  const teller = createAlertTeller(feed, await receiversOf(parts), told, report);
+  const teller = createAlertSender(feed, await receiversOf(parts), told, report);
   teller.start();
   watch.start();
   lifecycle.started("the alerts", async () => {
@@ -75,7 +75,7 @@ async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {
   return receivers;
 }
 
-const outcomeOf = (telling: Notified, isLast: boolean): string => {
+const outcomeOf = (telling: AlertOutcome, isLast: boolean): string => {
   if (telling.kind === "told") return "told";
   return isLast ? "given_up" : "later";
 };
@@ -90,7 +90,7 @@ function logDecision(logger: Logger, event: AlertEvent): void {
 function logTrouble(
   logger: Logger,
   { kind }: AlertReceiver,
-  telling: Exclude<Notified, { kind: "told" }>,
+  telling: Exclude<AlertOutcome, { kind: "told" }>,
   { type, data }: AlertEvent,
   isLast: boolean,
 ): void {

@@ -13,8 +13,8 @@ import { runSealer } from "../seals/run-sealer.ts";
 import { createSealMail, createSealWebhook } from "../seals/seal-destinations.ts";
 import { createSealFile } from "../seals/seal-file.ts";
 import type { SealKey } from "../seals/seal-key.ts";
+import type { SealObserver } from "../seals/seal-observer.ts";
 import type { SealStore } from "../seals/seal-store.ts";
-import type { SealWitness } from "../seals/seal-witness.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import { createSealer, type Sealer } from "../seals/sealer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
@@ -31,7 +31,7 @@ type Opened = {
   readonly sealer: Sealer;
 };
 
-async function openSeals(parts: SealParts, more: readonly SealWitness[] = []): Promise<Opened> {
+async function openSeals(parts: SealParts, more: readonly SealObserver[] = []): Promise<Opened> {
   const { config, logger, connection, log, db, patiently } = parts;
   const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
   const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
@@ -41,7 +41,7 @@ async function openSeals(parts: SealParts, more: readonly SealWitness[] = []): P
     log,
     sealedLog,
     key,
-    witnesses: [createSealMemory(db, streamName(prefix, "JOBS")), ...more],
+    observers: [createSealMemory(db, streamName(prefix, "JOBS")), ...more],
     everyEvents: seals.everyEvents,
     everyMs: seals.everyMs,
     now: () => new Date().toISOString(),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { LogRolledBack } from "./seal-witness.ts";
+import { LogRolledBack } from "./seal-observer.ts";
 import type { Sealer } from "./sealer.ts";
 
 export type SealerReports = {

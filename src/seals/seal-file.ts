@@ -3,7 +3,7 @@ import { checkedSealLine } from "./evidence-format.ts";
 import { linesOf } from "./log-file.ts";
 import type { SealDestination } from "./publish-seals.ts";
 import { digestOfSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
-import type { SealWitness } from "./seal-witness.ts";
+import type { SealObserver } from "./seal-observer.ts";
 
 const tailBytes = 65_536;
 
@@ -14,9 +14,9 @@ export class NotASealFile extends Error {
 
 /**
  * A line of JSON for each seal, only ever appended to, so that it may lie where nothing can be taken back. A line that
- * a crash has cut off stays, and the whole one follows it. The file is a witness, too: it knows where it has come to.
+ * a crash has cut off stays, and the whole one follows it. The file is an observer, too: it knows where it has come to.
  */
-export const createSealFile = (path: string): SealDestination & SealWitness => ({
+export const createSealFile = (path: string): SealDestination & SealObserver => ({
   name: `the file ${path}`,
   position: async () => (await lastOf(path))?.sequence ?? 0,
   last: () => lastOf(path),

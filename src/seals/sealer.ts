@@ -4,19 +4,19 @@ import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
 import { digestOfSeal, isSealSubject, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
-import { LogRolledBack, type SealWitness } from "./seal-witness.ts";
+import { LogRolledBack, type SealObserver } from "./seal-observer.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
 export type SealerSetup = {
   readonly log: EventLog;
   readonly sealedLog: SealedLog;
   readonly key: SealKey;
-  readonly witnesses: readonly SealWitness[];
+  readonly observers: readonly SealObserver[];
   readonly everyEvents: number;
   /** An event waits at most so long for its seal. */
   readonly everyMs: number;
   readonly now: () => Instant;
-  /** A witness could not be told, or asked: nothing waits for it. */
+  /** An observer could not be told, or asked: nothing waits for it. */
   readonly report: (failure: unknown) => void;
 };
 
@@ -89,11 +89,11 @@ export function createSealer(setup: SealerSetup): Sealer {
   return { sealWhatIsDue: () => inTurn(isOld), sealNow: () => inTurn(holdsEvents) };
 }
 
-async function openAfterLast({ sealedLog, witnesses, report }: SealerSetup): Promise<OpenRange> {
-  await askWitnesses({ sealedLog, witnesses, report });
+async function openAfterLast({ sealedLog, observers, report }: SealerSetup): Promise<OpenRange> {
+  await askObservers({ sealedLog, observers, report });
   const last = await sealedLog.lastSeal();
   // Whoever sealed it may have died before it could say so.
-  if (last !== null) await tellWitnesses(witnesses, last, report);
+  if (last !== null) await informObservers(observers, last, report);
   return openAfter(last);
 }
 
@@ -106,8 +106,8 @@ const openAfter = (after: StoredSeal | null): OpenRange => ({
 
 /** Null where another one was faster. */
 async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRange | null> {
-  const { log, sealedLog, key, witnesses, now, report } = setup;
-  await askWitnesses(setup);
+  const { log, sealedLog, key, observers, now, report } = setup;
+  await askObservers(setup);
   const { sealedAt, ...data } = signSeal(draftOf(range, now()), key);
   const { from, to, root } = data;
   const event = { type: "LogSealed", at: sealedAt, data } as const;
@@ -122,7 +122,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   // Read and not assumed: where an answer was lost, the same range sealed by another process may stand there.
   const stored = await sealedLog.lastSeal();
   if (stored === null || stored.to !== to) return null;
-  await tellWitnesses(witnesses, stored, report);
+  await informObservers(observers, stored, report);
   return openAfter(stored);
 }
 
@@ -135,31 +135,31 @@ const draftOf = ({ after, tree, position }: OpenRange, sealedAt: Instant): SealD
   sealedAt,
 });
 
-type Asked = Pick<SealerSetup, "sealedLog" | "witnesses" | "report">;
+type Asked = Pick<SealerSetup, "sealedLog" | "observers" | "report">;
 
 /** Throws LogRolledBack where one of them has seen a seal that the log does not hold. One that is away says nothing. */
-export async function askWitnesses({ sealedLog, witnesses, report }: Asked): Promise<void> {
-  for (const witness of witnesses) {
-    const seen = await witness.last().catch((failure: unknown) => {
+export async function askObservers({ sealedLog, observers, report }: Asked): Promise<void> {
+  for (const observer of observers) {
+    const seen = await observer.last().catch((failure: unknown) => {
       report(failure);
       return null;
     });
     if (seen === null) continue;
     const found = await sealedLog.sealAt(seen.sequence);
-    if (found === null) throw new LogRolledBack(witness.name, seen.sequence, "where the log has none");
+    if (found === null) throw new LogRolledBack(observer.name, seen.sequence, "where the log has none");
     if (digestOfSeal(found) !== seen.digest) {
-      throw new LogRolledBack(witness.name, seen.sequence, "where the log has another one");
+      throw new LogRolledBack(observer.name, seen.sequence, "where the log has another one");
     }
   }
 }
 
-async function tellWitnesses(
-  witnesses: readonly SealWitness[],
+async function informObservers(
+  observers: readonly SealObserver[],
   seal: StoredSeal,
   report: SealerSetup["report"],
 ): Promise<void> {
   const seen = { sequence: seal.sequence, digest: digestOfSeal(seal) };
-  await Promise.all(witnesses.map((witness) => witness.remember(seen).catch(report)));
+  await Promise.all(observers.map((observer) => observer.remember(seen).catch(report)));
 }
 
 /** However many ask for evidence, the log gets no more seals from it than one in so long. */
@@ -169,7 +169,12 @@ const atMostEveryMs = 10_000;
  * Has what is in the log up to a sequence sealed now, so that evidence of it is whole; not again so soon after the last
  * seal. Where there is no room for one, or no sense in one, the evidence says that it is not sealed yet.
  */
-export async function sealFor(sealedLog: SealedLog, sealer: Sealer, sequence: number, now: Instant): Promise<void> {
+export async function ensureSealed(
+  sealedLog: SealedLog,
+  sealer: Sealer,
+  sequence: number,
+  now: Instant,
+): Promise<void> {
   const last = await sealedLog.lastSeal();
   if (last !== null && (last.to >= sequence || Date.parse(now) - Date.parse(last.sealedAt) < atMostEveryMs)) return;
   try {

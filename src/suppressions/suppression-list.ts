@@ -1,7 +1,7 @@
 import type { Instant } from "../domain/message.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
-import type { PageWish, Suppression, SuppressionPage, SuppressionStore } from "./suppression-store.ts";
+import type { PageRequest, Suppression, SuppressionPage, SuppressionStore } from "./suppression-store.ts";
 import { createKeyed, type UnsubscribeLinks, type Unsubscribing } from "./unsubscribe-links.ts";
 
 export type Suppressing = { readonly isNew: boolean; readonly suppression: Suppression };
@@ -22,7 +22,7 @@ export interface SuppressionList {
   /** The same for those of these addresses that came onto the list by a mail of the job. */
   forgetAddressesOf(job: JobRef, emails: readonly string[]): Promise<void>;
 
-  page(tenant: string, wish: PageWish): Promise<SuppressionPage>;
+  page(tenant: string, wish: PageRequest): Promise<SuppressionPage>;
 
   /** Of mails by which their recipients ask not to be mailed any more. */
   links(): Promise<UnsubscribeLinks>;

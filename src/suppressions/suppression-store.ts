@@ -18,7 +18,7 @@ export type SuppressionPage = {
   readonly next: number | null;
 };
 
-export type PageWish = { readonly after: number; readonly limit: number };
+export type PageRequest = { readonly after: number; readonly limit: number };
 
 /**
  * The suppression lists of all tenants, as the leader of the store has them. Every method throws Unavailable; said
@@ -50,5 +50,5 @@ export interface SuppressionStore {
   forget(key: AddressKey, ofJob?: string): Promise<boolean>;
 
   /** However many there are, it holds no more than a page of them. */
-  page(tenant: string, wish: PageWish): Promise<SuppressionPage>;
+  page(tenant: string, wish: PageRequest): Promise<SuppressionPage>;
 }

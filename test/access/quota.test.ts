@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { countIn, nothingYet, type QuotaRequest } from "../../src/access/quota.ts";
+import { countIn, emptyDay, type QuotaRequest } from "../../src/access/quota.ts";
 
 const request = (jobId: string, recipients: number): QuotaRequest => ({
   job: { tenant: "acme", jobId },
@@ -10,7 +10,7 @@ const request = (jobId: string, recipients: number): QuotaRequest => ({
 
 describe("A day's count of recipients", () => {
   const countOf = (...requests: readonly QuotaRequest[]) =>
-    requests.reduce((day, one) => countIn(day, one).count ?? day, nothingYet);
+    requests.reduce((day, one) => countIn(day, one).count ?? day, emptyDay);
 
   it("takes a job that uses up the very last", () => {
     expect(countIn(countOf(request("a", 4)), request("b", 6))).to.have.nested.include({ "answer.granted": true });

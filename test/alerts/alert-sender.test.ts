@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import {
+  type AlertOutcome,
   type AlertReceiver,
-  type AlertTeller,
-  createAlertTeller,
-  type Notified,
+  type AlertSender,
+  createAlertSender,
 } from "../../src/alerts/alert-sender.ts";
 import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
 import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
@@ -70,12 +70,12 @@ describe("An operator", function () {
     stops.push(mailer.close);
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };
-  const startTeller = (...receivers: readonly AlertReceiver[]): AlertTeller => {
-    const note = ({ kind }: AlertReceiver, telling: Notified, isLast: boolean): void => {
+  const startTeller = (...receivers: readonly AlertReceiver[]): AlertSender => {
+    const note = ({ kind }: AlertReceiver, telling: AlertOutcome, isLast: boolean): void => {
       told.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
     };
     const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => told.push(notice));
-    const teller = createAlertTeller(
+    const teller = createAlertSender(
       feed,
       receivers,
       (one, telling, _entry, isLast) => note(one, telling, isLast),

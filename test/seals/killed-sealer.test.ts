@@ -3,14 +3,14 @@ import { expect } from "chai";
 import { trustNothing } from "../../src/seals/check.ts";
 import { readSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import { readPublishedSeals } from "../../src/seals/seal-file.ts";
-import type { SealWitness } from "../../src/seals/seal-witness.ts";
+import type { SealObserver } from "../../src/seals/seal-observer.ts";
 import type { SealerSetup } from "../../src/seals/sealer.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { spawnWaybill } from "../support/waybill.ts";
-import { createMemoryWitness, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
+import { createMemoryObserver, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
 
 const everyEvents = 10;
 
@@ -36,25 +36,25 @@ describe("a sealer that is killed", () => {
 
   it("before or after any of its steps is followed by another one that seals what it left, once", async () => {
     side = await openSealingSide(nats);
-    const witness = createMemoryWitness();
+    const observer = createMemoryObserver();
     let steps = 0;
     for (let death = 1; steps >= death - 1; death += 1) {
       for (const when of ["before", "after"] as const) {
         await side.jobHappens(2 * everyEvents);
         const life = createLife(death, when);
-        const dying = side.newSealer({ everyEvents, ...life.mortal(side, witness) });
+        const dying = side.newSealer({ everyEvents, ...life.mortal(side, observer) });
         // The dead do nothing more, and do not even fail.
         await Promise.race([dying.sealWhatIsDue(), life.ended]);
         steps = life.steps();
-        await side.newSealer({ everyEvents, witnesses: [witness] }).sealWhatIsDue();
+        await side.newSealer({ everyEvents, observers: [observer] }).sealWhatIsDue();
         const found = await isOneChain();
         const { lastSequence } = await side.sealedLog.state();
         expect(lastSequence - (found.at(-1)?.to ?? 0), `death ${when} step ${death}`).to.be.lessThan(everyEvents + 1);
         expect(new Set(found.map(({ count }) => count))).to.deep.equal(new Set([everyEvents]));
-        expect((await witness.last())?.sequence).to.equal(found.at(-1)?.sequence);
+        expect((await observer.last())?.sequence).to.equal(found.at(-1)?.sequence);
       }
     }
-    // Of two ranges at least: to ask the witness, to append, to read back, to tell.
+    // Of two ranges at least: to ask the observer, to append, to read back, to tell.
     expect(steps).to.be.greaterThan(8);
   }).timeout(60_000);
 
@@ -130,8 +130,8 @@ function createLife(death: number, when: "before" | "after") {
     steps: () => steps,
     mortal: (
       { log, sealedLog }: SealingSide,
-      witness: SealWitness,
-    ): Pick<SealerSetup, "log" | "sealedLog" | "witnesses"> => ({
+      observer: SealObserver,
+    ): Pick<SealerSetup, "log" | "sealedLog" | "observers"> => ({
       log: { ...log, append: (...asked) => step(() => log.append(...asked)) },
       sealedLog: {
         state: () => step(sealedLog.state),
@@ -143,11 +143,11 @@ function createLife(death: number, when: "before" | "after") {
           yield await step(() => readAll(sealedLog.messages(...asked)));
         },
       },
-      witnesses: [
+      observers: [
         {
-          name: witness.name,
-          last: () => step(witness.last),
-          remember: (seal) => step(() => witness.remember(seal)),
+          name: observer.name,
+          last: () => step(observer.last),
+          remember: (seal) => step(() => observer.remember(seal)),
         },
       ],
     }),

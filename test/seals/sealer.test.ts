@@ -4,11 +4,11 @@ import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-me
 import { trustNothing } from "../../src/seals/check.ts";
 import { coveringSeals } from "../../src/seals/evidence.ts";
 import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "../../src/seals/seal.ts";
-import { LogRolledBack } from "../../src/seals/seal-witness.ts";
+import { LogRolledBack } from "../../src/seals/seal-observer.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startNats, type TestNats } from "../support/services.ts";
-import { createMemoryWitness, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
+import { createMemoryObserver, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
 
 describe("The sealer", () => {
   let nats: TestNats;
@@ -124,13 +124,13 @@ describe("The sealer", () => {
   });
 
   it("that dies between sealing and saying so is followed by one that says it", async () => {
-    const dying = { ...createMemoryWitness(), remember: () => Promise.reject(new Error("killed")) };
+    const dying = { ...createMemoryObserver(), remember: () => Promise.reject(new Error("killed")) };
     await side.jobHappens();
-    await side.newSealer({ witnesses: [dying], report: () => {} }).sealNow();
-    const witness = createMemoryWitness();
-    await side.newSealer({ witnesses: [witness] }).sealWhatIsDue();
+    await side.newSealer({ observers: [dying], report: () => {} }).sealNow();
+    const observer = createMemoryObserver();
+    await side.newSealer({ observers: [observer] }).sealWhatIsDue();
     const [seal] = (await seals()) as [StoredSeal];
-    expect(await witness.last()).to.deep.equal({ sequence: seal.sequence, digest: digestOfSeal(seal) });
+    expect(await observer.last()).to.deep.equal({ sequence: seal.sequence, digest: digestOfSeal(seal) });
   });
 
   it("goes on after NATS was killed under it", async () => {
@@ -147,13 +147,13 @@ describe("The sealer", () => {
   }).timeout(60_000);
 
   it("seals no log that lacks a seal which was seen in it, and says so each time", async () => {
-    const witness = createMemoryWitness();
+    const observer = createMemoryObserver();
     await side.jobHappens();
-    await side.newSealer({ witnesses: [witness] }).sealNow();
+    await side.newSealer({ observers: [observer] }).sealNow();
     const other = await openSealingSide(nats);
     try {
       await other.jobHappens();
-      const sealer = other.newSealer({ witnesses: [witness] });
+      const sealer = other.newSealer({ observers: [observer] });
       for (const _ of [1, 2]) {
         const failure = await failureOf(sealer.sealNow());
         expect(failure).to.be.instanceOf(LogRolledBack);
@@ -176,7 +176,7 @@ describe("The sealer", () => {
       remember: () => Promise.reject(new Error("away")),
     };
     await side.jobHappens();
-    await side.newSealer({ witnesses: [away], report: (failure) => reported.push(failure) }).sealNow();
+    await side.newSealer({ observers: [away], report: (failure) => reported.push(failure) }).sealNow();
     expect(await ranges()).to.deep.equal([[1, 5, 5]]);
     expect(reported.length).to.be.greaterThan(0);
   });

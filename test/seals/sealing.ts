@@ -2,7 +2,7 @@ import { v7 as uuid } from "uuid";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.ts";
 import { newSealKey, type SealKey } from "../../src/seals/seal-key.ts";
-import type { SealWitness, WitnessedSeal } from "../../src/seals/seal-witness.ts";
+import type { ObservedSeal, SealObserver } from "../../src/seals/seal-observer.ts";
 import type { SealedLog } from "../../src/seals/sealed-log.ts";
 import { createSealer, type Sealer, type SealerSetup } from "../../src/seals/sealer.ts";
 import { jobCompleted, jobCreated, jobQueued, jobStarted, recipientSent } from "../support/examples.ts";
@@ -37,7 +37,7 @@ export async function openSealingSide(
         log: opened.log,
         sealedLog,
         key,
-        witnesses: [],
+        observers: [],
         everyEvents: 10,
         everyMs: 3_600_000,
         now: () => new Date().toISOString(),
@@ -62,8 +62,8 @@ export async function openSealingSide(
 }
 
 /** Remembers as long as the test lasts. */
-export function createMemoryWitness(): SealWitness {
-  let seen: WitnessedSeal | null = null;
+export function createMemoryObserver(): SealObserver {
+  let seen: ObservedSeal | null = null;
   return {
     name: "the test",
     last: async () => seen,

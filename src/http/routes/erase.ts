@@ -1,6 +1,6 @@
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { LedgerPage } from "../../../projections/recipients/queries.ts";
-import { type AddressWish, eraseAddress } from "../../erasure/erase-address.ts";
+import { type AddressErasureRequest, eraseAddress } from "../../erasure/erase-address.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
 import { eraseLeftovers } from "../../erasure/erase-leftovers.ts";
 import { eraseReports } from "../../erasure/erase-reports.ts";
@@ -152,7 +152,7 @@ async function eraseInJobs(
   dependencies: RouteDependencies,
   tenant: string,
   first: LedgerPage,
-  wish: AddressWish,
+  wish: AddressErasureRequest,
 ): Promise<Erased> {
   const { recipients, ownWrites } = dependencies;
   const jobsNotEnded: string[] = [];

@@ -1,6 +1,6 @@
 import { toEventAnswer } from "../../history/event-answer.ts";
 import { makeEvidence } from "../../seals/evidence.ts";
-import { sealFor } from "../../seals/sealer.ts";
+import { ensureSealed } from "../../seals/sealer.ts";
 import { createFairSemaphore } from "../../webhooks/semaphore.ts";
 import { history } from "../answers/event.ts";
 import { jobNotFound, json } from "../server/answer.ts";
@@ -53,7 +53,7 @@ export const evidenceRoute = ({ log, contentStore, seals: { key, sealedLog, seal
       const last = job === null ? undefined : (await log.readHistory(job)).at(-1);
       if (job === null || last === undefined) return jobNotFound();
       return await slots.run(job.tenant, async () => {
-        await sealFor(sealedLog, sealer, last.sequence, now());
+        await ensureSealed(sealedLog, sealer, last.sequence, now());
         const bundle = await makeEvidence({ log, sealedLog, contentStore, key, now }, job);
         if (bundle === null) return jobNotFound();
         const disposition = `attachment; filename="evidence-${job.jobId}.ndjson"`;

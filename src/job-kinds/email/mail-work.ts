@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContentStore } from "../../content/content-store.ts";
 import { countRecipients } from "../../domain/recipients/ledger.ts";
+import { createBackoff } from "../../mail/backoff.ts";
 import type { BrokenMailer } from "../../mail/breaker.ts";
-import { createCaution } from "../../mail/caution.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import type { Mailer } from "../../mail/mailer.ts";
 import type { Pace } from "../../mail/pace.ts";
@@ -45,17 +45,17 @@ export type MailWorkDependencies = MailPorts & { readonly contentStore: ContentS
 export function createMailWork({ mailer, ...others }: MailWorkDependencies): JobWork {
   let changed: () => void = () => {};
   const shares = createConnectionShares(mailer.connections);
-  const caution = createCaution(mailer, () => changed());
+  const backoff = createBackoff(mailer, () => changed());
   mailer.onChange(() => changed());
 
   const createGate = (worker: WorkerView): Gate => {
     changed = worker.wake;
     return {
-      start: caution.start,
-      stop: caution.stop,
+      start: backoff.start,
+      stop: backoff.stop,
       mayTake: async () => {
         if (mailer.state() !== "closed") return "mail-server-away";
-        switch (caution.standing()) {
+        switch (backoff.standing()) {
           case "unknown":
             return "mail-server-away";
           case "away":
@@ -78,7 +78,7 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
       // What one job claims beyond its share would only wait for the connections of another.
       const share = shares.join();
       try {
-        return await sendMailing(held, lease, books, { ...others, mailer: caution.mailer, share, stopping });
+        return await sendMailing(held, lease, books, { ...others, mailer: backoff.mailer, share, stopping });
       } finally {
         share.leave();
       }

@@ -1,17 +1,17 @@
 /** Which seal somebody has seen: its place in the log, and its digest. */
-export type WitnessedSeal = { readonly sequence: number; readonly digest: string };
+export type ObservedSeal = { readonly sequence: number; readonly digest: string };
 
 /**
  * Somebody outside the log who remembers its last seal: a log that was put back to an earlier state has lost its last
  * seals with the rest, and says nothing of it.
  */
-export interface SealWitness {
+export interface SealObserver {
   /** For people: where it is remembered. */
   readonly name: string;
   /** Null where none was seen yet. */
-  last(): Promise<WitnessedSeal | null>;
+  last(): Promise<ObservedSeal | null>;
   /** An older one than the last is no news. */
-  remember(seal: WitnessedSeal): Promise<void>;
+  remember(seal: ObservedSeal): Promise<void>;
 }
 
 /** The log does not hold a seal that was seen in it: it was rolled back, replaced or rewritten. */
@@ -20,8 +20,8 @@ export class LogRolledBack extends Error {
   /** Without what to do about it. */
   readonly what: string;
 
-  constructor(witness: string, sequence: number, found: string) {
-    const what = `The log is not the one that was sealed: ${witness} remembers a seal at ${sequence}, ${found}`;
+  constructor(observer: string, sequence: number, found: string) {
+    const what = `The log is not the one that was sealed: ${observer} remembers a seal at ${sequence}, ${found}`;
     super(
       `${what}. Nothing is sealed until somebody has looked: "waybill verify" tells more, and "waybill seals accept" ` +
         "goes on with the log as it is",

@@ -5,7 +5,7 @@ import type { Mailer } from "./mailer.ts";
 /** What is known about the mail server: nothing yet, that it is away, that it lets us in, that it answers for mails. */
 export type Standing = "unknown" | "away" | "lets-in" | "answers";
 
-export type Caution = {
+export type Backoff = {
   /** The same mailer, whose outcomes are listened to. */
   readonly mailer: Mailer;
   readonly standing: () => Standing;
@@ -22,7 +22,7 @@ const longestWaitMs = 30_000;
  * know of for hours, and a worker that is started again and again would use up the attempts of one job after the other.
  * This knows less and sooner: whether the mail server has answered for a mail since it was last found away.
  */
-export function createCaution(mailer: BrokenMailer, onChange: () => void): Caution {
+export function createBackoff(mailer: BrokenMailer, onChange: () => void): Backoff {
   let standing: Standing = "unknown";
   let waitMs = firstWaitMs;
   let timer: NodeJS.Timeout | null = null;
