@@ -17,8 +17,8 @@ export type AlertFeed = EventFeed<AlertEvent>;
 export type DecisionActor = { start(): void; stop(): Promise<void> };
 
 /**
- * Acts on each decision of a feed. One is acknowledged once that was done; it comes back after `tryAgainMs` where it
- * failed, and by itself after a crash: to act twice must do no harm.
+ * Acts on each decision of a feed and then acknowledges it. After a failure the decision is delivered again after
+ * `tryAgainMs`, and after a crash by itself: acting twice must do no harm.
  */
 export function actOnDecisions(
   feed: DecisionFeed,

@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Networks that may be called although they are private. */
+/** Private networks that may be called all the same. */
 export type AllowedNetworks = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
 
-/** Azure answers its machines' questions about themselves at a public address. */
+/** Azure serves the metadata of its machines at a public address. */
 const metadataAddresses = ["168.63.129.16"];
 
-/** All that is handed out to the public; the rest of IPv6 is local, translated, or nobody's. */
+/** The part of IPv6 that is assigned to the public; the rest is local, translated or unassigned. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Networks from text such as `127.0.0.0/8,fd00::/8`, each by itself; null for what is none. */
+/** Reads networks from text such as `127.0.0.0/8,fd00::/8`; null stands for each item that is not a network. */
 export const readNetworks = (text: string): readonly (AllowedNetworks[number] | null)[] =>
   text.split(",").map((one) => {
     const network = one.trim();
@@ -19,7 +19,7 @@ export const readNetworks = (text: string): readonly (AllowedNetworks[number] | 
 
 export const isAddress = (host: string): boolean => isIP(host) !== 0;
 
-/** An IPv4 address in the clothes of an IPv6 one is what it is. */
+/** An IPv4 address written as an IPv6 one (`::ffff:10.0.0.1`) counts as the IPv4 address. */
 export const isInNetworks = (address: string, networks: AllowedNetworks): boolean => {
   const one = ipaddr.process(address);
   return networks.some(([network, bits]) => isWithin(one, network, bits));
@@ -31,8 +31,9 @@ function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, network: ipaddr.IPv4 | ipa
 }
 
 /**
- * Whether an address is one of the public internet: none of loopback, private, link-local, shared, multicast, reserved,
- * none that stands for an IPv4 address behind a translator, and none that clouds answer with a machine's credentials.
+ * Whether an address belongs to the public internet. Loopback, private, link-local, shared, multicast and reserved
+ * addresses do not, nor do those that stand for an IPv4 address behind a translator, nor those at which clouds serve the
+ * credentials of a machine.
  */
 export function isPublic(address: string): boolean {
   const one = ipaddr.process(address);
@@ -40,14 +41,14 @@ export function isPublic(address: string): boolean {
   return one instanceof ipaddr.IPv4 || one.match(globalUnicast);
 }
 
-/** Below 1024 stand the services of machines: nobody is made to speak HTTP to a mail server. */
+/** System services listen below 1024: a tenant's URL must not make Waybill speak HTTP to a mail server. */
 const isOpenPort = (port: string): boolean => port === "" || port === "80" || port === "443" || Number(port) >= 1024;
 
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
 /**
- * What was expected instead of this URL, for people; null where it may be called as far as can be told without looking
- * its host up. What it leads to is looked at whenever it is called.
+ * What was expected instead of this URL, in words for people; null if it may be called, as far as the URL alone tells.
+ * The addresses of its host are checked on every call.
  */
 export function whyNotToCall(text: string, allowed: AllowedNetworks): string | null {
   if (text.length > 2048 || !URL.canParse(text)) return "a URL of at most 2048 characters";

@@ -7,31 +7,31 @@ import {
 } from "cockatiel";
 import type { PostOutcome } from "./safe-post.ts";
 
-/** Messages in a row that a receiver did not take, before it is left alone for a while. */
+/** Messages in a row that a receiver did not take before its breaker opens. */
 const threshold = 5;
 const usual: Required<BreakerSettings> = {
   isDown: takesNothing,
-  // The one not called for the longest is forgotten first, and begins anew.
+  // Beyond this, the breaker of the receiver that was not called for the longest is dropped, and starts closed again.
   maxReceivers: 10_000,
   firstWaitMs: 1000,
   longestWaitMs: 60_000,
 };
 
 export type Breakers = {
-  /** What came of it; null where the receiver is left alone, and nothing was sent. */
+  /** The outcome of the post; null if the breaker is open, in which case nothing was sent. */
   guard(receiver: string, post: () => Promise<PostOutcome>): Promise<PostOutcome | null>;
 };
 
 export type BreakerSettings = {
-  /** What counts against a receiver. */
+  /** Which outcomes count against a receiver. */
   readonly isDown?: (outcome: PostOutcome) => boolean;
   readonly maxReceivers?: number;
-  /** The first wait before one is tried again; it doubles up to the longest. */
+  /** The first wait before a receiver is tried again; it doubles up to the longest. */
   readonly firstWaitMs?: number;
   readonly longestWaitMs?: number;
 };
 
-/** One circuit breaker for each receiver, in the memory of this process: one that is down costs nobody else's time. */
+/** One circuit breaker for each receiver, in the memory of this process: a receiver that is down does not slow down the others. */
 export function createBreakers(given: BreakerSettings = {}): Breakers {
   const settings = { ...usual, ...given };
   const policies = new Map<string, ReturnType<typeof createPolicy>>();
@@ -58,7 +58,7 @@ export function createBreakers(given: BreakerSettings = {}): Breakers {
 }
 
 const createPolicy = ({ isDown, firstWaitMs, longestWaitMs }: Required<BreakerSettings>) =>
-  // It guards posts and nothing else, which its type does not tell.
+  // The type of the handler does not say so, but the policy guards posts only.
   circuitBreaker(
     handleWhenResult((outcome) => isDown(outcome as PostOutcome)),
     {
@@ -67,12 +67,12 @@ const createPolicy = ({ isDown, firstWaitMs, longestWaitMs }: Required<BreakerSe
     },
   );
 
-/** Of a receiver. Who refuses a message is there: it is a fault of the message, and the next one may be taken. */
+/** For one receiver. A receiver that refuses a message is up: the fault lies in the message, and the next one may be taken. */
 function takesNothing(outcome: PostOutcome): boolean {
   return (
     isUnanswered(outcome) || (outcome.kind === "answered" && (outcome.statusCode === 429 || outcome.statusCode >= 500))
   );
 }
 
-/** Of a host, which has many receivers: one of them that answers with an error says nothing of the others. */
+/** For a host, which serves many receivers: an error from one of them says nothing about the others. */
 export const isUnanswered = ({ kind }: PostOutcome): boolean => kind === "unanswered";

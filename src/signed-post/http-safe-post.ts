@@ -8,11 +8,11 @@ import type { PostOutcome, PostRequest, SafePost } from "./safe-post.ts";
 type HostAddress = { readonly address: string; readonly family: number };
 
 export type SafePostSettings = {
-  /** Private networks that may be called all the same, also without TLS. */
+  /** Private networks that may be called all the same, even without TLS. */
   readonly allowed: AllowedNetworks;
-  /** For everything: looking up, connecting, sending, and the answer. */
+  /** For the whole call: lookup, connection, request and answer. */
   readonly timeoutMs?: number;
-  /** Every address of a host. */
+  /** Finds every address of a host. */
   readonly resolve?: (host: string) => Promise<readonly HostAddress[]>;
 };
 
@@ -63,7 +63,7 @@ const abortOf = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener("abort", abort, { once: true });
   });
 
-/** One bad address among good ones is enough: which of them is connected to is not ours to say. */
+/** One forbidden address among allowed ones is enough: Waybill does not choose which of them is connected to. */
 function refuseAddresses(
   addresses: readonly HostAddress[],
   { protocol }: URL,
@@ -78,7 +78,7 @@ function refuseAddresses(
   return protocol === "https:" ? null : refused("url-refused", "The URL may not be called; expected a URL with https.");
 }
 
-/** The connection goes to what was looked at, and nobody is asked for the host's address again. */
+/** The connection goes to the addresses that were checked; the host is not looked up again. */
 const pinned =
   (addresses: readonly HostAddress[]): LookupFunction =>
   (_host, options, done) => {
@@ -99,14 +99,14 @@ function send(
     agent: false,
     lookup: pinned(addresses),
     signal: over,
-    // Said here, so that no environment variable can say otherwise.
+    // Set here, so that no environment variable can turn it off.
     rejectUnauthorized: true,
   };
   return new Promise((settle) => {
     const sending = url.protocol === "https:" ? requestHttps(url, options) : requestHttp(url, options);
     let answer: PostOutcome | null = null;
     const end = (outcome: PostOutcome): void => {
-      // The status is the answer, whatever becomes of the rest.
+      // The status is the answer, whatever happens to the rest of the response.
       settle(answer ?? outcome);
       sending.destroy();
     };
@@ -121,7 +121,10 @@ function send(
   });
 }
 
-/** To its end, its limit, or until there is no more of it: it is not looked at, but who sends it may want it read. */
+/**
+ * Reads the body to its end, its limit, or until the connection ends. The content does not matter, but a receiver may
+ * wait until its answer has been read.
+ */
 function readAnswer(response: IncomingMessage, read: () => void): void {
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
@@ -141,7 +144,7 @@ const toOutcome = ({ statusCode, headers }: IncomingMessage): PostOutcome => ({
 
 const connectionFailed = unanswered("connection-failed", "There was no connection, or it was lost before the answer.");
 
-/** In our words: those of the system hold addresses, those of TLS what stands in somebody's certificate. */
+/** In words of our own: the system's messages name addresses, and those of TLS quote the certificate. */
 function toFailure({ code = "" }: NodeJS.ErrnoException): PostOutcome {
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)) {
     return unanswered("tls-failed", "There is no TLS connection that can be trusted.");
@@ -150,7 +153,7 @@ function toFailure({ code = "" }: NodeJS.ErrnoException): PostOutcome {
   return connectionFailed;
 }
 
-/** How long a Retry-After header asks to wait, in seconds or until a date (RFC 9110); null where it says nothing. */
+/** How long a Retry-After header asks to wait, given in seconds or as a date (RFC 9110); null if it says neither. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

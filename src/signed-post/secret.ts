@@ -1,14 +1,14 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Instant } from "../domain/message.ts";
 
-/** The key that signs, as its holders know it: `whsec_` and base64. */
+/** The key that signs, in the form that its holders know: `whsec_` and base64. */
 export type WebhookSecret = {
   readonly text: string;
-  /** Null for the one that stands; one that was replaced goes on signing for a while. */
+  /** Null for the current secret; a replaced secret goes on signing until this instant. */
   readonly validUntil: Instant | null;
 };
 
-/** So that a receiver has a day to take up the new one. */
+/** Gives receivers a day to adopt the new secret. */
 const keptAfterRotationMs = 86_400_000;
 
 /** As Standard Webhooks recommends: between 24 and 64 bytes. */
@@ -25,7 +25,7 @@ export function isSecret(text: string): boolean {
   return base64.length % 4 === 0 && length >= 24 && length <= 64;
 }
 
-/** A new secret before those that still sign for a while. */
+/** A new secret, followed by those that still sign for a while. */
 export function rotated(secrets: readonly WebhookSecret[], at: Instant): readonly WebhookSecret[] {
   const validUntil = new Date(Date.parse(at) + keptAfterRotationMs).toISOString();
   const before = validAt(secrets, at).map((secret) => ({ ...secret, validUntil: secret.validUntil ?? validUntil }));
@@ -37,7 +37,7 @@ export const validAt = (secrets: readonly WebhookSecret[], at: Instant): readonl
 
 export type SignedMessage = { readonly id: string; readonly at: Instant; readonly body: Uint8Array };
 
-/** The headers of Standard Webhooks, with a signature by each secret. */
+/** The headers of Standard Webhooks, with one signature for each valid secret. */
 export function signatureHeaders(
   { id, at, body }: SignedMessage,
   secrets: readonly WebhookSecret[],

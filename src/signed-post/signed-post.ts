@@ -13,14 +13,14 @@ export type Payload = { readonly type: string; readonly timestamp: Instant; read
 
 export type Message = { readonly id: string; readonly payload: Payload; readonly traceparent: string | null };
 
-/** What an attempt came to. */
+/** The result of one attempt. */
 export type Verdict =
   | { readonly kind: "delivered"; readonly statusCode: number }
   | {
       readonly kind: "again" | "never-again";
       readonly statusCode: number | null;
       readonly error: JobError;
-      /** What the receiver asked for. */
+      /** What the receiver asked for with Retry-After. */
       readonly retryAfterMs: number | null;
     };
 

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
-/** What was recorded of the webhooks of a job, oldest first, as the leader of the log has it. */
+/** The recorded deliveries of a job, oldest first, as the leader of the log has them. */
 export async function readDeliveries(
   log: Pick<EventLog, "readNotices">,
   job: JobRef,
@@ -15,11 +15,11 @@ const isOfWebhook = (notice: StoredEvent): notice is StoredEvent<WebhookEvent> =
 /** A delivery whose next attempt is due, as far as a read model knows. */
 export type DueDelivery = JobRef & { readonly deliveryId: string };
 
-/** What waits for its next attempt, whichever process asks. */
+/** The deliveries that wait for their next attempt, shared by all processes. */
 export interface DueDeliveries {
   /**
-   * Hands over up to `limit` deliveries that are due, the longest due first, and hides them from everybody for
-   * `leaseMs`: one whose outcome was not recorded by then, because the process died, is handed over again.
+   * Takes up to `limit` deliveries that are due, the longest due first, and hides them from every process for `leaseMs`.
+   * A delivery whose outcome was not recorded by then, because the process died, can be taken again.
    */
   take(limit: number, leaseMs: number): Promise<readonly DueDelivery[]>;
 }

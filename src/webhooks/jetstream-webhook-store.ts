@@ -7,7 +7,7 @@ import { checkedBy } from "../schemas/checked-by.ts";
 import { isWebhookType, noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
-/** One entry for each tenant, read from the leader and written only by whoever read it last. */
+/** One entry for each tenant, read from the leader. A write succeeds only if the entry has not changed since it was read. */
 export async function createJetStreamWebhookStore(
   connection: JetStreamConnection,
   settings: BucketSettings,
@@ -35,7 +35,7 @@ async function readEntry(connection: JetStreamConnection, bucket: KV, tenant: st
   return { webhooks: bytes === "" ? noWebhooks : decodeWebhooks(bytes), revision: entry.revision };
 }
 
-/** False where somebody else wrote since. */
+/** False if another process wrote the entry since it was read. */
 async function write(
   connection: JetStreamConnection,
   bucket: KV,
@@ -55,7 +55,7 @@ async function write(
 const text = Type.String();
 const secrets = Type.Array(Type.Object({ text, validUntil: Type.Union([text, Type.Null()]) }));
 
-// Fields that a newer release added are no fault.
+// Fields that a newer release added are allowed.
 const check = checkedBy(
   Type.Object({
     endpoints: Type.Array(Type.Object({ id: text, url: text, types: Type.Array(text), createdAt: text, secrets })),
@@ -65,7 +65,7 @@ const check = checkedBy(
 
 export const encodeWebhooks = (webhooks: TenantWebhooks): string => JSON.stringify(webhooks);
 
-/** Throws SchemaBroken where it is none. Types of a newer release are left out. */
+/** Throws SchemaBroken for malformed records. Types that only a newer release knows are left out. */
 export function decodeWebhooks(bytes: string): TenantWebhooks {
   const webhooks = check(JSON.parse(bytes));
   const endpoints = webhooks.endpoints.map((endpoint) => ({

@@ -12,32 +12,32 @@ import type { DeliveryAttempt, Sender } from "./sender.ts";
 
 type Report = (failure: unknown) => void;
 
-/** A decision that could not be acted upon comes back after this. */
+/** After a failure, the decision is delivered again after this delay. */
 const tryAgainMs = 500;
-/** Well within the time after which the server hands a decision to somebody else. */
+/** Well within the time after which the server hands the decision to another process. */
 const keepEveryMs = 3000;
 
 /**
  * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is acknowledged
- * once the outcomes of all its first attempts are recorded; what is recorded already is not sent again, however often
- * the decision comes.
+ * once the outcomes of all its first attempts are recorded. An attempt that is recorded already is not made again,
+ * however often the decision is delivered.
  */
 export function createPublisher(
   log: EventLog,
   feed: DecisionFeed,
   receivers: Receivers,
-  courier: Sender,
-  hands: Semaphore,
+  sender: Sender,
+  semaphore: Semaphore,
   report: Report,
 ) {
   const held = new Map<number, Delivery<JobEvent>>();
 
-  const tell = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
+  const publish = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
     try {
       const type = notifiedTypes[entry.event.type];
-      const errands = type === undefined ? [] : await firstAttempts(log, receivers, entry, type);
-      await Promise.all(errands.map((errand) => courier.send(errand, hands.givenUp)));
-      if (!hands.givenUp.aborted) acknowledge();
+      const attempts = type === undefined ? [] : await firstAttempts(log, receivers, entry, type);
+      await Promise.all(attempts.map((attempt) => sender.send(attempt, semaphore.givenUp)));
+      if (!semaphore.givenUp.aborted) acknowledge();
     } catch (failure) {
       report(failure);
       giveBack(tryAgainMs);
@@ -51,11 +51,11 @@ export function createPublisher(
       for (const delivery of held.values()) delivery.keep();
     }, keepEveryMs);
     try {
-      for await (const deliveries of feed.batches(hands.stopping)) {
-        // One that is in hand already came twice: left alone, it comes again should the first try fail.
+      for await (const deliveries of feed.batches(semaphore.stopping)) {
+        // A decision that is in progress was delivered twice: it comes again if this try fails.
         const fresh = deliveries.filter(({ entry }) => !held.has(entry.sequence));
         for (const delivery of fresh) held.set(delivery.entry.sequence, delivery);
-        for (const delivery of fresh) await hands.take(() => tell(delivery));
+        for (const delivery of fresh) await semaphore.take(() => publish(delivery));
       }
     } finally {
       clearInterval(keeping);

@@ -8,21 +8,21 @@ import type { TenantSecrets } from "./tenant-secrets.ts";
 import { findEndpoint } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
-/** Stands for the receiver that a job names itself. */
+/** Stands for the receiver that the job itself names with `webhookUrl`. */
 const ownReceiver = "job";
 
-/** Whom to send something, and by what it knows that it comes from us. */
+/** Where to send a message, and the secrets that sign it. */
 export type Receiver = {
   readonly url: string;
   readonly secrets: readonly WebhookSecret[];
-  /** Whose fault it is that something cannot be delivered: what the breaker counts for. */
+  /** The name under which the breaker counts failures. */
   readonly name: string;
 };
 
 export type Receivers = {
-  /** Who is to be told that a job of the tenant ended: ids of endpoints, and `job` for the one that the job names. */
+  /** Which receivers to notify that a job has ended: ids of endpoints, and `job` for the URL that the job names. */
   endpointsFor(job: JobRef, type: WebhookType, at: Instant): Promise<readonly string[]>;
-  /** Null where there is none any more. */
+  /** Null if the receiver is gone. */
   find(job: JobRef, endpoint: string): Promise<Receiver | null>;
 };
 
@@ -34,9 +34,9 @@ export function createReceivers(store: WebhookStore, secrets: TenantSecrets, con
   return {
     endpointsFor: async (job, type, at) => {
       const [url, { endpoints }] = await Promise.all([webhookUrlOf(job), store.read(job.tenant)]);
-      // An endpoint hears of what happens from then on: the log may be years old.
-      const told = endpoints.filter(({ types, createdAt }) => types.includes(type) && createdAt <= at);
-      return [...(url === null ? [] : [ownReceiver]), ...told.map(({ id }) => id)];
+      // An endpoint receives what happens after its creation: the log may go back years.
+      const chosen = endpoints.filter(({ types, createdAt }) => types.includes(type) && createdAt <= at);
+      return [...(url === null ? [] : [ownReceiver]), ...chosen.map(({ id }) => id)];
     },
     find: async (job, endpoint) => {
       if (endpoint !== ownReceiver) {

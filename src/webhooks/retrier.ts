@@ -8,35 +8,35 @@ import type { DeliveryAttempt, Sender } from "./sender.ts";
 type Report = (failure: unknown) => void;
 
 const pollEveryMs = 1000;
-/** An attempt takes ten seconds at most, and recording it no time worth speaking of while the log is there. */
+/** An attempt takes at most ten seconds; recording it takes next to no time while the log is available. */
 const leaseMs = 30_000;
 
 /**
- * Makes the later attempts. The table says when to look at a delivery, and the log what is to be done: a table that is
- * behind, or was just rebuilt, has nothing sent that was settled before.
+ * Makes the later attempts. The table says when to look at a delivery; the log says whether an attempt is due. So a table
+ * that lags behind, or was just rebuilt, causes no attempt of a delivery that was settled before.
  */
-export function createRetrier(log: EventLog, due: DueDeliveries, courier: Sender, hands: Semaphore, report: Report) {
+export function createRetrier(log: EventLog, due: DueDeliveries, sender: Sender, semaphore: Semaphore, report: Report) {
   const retry = async (delivery: DueDelivery): Promise<void> => {
     try {
-      const errand = await nextAttempt(log, delivery);
-      if (errand !== null) await courier.send(errand, hands.givenUp);
+      const attempt = await nextAttempt(log, delivery);
+      if (attempt !== null) await sender.send(attempt, semaphore.givenUp);
     } catch (failure) {
       report(failure);
     }
   };
 
   const poll = async () => {
-    const limit = hands.free();
+    const limit = semaphore.free();
     if (limit === 0) return "done";
     const deliveries = await due.take(limit, leaseMs);
-    for (const delivery of deliveries) await hands.take(() => retry(delivery));
+    for (const delivery of deliveries) await semaphore.take(() => retry(delivery));
     return deliveries.length === limit ? "more" : "done";
   };
 
-  return (): Promise<void> => keepPolling({ poll, everyMs: pollEveryMs, report }, hands.stopping);
+  return (): Promise<void> => keepPolling({ poll, everyMs: pollEveryMs, report }, semaphore.stopping);
 }
 
-/** Null where the log says that nothing is due. */
+/** Null if the log says that nothing is due. */
 async function nextAttempt(log: EventLog, { tenant, jobId, deliveryId }: DueDelivery): Promise<DeliveryAttempt | null> {
   const job = { tenant, jobId };
   const notices = await readDeliveries(log, job);

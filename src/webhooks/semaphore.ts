@@ -1,44 +1,44 @@
 export type Semaphore = {
-  /** Waits for a free hand, and begins the work; it does not wait for its end. The work never rejects. */
+  /** Waits until there is room, then starts the work without waiting for its end. The work must never reject. */
   take(work: () => Promise<void>): Promise<void>;
   readonly free: () => number;
-  /** Aborts when no more work is to be taken. */
+  /** Aborts when no more work is to be started. */
   readonly stopping: AbortSignal;
-  /** Aborts when what is not done is left as it is. */
+  /** Aborts when unfinished work is to be abandoned. */
   readonly givenUp: AbortSignal;
-  /** Takes no more, and waits for what is in hand, but not longer than `graceMs`. */
+  /** Starts no more work and waits for what is running, for at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** So many pieces of work at a time. */
+/** Lets at most `count` pieces of work run at a time. */
 export function createSemaphore(count: number): Semaphore {
   const stopping = new AbortController();
   const givenUp = new AbortController();
-  const inHand = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   return {
     take: async (work) => {
-      while (inHand.size >= count) await Promise.race(inHand);
-      const done: Promise<void> = work().finally(() => inHand.delete(done));
-      inHand.add(done);
+      while (running.size >= count) await Promise.race(running);
+      const done: Promise<void> = work().finally(() => running.delete(done));
+      running.add(done);
     },
-    free: () => count - inHand.size,
+    free: () => count - running.size,
     stopping: stopping.signal,
     givenUp: givenUp.signal,
     stop: async (graceMs) => {
       stopping.abort();
       const timer = setTimeout(() => givenUp.abort(), graceMs);
-      while (inHand.size > 0) await Promise.all(inHand);
+      while (running.size > 0) await Promise.all(running);
       clearTimeout(timer);
     },
   };
 }
 
 export type FairSemaphore = {
-  /** Waits until there is room, and works. */
+  /** Waits until there is room, then does the work. */
   run<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
 };
 
-/** At most `total` at a time, and `each` of one owner: whoever has a lot that takes long leaves room for others. */
+/** Lets at most `total` pieces of work run at a time, and `each` of one owner: an owner with much slow work leaves room for others. */
 export function createFairSemaphore(total: number, each: number): FairSemaphore {
   const busy = new Map<string, number>();
   const waiting: { readonly owner: string; readonly begin: () => void }[] = [];

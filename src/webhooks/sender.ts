@@ -12,7 +12,7 @@ import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../si
 import type { Receivers } from "./receivers.ts";
 import type { FairSemaphore } from "./semaphore.ts";
 
-/** An attempt to be made, and the event that it follows from. */
+/** One attempt of a delivery, and the event that caused it. */
 export type DeliveryAttempt = {
   readonly job: JobRef;
   readonly delivery: WebhookDelivery;
@@ -26,33 +26,33 @@ export type SenderDependencies = {
   readonly receivers: Receivers;
   readonly post: SafePost;
   readonly breakers: Breakers;
-  readonly slots: FairSemaphore;
+  readonly semaphore: FairSemaphore;
   readonly show: ShowJob;
 };
 
 export type Sender = {
   /**
-   * Makes an attempt and records what came of it. A crash between the two leaves nothing recorded: the attempt is made
-   * again, with the same id. Once the signal aborts it records nothing any more.
+   * Makes an attempt and records its outcome. After a crash between the two, nothing is recorded: the attempt is made
+   * again, with the same id. Once the signal has aborted, nothing more is recorded.
    */
-  send(errand: DeliveryAttempt, signal: AbortSignal): Promise<void>;
+  send(attempt: DeliveryAttempt, signal: AbortSignal): Promise<void>;
 };
 
 export function createSender(dependencies: SenderDependencies): Sender {
-  const { log, slots } = dependencies;
+  const { log, semaphore } = dependencies;
   return {
-    send: async (errand, signal) => {
-      const verdict = await slots.run(errand.job.tenant, () => attempt(dependencies, errand, signal));
+    send: async (attempt, signal) => {
+      const verdict = await semaphore.run(attempt.job.tenant, () => makeAttempt(dependencies, attempt, signal));
       if (signal.aborted) return;
-      const event = toEvent(errand, verdict, Date.now());
-      const { delivery, attempt: number, job, cause } = errand;
+      const event = toEvent(attempt, verdict, Date.now());
+      const { delivery, attempt: number, job, cause } = attempt;
       const id = `${delivery.deliveryId}/${delivery.round}/${number}/${event.type}`;
       await persistently(signal, () => log.record(job, { ...cause, id, actor: "webhooks", event }));
     },
   };
 }
 
-async function attempt(
+async function makeAttempt(
   dependencies: SenderDependencies,
   { job, delivery, cause }: DeliveryAttempt,
   signal: AbortSignal,
@@ -77,12 +77,12 @@ function toEvent({ delivery, attempt }: DeliveryAttempt, verdict: Verdict, nowMs
   return { type: "WebhookFailed", at, data: { ...data, statusCode, error, nextAttemptAt } };
 }
 
-/** A job as an answer of the API shows it. */
+/** Shows a job as the API answers it. */
 export type ShowJob = (job: JobRecord) => unknown;
 
 /**
- * The body that a receiver gets, from the log without any read model: the job as it was when it ended, so that it is the
- * same on every attempt, unless what it was called was erased meanwhile.
+ * The payload of a delivery, read from the log and no read model. It shows the job as it was when it ended, so it is the
+ * same on every attempt, unless the job's labels were erased meanwhile.
  */
 export async function payloadOf(
   log: EventLog,

@@ -4,13 +4,13 @@ import { withRotatedSecret, withSecret } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
 export type TenantSecrets = {
-  /** Those that sign now, the newest first; the first one is made where there is none. */
+  /** The secrets that sign now, the newest first; creates one if there is none. */
   of(tenant: string): Promise<readonly WebhookSecret[]>;
-  /** Null where the settings lay it down: it is changed there. */
+  /** Null if the secret comes from a setting, which is where it must be changed. */
   rotate(tenant: string): Promise<readonly WebhookSecret[] | null>;
 };
 
-/** `fixed` signs for the default tenant; null leaves that tenant with one of its own like every other. */
+/** `fixed` signs for the default tenant; if it is null, that tenant has a stored secret like every other. */
 export function createTenantSecrets(store: WebhookStore, fixed: string | null): TenantSecrets {
   const isFixed = (tenant: string): boolean => fixed !== null && tenant === defaultTenant;
   return {

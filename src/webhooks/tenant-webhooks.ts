@@ -2,7 +2,7 @@ import type { Instant } from "../domain/message.ts";
 import { type WebhookType, webhookTypes } from "../domain/webhooks/events.ts";
 import { newSecret, rotated, type WebhookSecret } from "../signed-post/secret.ts";
 
-/** Where a tenant wants to be told of its jobs. */
+/** Where a tenant receives webhooks about its jobs. */
 export type WebhookEndpoint = {
   readonly id: string;
   readonly url: string;
@@ -12,11 +12,11 @@ export type WebhookEndpoint = {
   readonly secrets: readonly WebhookSecret[];
 };
 
-/** All that is kept of one tenant's webhooks. */
+/** The stored webhooks of one tenant. */
 export type TenantWebhooks = {
   /** The oldest first. */
   readonly endpoints: readonly WebhookEndpoint[];
-  /** They sign what goes to the webhookUrl of a job; none until one is needed. */
+  /** They sign messages to the webhookUrl of a job; empty until the first one is needed. */
   readonly secrets: readonly WebhookSecret[];
 };
 
@@ -29,17 +29,17 @@ export const isWebhookType = (text: string): text is WebhookType => webhookTypes
 export const findEndpoint = ({ endpoints }: TenantWebhooks, id: string): WebhookEndpoint | null =>
   endpoints.find((endpoint) => endpoint.id === id) ?? null;
 
-/** Null where there are as many as there may be. */
+/** Null if the tenant has the maximum number of endpoints already. */
 export const withEndpoint = (webhooks: TenantWebhooks, endpoint: WebhookEndpoint): TenantWebhooks | null =>
   webhooks.endpoints.length >= maxEndpoints ? null : { ...webhooks, endpoints: [...webhooks.endpoints, endpoint] };
 
-/** Null where there is none with this id. */
+/** Null if there is no endpoint with this id. */
 export const withoutEndpoint = (webhooks: TenantWebhooks, id: string): TenantWebhooks | null =>
   findEndpoint(webhooks, id) === null
     ? null
     : { ...webhooks, endpoints: webhooks.endpoints.filter((endpoint) => endpoint.id !== id) };
 
-/** Null where there is none with this id. */
+/** Null if there is no endpoint with this id. */
 export function withRotatedEndpoint(webhooks: TenantWebhooks, id: string, at: Instant): TenantWebhooks | null {
   if (findEndpoint(webhooks, id) === null) return null;
   const endpoints = webhooks.endpoints.map((endpoint) =>

@@ -1,13 +1,16 @@
 import type { TenantWebhooks } from "./tenant-webhooks.ts";
 
 /**
- * Endpoints and secrets of tenants. A secret stands there as it is, since whoever signs needs it: who can read the store
- * can sign. Both methods throw Unavailable.
+ * Endpoints and secrets of tenants. Secrets are stored in clear text, because signing needs them: anything that can read
+ * the store can sign. Both methods throw Unavailable.
  */
 export interface WebhookStore {
-  /** As it is this moment: an endpoint that somebody was told of is among it. */
+  /** The current state: it includes every endpoint whose creation was ever confirmed. */
   read(tenant: string): Promise<TenantWebhooks>;
-  /** Stores what `toNext` makes of it, unless that is null; what is stored then. Where somebody else was faster, again. */
+  /**
+   * Stores what `toNext` returns, unless that is null, and returns what is stored then. Calls `toNext` again if another
+   * process changed the entry meanwhile.
+   */
   change(
     tenant: string,
     toNext: (before: TenantWebhooks) => TenantWebhooks | null,

@@ -9,11 +9,11 @@ import { createSender, type SenderDependencies } from "./sender.ts";
 
 export type Webhooks = {
   start(): void;
-  /** Waits for what is on its way; after `graceMs` it is left, to be sent again by whoever comes next. */
+  /** Waits for the calls in progress; what is left after `graceMs` is sent again by the next process. */
   stop(graceMs: number): Promise<void>;
 };
 
-export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "slots"> & {
+export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "semaphore"> & {
   readonly log: EventLog;
   readonly feed: DecisionFeed;
   readonly due: DueDeliveries;
@@ -21,35 +21,35 @@ export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "slots"
 
 type Report = (failure: unknown) => void;
 
-/** Messages on their way at a time, of all tenants and of one. */
+/** Messages sent at a time, for all tenants together and for one. */
 const atOnce = 64;
 const atOnceOfTenant = 16;
-/** Decisions that are acted upon, and deliveries that are tried again, at a time: most of them take no message. */
+/** Decisions, and deliveries to retry, that are worked on at a time: most decisions need no message. */
 const decisionsInHand = 256;
 const retriesInHand = 64;
 
 /**
- * Tells receivers that jobs have ended: at least once, in no certain order. The first attempt needs NATS alone; those
- * after it wait in a table, and so for the database as well.
+ * Notifies receivers that jobs have ended: at least once, in no particular order. The first attempt needs only NATS;
+ * later attempts wait in a table, and so need the database as well.
  */
 export function createWebhooks(dependencies: WebhooksDependencies, report: Report): Webhooks {
   const { log, feed, due, receivers } = dependencies;
-  const courier = createSender({
+  const sender = createSender({
     ...dependencies,
     breakers: createBreakers(),
-    slots: createFairSemaphore(atOnce, atOnceOfTenant),
+    semaphore: createFairSemaphore(atOnce, atOnceOfTenant),
   });
-  const tellers = createSemaphore(decisionsInHand);
-  const retriers = createSemaphore(retriesInHand);
-  const tell = createPublisher(log, feed, receivers, courier, tellers, report);
-  const retry = createRetrier(log, due, courier, retriers, report);
+  const publishing = createSemaphore(decisionsInHand);
+  const retrying = createSemaphore(retriesInHand);
+  const publish = createPublisher(log, feed, receivers, sender, publishing, report);
+  const retry = createRetrier(log, due, sender, retrying, report);
   let loops: Promise<unknown> | null = null;
   return {
     start: () => {
-      loops ??= Promise.all([tell(), retry()]);
+      loops ??= Promise.all([publish(), retry()]);
     },
     stop: async (graceMs) => {
-      await Promise.all([tellers.stop(graceMs), retriers.stop(graceMs)]);
+      await Promise.all([publishing.stop(graceMs), retrying.stop(graceMs)]);
       await loops;
     },
   };
