@@ -2,8 +2,8 @@ import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
- * A key as its bearer holds it: `wb_<id>_<secret><checksum>`, letters and digits only. Scanners of source code find
- * it by its beginning, and can tell it from chance by its checksum, without asking anybody. The secret has 256 bits.
+ * A key as its bearer holds it: `wb_<id>_<secret><checksum>`, letters and digits only. Secret scanners find it by its
+ * prefix, and the checksum tells it from a random text without a request. The secret has 256 bits.
  */
 export type AccessKey = { readonly id: string; readonly text: string };
 
@@ -20,14 +20,14 @@ export function newAccessKey(): AccessKey {
   return { id, text: unchecked + checksumOf(unchecked) };
 }
 
-/** Null for what no key can be, whoever made it. */
+/** Null for a text that cannot be a key. */
 export function parseAccessKey(text: string): AccessKey | null {
   const id = whole.exec(text)?.[1];
   const isWhole = id !== undefined && checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
   return isWhole ? { id, text } : null;
 }
 
-/** What is kept of a key. Its secret is random and long: a slow hash would add nothing but work for each request. */
+/** The stored digest of a key. The secret is long and random, so a slow hash would only add work to each request. */
 export const digestOfKey = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 const randomText = (length: number): string =>

@@ -3,7 +3,7 @@ import { noRules, type TenantRules } from "../domain/tenant.ts";
 import { checkRequest } from "../schemas/request-schema.ts";
 import { isScope, type KeyRecord } from "./key-ring.ts";
 
-/** Everything that the bucket holds, by id and by tenant. */
+/** The contents of the bucket, by key id and by tenant. */
 export type AccessRecords = {
   readonly keys: ReadonlyMap<string, KeyRecord>;
   readonly rules: ReadonlyMap<string, TenantRules>;
@@ -12,7 +12,7 @@ export type AccessRecords = {
 const text = Type.String({ description: "a string" });
 const textOrNull = Type.Union([text, Type.Null()], { description: "a string or null" });
 
-// Fields that a newer release added are no fault.
+// Fields that a newer release added are allowed.
 const checkKey = checkRequest(
   Type.Object({
     id: text,
@@ -37,14 +37,14 @@ export const tenantEntry = (tenant: string): string => `tenant.${tenant}`;
 
 export const encodeRecord = (record: KeyRecord | TenantRules): string => JSON.stringify(record);
 
-/** Null where it is none: a key that cannot be read lets nobody in. Scopes of a newer release are left out. */
+/** Null for a malformed record: a key that cannot be read admits no caller. Scopes that only a newer release knows are left out. */
 export function decodeKey(id: string, bytes: string): KeyRecord | null {
   const checked = checkKey(parsed(bytes));
   if (!checked.valid || checked.value.id !== id) return null;
   return { ...checked.value, scopes: checked.value.scopes.filter(isScope) };
 }
 
-/** Rules that cannot be read allow nothing, rather than everything; an entry that was deleted is empty. */
+/** Rules that cannot be read allow nothing, rather than everything. A deleted entry is empty. */
 export function decodeRules(bytes: string): TenantRules {
   if (bytes === "") return noRules;
   const checked = checkRules(parsed(bytes));

@@ -1,15 +1,15 @@
 import type { TenantRules } from "../domain/tenant.ts";
 import type { KeyRecord } from "./key-ring.ts";
 
-/** What operators change: keys and what is laid down for tenants. Every API process knows it within a second. */
+/** What operators change: keys, and rules for tenants. Every API process applies a change within a second. */
 export interface AccessStore {
   addKey(key: KeyRecord): Promise<void>;
-  /** Revoked ones as well, the oldest first. */
+  /** All keys, including revoked ones, the oldest first. */
   listKeys(): Promise<readonly KeyRecord[]>;
-  /** The key as it is then; null where there is none with this id. Said again, it stays as it was revoked. */
+  /** Returns the key as it is afterwards, or null if there is none with this id. Revoking a key again changes nothing. */
   revokeKey(id: string, at: string): Promise<KeyRecord | null>;
-  /** Of all tenants that have rules or keys, by name. */
+  /** The rules of all tenants that have rules or keys, by name. */
   listTenants(): Promise<ReadonlyMap<string, TenantRules>>;
-  /** Changes what is named and leaves the rest; the rules as they are then. */
+  /** Changes the named rules, leaves the others, and returns all of them as they are afterwards. */
   setRules(tenant: string, changes: Partial<TenantRules>): Promise<TenantRules>;
 }

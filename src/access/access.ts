@@ -6,7 +6,7 @@ import { createLimits, type LimitsSettings } from "./caller-limits.ts";
 import type { KeyRecord, KeyRing, Needed, Scope } from "./key-ring.ts";
 import { createRateLimit, type RateState } from "./rate-limit.ts";
 
-/** Who asks, and what was laid down for the tenant. */
+/** The caller of a request, and the limits of its tenant. */
 export type Caller = {
   readonly tenant: string;
   /** `anonymous`, or `key:<id>`. */
@@ -14,7 +14,7 @@ export type Caller = {
   readonly limits: CallerLimits;
 };
 
-/** Whose key it is is known also where it is not let in. */
+/** Known whenever the key is valid, even if the request is refused. */
 type Known = { readonly caller: Caller; readonly rate: RateState | null };
 
 export type Admission =
@@ -23,10 +23,10 @@ export type Admission =
   | ({ readonly outcome: "rate-limited"; readonly limit: number; readonly retryAfterSeconds: number } & Known)
   | { readonly outcome: "key-missing" | "key-invalid" | "keys-unavailable" };
 
-/** Lets callers in, by the value of their Authorization header. It asks nobody, so it answers at once. */
+/** Admits callers by their Authorization header. Everything it needs is in memory, so it answers at once. */
 export interface Access {
   admit(authorization: string | undefined, needed: Needed): Admission;
-  /** Whether a caller who was admitted still would be: for answers that go on while keys are revoked. */
+  /** Whether a caller that was admitted still would be: for streams that go on while keys are revoked. */
   isStillAdmitted(actor: string, needed: Needed): boolean;
 }
 
@@ -35,11 +35,11 @@ export type AccessSettings = LimitsSettings & {
   readonly rateLimit: number | null;
 };
 
-/** A key that is not known may have been made since, where the ring is older than this: then nobody can say. */
+/** If the ring is older than this, an unknown key may be a new one: the answer is then that keys are unavailable. */
 const newKeysMs = 2000;
 /**
- * An instance that was cut off does not hear of revocations. It goes on with the keys that it knew for so long, for
- * reads that need no NATS, and then lets nobody in.
+ * An instance that is cut off from NATS does not learn of revocations. For this long it goes on admitting the keys that
+ * it knew, for reads that need no NATS; after that it admits no caller.
  */
 const trustedMs = 300_000;
 
@@ -80,10 +80,10 @@ export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSe
   };
 }
 
-/** Compared where there is nothing to compare with, so that it takes as long; nobody has a key with this digest. */
+/** Compared with when the key is unknown, so that the comparison takes as long. No key has this digest. */
 const placeholder = { text: randomBytes(45).toString("base64"), digest: randomBytes(32) };
 
-/** Whatever is wrong with a header, it costs one digest and one comparison, and the answer is the same. */
+/** Every wrong header costs one digest and one comparison, and gets the same answer. */
 function findKey(ring: KeyRing, authorization: string): KeyRecord | null {
   const presented = parseAccessKey(bearerOf(authorization));
   const record = presented === null ? null : ring.find(presented.id);
@@ -92,6 +92,6 @@ function findKey(ring: KeyRing, authorization: string): KeyRecord | null {
   return isTheirs ? record : null;
 }
 
-/** What is longer than any key is not even looked at. */
+/** A header that is longer than any key is not parsed. */
 const bearerOf = (authorization: string): string =>
   authorization.length > 200 ? "" : (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "");

@@ -3,7 +3,7 @@ import type { KeyRing } from "./key-ring.ts";
 
 export const authModes = ["auto", "required", "off"] as const;
 
-/** Whether callers need a key: `auto` asks for one as soon as one was made, or others than this machine can call. */
+/** Whether callers need a key. `auto` requires one once a key exists, or if the API can be reached from other machines. */
 export type AuthMode = (typeof authModes)[number];
 
 export const isLoopback = (host: string): boolean =>
@@ -22,13 +22,13 @@ export function asksForKeys(mode: AuthMode, host: string, ring: Pick<KeyRing, "h
 
 const howToMakeOne = "Make one: waybill keys create --tenant default";
 
-/** Why the API must not start, in words for the person who started it; null where nothing is in the way. */
+/** Why the API must not start, in words for the operator; null if it may. */
 export const whyNotToStart = (mode: AuthMode, host: string, ring: Pick<KeyRing, "hasUsableKey">): string | null =>
   mode === "auto" && !isLoopback(host) && !ring.hasUsableKey()
     ? `There is no API key, and HOST is ${JSON.stringify(host)}, which others can reach. ${howToMakeOne}`
     : null;
 
-/** For the log of a service that starts and can let nobody in yet. */
+/** A warning for the log of a service that starts and cannot admit any caller yet. */
 export const noKeyYet = (mode: AuthMode, ring: Pick<KeyRing, "hasUsableKey">): string | null =>
   mode === "required" && !ring.hasUsableKey()
     ? `There is no API key: every call is answered 401. ${howToMakeOne}`

@@ -7,13 +7,13 @@ import type { KeyRing } from "./key-ring.ts";
 export type LimitsSettings = {
   readonly mode: AuthMode;
   readonly host: string;
-  /** The default sender, with or without a name: everybody may use it. */
+  /** The default sender, with or without a name. Every tenant may use it. */
   readonly mailFrom: string;
 };
 
 /**
- * What was laid down for a tenant, as it is known now. Without keys there is one tenant, whose operator is the only
- * caller: it may name any sender unless rules say so.
+ * The limits of a tenant, as they are known now. Without keys there is one tenant, whose operator is the only caller: it
+ * may name any sender unless rules forbid it.
  */
 export function createLimits(
   ring: KeyRing,
@@ -27,7 +27,7 @@ export function createLimits(
   };
 }
 
-/** An address or a domain as senders are compared: lower case, the domain in its ASCII form. Empty where it is neither. */
+/** An address or a domain in the form in which senders are compared: lower case, the domain in ASCII. Empty if it is neither. */
 export function normalisedSender(text: string): string {
   const at = text.lastIndexOf("@");
   const domain = domainToASCII(text.slice(at + 1));
@@ -35,7 +35,7 @@ export function normalisedSender(text: string): string {
   return at <= 0 ? domain : `${text.slice(0, at).toLowerCase()}@${domain}`;
 }
 
-/** Whether an address is one of the senders, or in a domain that is one. A domain does not stand for those below it. */
+/** Whether an address is one of the senders, or belongs to a domain that is one. A domain does not include its subdomains. */
 export function isSenderAllowed(address: string, senders: readonly string[]): boolean {
   const sender = normalisedSender(address);
   const domain = sender.slice(sender.lastIndexOf("@") + 1);

@@ -29,7 +29,7 @@ export async function createJetStreamAccessStore(
         try {
           await bucket.create(keyEntry(key.id), encodeRecord(key));
         } catch (failure) {
-          // It may have been stored the last time, and its answer lost: its id was drawn for this one key.
+          // An earlier try may have stored it and lost the answer: the id was generated for this one key.
           const stored = isWrongSequence(failure) ? await bucket.get(keyEntry(key.id)) : null;
           if (stored?.string() !== encodeRecord(key)) throw failure;
         }
@@ -60,7 +60,7 @@ export async function createJetStreamAccessStore(
 
 const byAge = (one: KeyRecord, other: KeyRecord): number => one.createdAt.localeCompare(other.createdAt);
 
-/** Reads, changes, and writes if nobody else wrote meanwhile; else again. Null leaves the entry as it is. */
+/** Reads, changes and writes the entry, and starts over if another process wrote it meanwhile. Null leaves it as it is. */
 async function change<Found extends KeyRecord | TenantRules>(
   bucket: KV,
   entry: string,
@@ -79,7 +79,7 @@ async function change<Found extends KeyRecord | TenantRules>(
   }
 }
 
-/** Everything that the bucket of keys and tenants holds now. */
+/** The current contents of the bucket of keys and tenants. */
 export async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {
   const bucket = nameWith(prefix, "ACCESS");
   const subjects = subjectsOfBucket(bucket);
@@ -87,7 +87,7 @@ export async function readAccessRecords(connection: JetStreamConnection, prefix:
   return toRecords(messages.map((message) => [message.subject.slice(subjects.length - 1), message.string()]));
 }
 
-/** Changes with every entry that is written, and when the bucket is made anew. */
+/** Changes with every write, and when the bucket is created anew. */
 export async function accessVersion(connection: JetStreamConnection, prefix: string): Promise<string> {
   const stream = streamOfBucket(nameWith(prefix, "ACCESS"));
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1000 });

@@ -8,12 +8,12 @@ import type { KeyRing } from "./key-ring.ts";
 
 export type RunningKeyRing = KeyRing & { stop(): Promise<void> };
 
-/** Half of the second within which a revoked key is to be refused. */
+/** Less than half of the second within which a revoked key must be refused. */
 const askEveryMs = 400;
 
 /**
- * Reads the bucket whenever it has changed: the moment a change is heard of, and because that is a hint which can be
- * lost, the bucket is also asked for its version all the time. Returns once everything was read.
+ * Reads the bucket whenever it has changed. A change is announced at once; because an announcement can be lost, the
+ * version of the bucket is also polled. Returns once everything has been read.
  */
 export async function createJetStreamKeyRing(
   connection: JetStreamConnection,
@@ -26,12 +26,12 @@ export async function createJetStreamKeyRing(
   let version = "";
   let completeAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
-  let wake: () => void = () => {};
+  let signalChange: () => void = () => {};
 
   const refresh = async (): Promise<void> => {
     const askedAt = performance.now();
     const found = await accessVersion(connection, prefix);
-    // What is written between the two questions is read now and, as the version then differs, read again.
+    // A write between the two requests is read now, and read again next time, because the version then differs.
     if (found !== version) records = await readAccessRecords(connection, prefix);
     version = found;
     completeAt = askedAt;
@@ -39,9 +39,9 @@ export async function createJetStreamKeyRing(
   const keepUp = async (): Promise<void> => {
     while (!isStopping) {
       const changed = new Promise<void>((resolve) => {
-        wake = resolve;
+        signalChange = resolve;
       });
-      const timer = setTimeout(() => wake(), askEveryMs);
+      const timer = setTimeout(() => signalChange(), askEveryMs);
       await changed;
       clearTimeout(timer);
       if (!isStopping) await refresh().catch(report);
@@ -50,7 +50,7 @@ export async function createJetStreamKeyRing(
 
   await refresh();
   const subjects = subjectsOfBucket(nameWith(prefix, "ACCESS"));
-  const subscription = connection.nats.subscribe(subjects, { callback: () => wake() });
+  const subscription = connection.nats.subscribe(subjects, { callback: () => signalChange() });
   const loop = keepUp();
   return {
     find: (id) => records.keys.get(id) ?? null,
@@ -60,7 +60,7 @@ export async function createJetStreamKeyRing(
     ageMs: () => performance.now() - completeAt,
     stop: async () => {
       isStopping = true;
-      wake();
+      signalChange();
       if (!connection.nats.isClosed()) subscription.unsubscribe();
       await loop;
     },

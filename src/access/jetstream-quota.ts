@@ -5,13 +5,16 @@ import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
 import { countIn, type DayCount, dayOf, emptyDay, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
 
-/** Days that nobody asks about any more go by themselves. */
+/** Counts of past days expire by themselves. */
 const keptMs = 3 * 86_400_000;
 
-/** One entry for each tenant and day, written only by whoever read it last. Made when a tenant with a quota asks first. */
+/**
+ * One entry for each tenant and day. A write succeeds only if the entry has not changed since it was read. The bucket is
+ * created at the first request of a tenant with a quota.
+ */
 export function createJetStreamQuota(connection: JetStreamConnection, settings: BucketSettings): Quota {
   let bucket: Promise<KV> | null = null;
-  /** One at a time for each tenant, so that requests of this process do not get into each other's way. */
+  /** One request at a time for each tenant, so that requests of this process do not conflict with each other. */
   const queues = new Map<string, Promise<unknown>>();
 
   const open = (): Promise<KV> => {
@@ -36,7 +39,7 @@ export function createJetStreamQuota(connection: JetStreamConnection, settings: 
   return {
     take: async (request) => {
       const { tenant } = request.job;
-      // One that finds no NATS fails with all that wait behind it: none of them would fare better a while later.
+      // If NATS is down, a request fails together with those behind it: waiting would not help them.
       const turn = (queues.get(tenant) ?? Promise.resolve()).then(() => take(request));
       queues.set(tenant, turn);
       try {
@@ -50,7 +53,7 @@ export function createJetStreamQuota(connection: JetStreamConnection, settings: 
 
 const entryOf = ({ tenant }: JobRef, at: string): string => `${tenant}.${dayOf(at)}`;
 
-/** False where somebody else wrote since. */
+/** False if another process wrote the entry since it was read. */
 async function write(
   connection: JetStreamConnection,
   bucket: KV,

@@ -1,19 +1,19 @@
 import type { TenantRules } from "../domain/tenant.ts";
 
-/** What a key lets its bearer do. None includes another: a key has what it was given by name. */
+/** What a key allows. No scope includes another: a key has exactly the scopes that it was given. */
 export const scopes = ["jobs:read", "jobs:write", "events:read", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** What a caller must have to be let in: a scope, or no more than a key that is valid. */
+/** What a caller needs to be admitted: a scope, or just any valid key. */
 export type Needed = Scope | "any";
 
-/** Those of a key that was made without naming any. */
+/** The scopes of a key that was created without naming any. */
 export const defaultScopes: readonly Scope[] = scopes.filter((scope) => scope !== "admin");
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
 
-/** What is kept of a key. It stays when the key is revoked: events name its id as who asked, for ever. */
+/** The stored record of a key. It is kept when the key is revoked, because events name its id as their actor for ever. */
 export type KeyRecord = {
   readonly id: string;
   readonly tenant: string;
@@ -25,7 +25,7 @@ export type KeyRecord = {
   readonly revokedAt: string | null;
 };
 
-/** A key as it is shown: nothing of the key itself, nor its digest. */
+/** A key as it is shown to operators: without any part of the key, and without its digest. */
 export const toShownKey = ({ id, tenant, name, scopes, createdAt, revokedAt }: KeyRecord) => ({
   id,
   tenant,
@@ -36,14 +36,14 @@ export const toShownKey = ({ id, tenant, name, scopes, createdAt, revokedAt }: K
 });
 
 /**
- * All keys and tenants' rules, in the memory of this process, so that nobody waits to be let in. What is changed is
- * known here well within a second; `ageMs` tells when it was last known to be all there is.
+ * All keys and tenants' rules, in the memory of this process, so that admitting a caller needs no request. A change is
+ * known here well within a second; `ageMs` tells how long ago the ring was last known to be complete.
  */
 export interface KeyRing {
-  /** Revoked ones as well. */
+  /** Finds revoked keys as well. */
   find(id: string): KeyRecord | null;
   rulesOf(tenant: string): TenantRules;
-  /** Whether a key was ever made. Revoking the last one must not open the door to everybody. */
+  /** Whether a key was ever created. Revoking the last one must not open the API to every caller. */
   hasKeys(): boolean;
   hasUsableKey(): boolean;
   ageMs(): number;

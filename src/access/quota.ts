@@ -4,7 +4,7 @@ import type { JobRef } from "../event-log/event-log.ts";
 export type QuotaRequest = {
   readonly job: JobRef;
   readonly recipients: number;
-  /** What the tenant may have in one day. */
+  /** How many recipients the tenant may have in one day. */
   readonly perDay: number;
   readonly at: Instant;
 };
@@ -15,28 +15,28 @@ export type QuotaAnswer =
 
 /**
  * Counts the recipients of each tenant and day (UTC), over all processes and their restarts, before a job is accepted.
- * The same job again counts once. A job that was counted and then not accepted, because the process died or the log
- * did not answer, stays counted: a tenant is never given more than its quota. Throws Unavailable.
+ * A repeated job counts once. A job that was counted and then not accepted, because the process died or the log did not
+ * answer, stays counted: a tenant never gets more than its quota. Throws Unavailable.
  */
 export interface Quota {
   take(request: QuotaRequest): Promise<QuotaAnswer>;
 }
 
-/** What is known of one tenant's day. */
+/** The count of one tenant and day. */
 export type DayCount = {
   readonly used: number;
-  /** Ids of the jobs that were counted last, by which one that comes again is recognised. */
+  /** Ids of the jobs that were counted last, to recognise a repeated one. */
   readonly recent: readonly string[];
 };
 
 export const emptyDay: DayCount = { used: 0, recent: [] };
 
-/** More than come at once with the same idempotency key, and little enough to be stored with each job. */
+/** More than the repetitions that arrive at once with one idempotency key, and few enough to store with each count. */
 const remembered = 64;
 
 export type Counted = {
   readonly answer: QuotaAnswer;
-  /** What to store; null where nothing has changed. */
+  /** What to store; null if nothing has changed. */
   readonly count: DayCount | null;
 };
 

@@ -1,11 +1,11 @@
-/** Where a caller stands after a request, as the RateLimit headers say it. */
+/** The state of a caller's limit after a request, as the RateLimit headers report it. */
 export type RateState = {
-  /** Requests per minute, and at once. */
+  /** Requests per minute, which is also the largest burst. */
   readonly limit: number;
   readonly left: number;
-  /** Until all of them are there again. */
+  /** Until the bucket is full again. */
   readonly resetSeconds: number;
-  /** Null where the request is let in; else until the next one is. */
+  /** Null if the request is admitted; else until the next one would be. */
   readonly retryAfterSeconds: number | null;
 };
 
@@ -16,8 +16,8 @@ type Bucket = { tokens: number; at: number };
 const minuteMs = 60_000;
 
 /**
- * A bucket of `perMinute` tokens for each caller, which fills again over a minute. It is in the memory of this process:
- * each API process allows as many, and a restart fills the buckets. A bucket that is full again is forgotten.
+ * A bucket of `perMinute` tokens for each caller, which refills over a minute. The buckets are in the memory of this
+ * process: each API process allows as many requests, and a restart refills them. A bucket that is full again is dropped.
  */
 export function createRateLimit(perMinute: number, nowMs: () => number = () => performance.now()): RateLimit {
   const buckets = new Map<string, Bucket>();

@@ -5,72 +5,72 @@ import type { AlertFeed } from "../event-log/decision-feed.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 
-/** What came of telling one receiver once, in a closed vocabulary. */
+/** The outcome of one attempt to notify one receiver, in a closed vocabulary. */
 export type AlertOutcome =
-  | { readonly kind: "told" }
-  /** Not this time: `retryAfterMs` is what the receiver asked for. */
+  | { readonly kind: "notified" }
+  /** To be tried again; `retryAfterMs` is what the receiver asked for. */
   | { readonly kind: "later"; readonly code: string; readonly retryAfterMs: number | null }
   | { readonly kind: "never"; readonly code: string };
 
-/** Somebody who is told of alerts: the same one twice has the same id. */
+/** A receiver of alerts. An alert that is sent to it twice has the same id both times. */
 export interface AlertReceiver {
-  /** For log lines and metrics: it names no address. */
+  /** For log lines and metrics; contains no address. */
   readonly kind: "webhook" | "mail";
   notify(entry: StoredEvent<AlertEvent>, signal: AbortSignal): Promise<AlertOutcome>;
 }
 
 export type AlertSender = {
   start(): void;
-  /** What is on its way may take so long; what is not told by then is told by whoever comes next. */
+  /** Waits up to `graceMs` for the calls in progress; the next process sends what is left. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** Hears what came of each try. */
+/** Is called with the outcome of each attempt; `isLast` if no other attempt follows. */
 export type OnAttempt = (
   receiver: AlertReceiver,
-  telling: AlertOutcome,
+  outcome: AlertOutcome,
   entry: StoredEvent<AlertEvent>,
   isLast: boolean,
 ) => void;
 
 type Report = (failure: unknown) => void;
 
-/** Well within the time after which the server hands an alert to somebody else. */
+/** Well within the time after which the server hands an alert to another process. */
 const keepEveryMs = 3000;
-/** What happened longer ago is no news: a reader that was made anew begins with the first alert there ever was. */
-const toldWithinMs = 86_400_000;
+/** Older alerts are not sent: a consumer that was created anew starts with the first alert ever recorded. */
+const sentWithinMs = 86_400_000;
 
 /**
- * Tells every receiver of every alert, straight from the log: at least once each, over a day if need be. An alert is
- * acknowledged once all were told or given up; a crash before that tells them again, with the same ids.
+ * Sends every alert to every receiver, straight from the log: at least once, retrying for a day if need be. An alert is
+ * acknowledged once every receiver was notified or given up; after a crash before that it is sent again, with the same id.
  */
 export function createAlertSender(
   feed: AlertFeed,
   receivers: readonly AlertReceiver[],
-  told: OnAttempt,
+  onAttempt: OnAttempt,
   report: Report,
 ): AlertSender {
   const stopping = new AbortController();
   const held = new Map<number, Promise<void>>();
   let loop: Promise<void> | null = null;
 
-  const tellOne = async (receiver: AlertReceiver, entry: StoredEvent<AlertEvent>): Promise<void> => {
+  const notifyOne = async (receiver: AlertReceiver, entry: StoredEvent<AlertEvent>): Promise<void> => {
     for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
-      const telling = await tryToTell(receiver, entry, stopping.signal, report);
-      if (stopping.signal.aborted && telling.kind !== "told") return;
-      const askedMs = telling.kind === "later" ? telling.retryAfterMs : null;
-      const delayMs = telling.kind === "later" ? webhookDelayMs(attempt, askedMs, Math.random()) : null;
-      told(receiver, telling, entry, delayMs === null);
+      const outcome = await tryToNotify(receiver, entry, stopping.signal, report);
+      if (stopping.signal.aborted && outcome.kind !== "notified") return;
+      const askedMs = outcome.kind === "later" ? outcome.retryAfterMs : null;
+      const delayMs = outcome.kind === "later" ? webhookDelayMs(attempt, askedMs, Math.random()) : null;
+      onAttempt(receiver, outcome, entry, delayMs === null);
       if (delayMs === null) return;
       await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
 
-  const tell = async ({ entry, acknowledge, keep, giveBack }: Delivery<AlertEvent>): Promise<void> => {
+  const notifyAll = async ({ entry, acknowledge, keep, giveBack }: Delivery<AlertEvent>): Promise<void> => {
     const keeping = setInterval(keep, keepEveryMs);
     try {
-      const isNews = Date.now() - Date.parse(entry.event.at) < toldWithinMs;
-      if (isNews) await Promise.all(receivers.map((receiver) => tellOne(receiver, entry)));
+      const isNews = Date.now() - Date.parse(entry.event.at) < sentWithinMs;
+      if (isNews) await Promise.all(receivers.map((receiver) => notifyOne(receiver, entry)));
       if (stopping.signal.aborted) giveBack(0);
       else acknowledge();
     } finally {
@@ -83,8 +83,8 @@ export function createAlertSender(
     for await (const deliveries of feed.batches(stopping.signal)) {
       for (const delivery of deliveries) {
         const { sequence } = delivery.entry;
-        // One that is in hand already came twice: it comes again should it not be acknowledged.
-        if (!held.has(sequence)) held.set(sequence, tell(delivery).catch(report));
+        // An alert that is in progress was delivered twice: it comes again if it is not acknowledged.
+        if (!held.has(sequence)) held.set(sequence, notifyAll(delivery).catch(report));
       }
     }
   };
@@ -106,7 +106,7 @@ export function createAlertSender(
   };
 }
 
-async function tryToTell(
+async function tryToNotify(
   receiver: AlertReceiver,
   entry: StoredEvent<AlertEvent>,
   signal: AbortSignal,

@@ -22,21 +22,21 @@ export type AlertWatchDependencies = {
   readonly figures: { readonly read: () => Promise<Figures> };
   readonly limits: AlertLimits;
   readonly lookEveryMs: number;
-  /** Hears what this instance has recorded. */
+  /** Is called with each event that this instance has recorded. */
   readonly decided: (event: AlertEvent) => void;
-  /** Hears after every look which alerts are raised, whoever has raised them. */
+  /** Is called after every look with the alerts that are raised, by any instance. */
   readonly seen: (raised: ReadonlySet<AlertName>) => void;
 };
 
 type Report = (failure: unknown) => void;
 
-/** Others who decide at the same moment are few; the next look comes anyway. */
+/** Few instances decide at the same moment, and the next look comes anyway. */
 const maxConflicts = 5;
 
 /**
- * Looks at the service now and then, and records when an alert is raised and when it is cleared. Whether it is raised
- * is what the log says, and every append is guarded by the last one: of several instances one records it, and one
- * that starts anew does not tell again what was told. What is in memory is only how often in a row it was seen.
+ * Looks at the service at intervals, and records when an alert is raised and when it clears. The log says whether an
+ * alert is raised, and every append is guarded by the sequence of the last one: of several instances only one records
+ * the change, and an instance that restarts does not repeat it. Memory holds only how often in a row a value was seen.
  */
 export function createAlertWatch(dependencies: AlertWatchDependencies, report: Report): AlertWatch {
   const { figures, limits, lookEveryMs, seen } = dependencies;
@@ -73,7 +73,7 @@ export function createAlertWatch(dependencies: AlertWatchDependencies, report: R
   };
 }
 
-/** All alerts by what the log says, and the sequence of what was recorded last. */
+/** The state of all alerts according to the log, and the sequence of the last record. */
 type States = { readonly ofAlert: ReadonlyMap<AlertName, AlertState>; readonly sequence: number };
 
 const stateOf = ({ ofAlert }: States, alert: AlertName): AlertState => ofAlert.get(alert) ?? neverRaised;
@@ -82,7 +82,7 @@ async function readStates(log: EventLog): Promise<States> {
   const ofAlert = new Map<AlertName, AlertState>();
   const entries = await log.readAlerts();
   for (const entry of entries) {
-    // What a newer release has to say of alerts changes nothing here, but it stands on the subject.
+    // Events that only a newer release knows change nothing here, but they advance the sequence of the subject.
     if (!("event" in entry)) continue;
     const { alert } = entry.event.data;
     ofAlert.set(alert, alertAfter(ofAlert.get(alert) ?? neverRaised, entry));
@@ -90,7 +90,7 @@ async function readStates(log: EventLog): Promise<States> {
   return { ofAlert, sequence: entries.at(-1)?.sequence ?? 0 };
 }
 
-/** Records what is to be said of one alert, if anything; answers how all of them are then. */
+/** Records a change of one alert, if there is one; returns the states after it. */
 async function decide(
   { log, limits, decided }: AlertWatchDependencies,
   alert: AlertName,

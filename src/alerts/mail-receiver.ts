@@ -5,17 +5,17 @@ import { addressOf } from "../domain/recipients/address.ts";
 import type { Letter, Mailer } from "../mail/mailer.ts";
 import type { AlertReceiver } from "./alert-sender.ts";
 
-/** Mails the operator. Where the mail server is away it is tried again, like any receiver that does not answer. */
+/** Mails the operator. A mail server that is down is tried again, like any receiver that does not answer. */
 export const createMailReceiver = (mailer: Mailer, from: string, to: string): AlertReceiver => ({
   kind: "mail",
   notify: async ({ id, event }) => {
     const outcome = await mailer.send({ letter: toLetter(event, from), to, messageId: messageIdOf(id, to, from) });
     switch (outcome.kind) {
       case "sent":
-        return { kind: "told" };
+        return { kind: "notified" };
       case "failed":
         return { kind: "never", code: outcome.error.code };
-      // Told twice is better than not told: the Message-ID is the same.
+      // Two copies are better than none, and they have the same Message-ID.
       case "unknown":
       case "deferred":
       case "unavailable":
@@ -39,7 +39,7 @@ function toLetter(event: AlertEvent, from: string): Letter {
     subject: `[Waybill] ${word}: ${alertTitles[data.alert]}`,
     html: null,
     text: `${lines.join("\n")}\n`,
-    // RFC 3834: nobody's out-of-office is to answer it.
+    // RFC 3834: auto-responders must not answer it.
     headers: { "Auto-Submitted": "auto-generated" },
   };
 }

@@ -5,18 +5,18 @@ import { type AlertLimits, type Extreme, type Figures, mostLettersCounted } from
 export type ReadModels = {
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
-  /** How many nobody has decided about, counted no further than `most`. */
+  /** How many are undecided, counted up to `most`. */
   readonly deadLetters: { readonly countOpen: (most: number) => Promise<number> };
 };
 
 type Report = (failure: unknown) => void;
 
-/** Where there is no limit for the lag of read models, those that are further behind than this tell of the past. */
+/** Without a limit for the lag of read models, figures from one that is further behind than this count as outdated. */
 const usualLagSeconds = 60;
 
 /**
- * How the service does, as the read models have it. While they are away, or too far behind, what they say is the past:
- * then only how far they are behind can be told, and for how long nobody could tell even that.
+ * The condition of the service according to the read models. While they are unavailable or too far behind, their figures
+ * are outdated: then only the lag is known, or for how long even the lag has been unknown.
  */
 export function createFigures({ stats, projectionLags, deadLetters }: ReadModels, limits: AlertLimits, report: Report) {
   const minutes = limits.windowSeconds / 60;
@@ -64,7 +64,7 @@ export function createFigures({ stats, projectionLags, deadLetters }: ReadModels
   return { read };
 }
 
-/** Null where that of any is not known. */
+/** Null if the lag of any read model is unknown. */
 function furthestBehind(lags: readonly ProjectionLag[]): Extreme | null {
   const known = lags.flatMap(({ projection, lagSeconds }) =>
     lagSeconds === null ? [] : [{ of: projection, seconds: lagSeconds }],

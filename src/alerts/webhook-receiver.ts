@@ -6,7 +6,7 @@ import type { AlertReceiver } from "./alert-sender.ts";
 
 const types = { AlertRaised: "alert.raised", AlertCleared: "alert.cleared" } as const;
 
-/** Calls the operator's URL as every other webhook is called: signed, and at no address that may not be reached. */
+/** Calls the operator's URL like every other webhook: signed, and never at a forbidden address. */
 export const createWebhookReceiver = (
   url: string,
   secrets: () => Promise<readonly WebhookSecret[]>,
@@ -21,7 +21,7 @@ export const createWebhookReceiver = (
       traceparent: null,
     };
     const verdict = await deliver(post, { url, secrets: await secrets() }, message, signal);
-    if (verdict.kind === "delivered") return { kind: "told" };
+    if (verdict.kind === "delivered") return { kind: "notified" };
     const code = verdict.statusCode === null ? verdict.error.code : `http-${verdict.statusCode}`;
     return verdict.kind === "again"
       ? { kind: "later", code, retryAfterMs: verdict.retryAfterMs }

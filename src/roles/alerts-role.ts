@@ -18,10 +18,10 @@ import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
 import { openWebhookStore } from "./webhooks-role.ts";
 
-/** Half of the time that a process may take to stop: a mail that is on its way then is sent again, with the same id. */
+/** Half of the time that a process may take to stop; a message that is still being sent then is sent again, with the same id. */
 const shareOfShutdown = 0.5;
 
-/** Looks at the service, records alerts, and tells the operator of them. */
+/** Looks at the service, records alerts, and notifies the operator. */
 export async function startAlerts(parts: Parts, { stats, projectionLags }: Monitoring): Promise<void> {
   const { config, logger, connection, log, db, observer, lifecycle } = parts;
   const { limits, lookEveryMs } = config.alerts;
@@ -42,17 +42,17 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     },
     report,
   );
-  const told: OnAttempt = (receiver, telling, entry, isLast) => {
-    metrics.told(receiver.kind, outcomeOf(telling, isLast));
-    if (telling.kind !== "told") logTrouble(logger, receiver, telling, entry.event, isLast);
+  const onAttempt: OnAttempt = (receiver, outcome, entry, isLast) => {
+    metrics.told(receiver.kind, outcomeOf(outcome, isLast));
+    if (outcome.kind !== "notified") logTrouble(logger, receiver, outcome, entry.event, isLast);
   };
   const feed = createJetStreamAlertFeed(connection, config.natsPrefix, (notice) => logger.error(notice));
-  // It reads the log also where nobody is to be told: who is named later hears of what happens from then on.
-  const teller = createAlertSender(feed, await receiversOf(parts), told, report);
-  teller.start();
+  // The feed is read even without receivers, so that a receiver which is configured later gets only new alerts.
+  const sender = createAlertSender(feed, await receiversOf(parts), onAttempt, report);
+  sender.start();
   watch.start();
   lifecycle.started("the alerts", async () => {
-    await Promise.all([watch.stop(), teller.stop(config.shutdownTimeoutMs * shareOfShutdown)]);
+    await Promise.all([watch.stop(), sender.stop(config.shutdownTimeoutMs * shareOfShutdown)]);
   });
 }
 
@@ -75,8 +75,8 @@ async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {
   return receivers;
 }
 
-const outcomeOf = (telling: AlertOutcome, isLast: boolean): string => {
-  if (telling.kind === "told") return "told";
+const outcomeOf = (outcome: AlertOutcome, isLast: boolean): string => {
+  if (outcome.kind === "notified") return "told";
   return isLast ? "given_up" : "later";
 };
 
@@ -90,11 +90,11 @@ function logDecision(logger: Logger, event: AlertEvent): void {
 function logTrouble(
   logger: Logger,
   { kind }: AlertReceiver,
-  telling: Exclude<AlertOutcome, { kind: "told" }>,
+  outcome: Exclude<AlertOutcome, { kind: "notified" }>,
   { type, data }: AlertEvent,
   isLast: boolean,
 ): void {
-  const line = { receiver: kind, event: type, alert: data.alert, code: telling.code };
-  if (isLast) logger.error(line, "nobody could be told of an alert this way; it is given up");
-  else logger.warn(line, "an alert could not be told; it is tried again");
+  const line = { receiver: kind, event: type, alert: data.alert, code: outcome.code };
+  if (isLast) logger.error(line, "alert notification failed; giving up");
+  else logger.warn(line, "alert notification failed; retrying");
 }

@@ -91,7 +91,7 @@ describe("An operator", function () {
     return num_pending + num_ack_pending;
   };
 
-  it("is told by a signed webhook and by mail, once", async () => {
+  it("is sent by a signed webhook and by mail, once", async () => {
     startTeller(webhook(), mail("ops@example.com"));
     await record(raised());
     await record({
@@ -100,7 +100,7 @@ describe("An operator", function () {
       data: { ...figure, value: 0, raisedSequence: 1 },
     });
     await eventually(async () => expect(await waiting()).to.equal(0));
-    expect([...told].sort()).to.deep.equal(["mail told", "mail told", "webhook told", "webhook told"]);
+    expect([...told].sort()).to.deep.equal(["mail notified", "mail notified", "webhook notified", "webhook notified"]);
     const [first] = receiver.received as [Received];
     expect(isSignedBy(secret.text, first)).to.equal(true);
     const bodies = receiver.received.map(({ text }) => JSON.parse(text));
@@ -115,7 +115,7 @@ describe("An operator", function () {
     for (const text of mails) expect(text).to.match(/^Auto-Submitted: auto-generated$/m);
   });
 
-  it("is told again with the same id where nobody knows whether that was done", async () => {
+  it("is sent again with the same id if its outcome is unknown", async () => {
     receiver.answers(() => {});
     const teller = startTeller(webhook());
     await record(raised());
@@ -127,10 +127,10 @@ describe("An operator", function () {
     const [first, second] = receiver.received;
     expect(second?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);
     await eventually(async () => expect(await waiting()).to.equal(0));
-    expect(told).to.deep.equal(["webhook told"]);
+    expect(told).to.deep.equal(["webhook notified"]);
   });
 
-  it("is told later where the receiver is away, and meanwhile of other alerts, and by mail", async () => {
+  it("is sent later if the receiver is down, and meanwhile by mail, as are other alerts", async () => {
     receiver.answers(withStatus(503));
     startTeller(webhook(), mail("ops@example.com"));
     await record(raised());
@@ -138,7 +138,7 @@ describe("An operator", function () {
     await eventually(() => expect(mailServer.mails).to.have.lengthOf(1));
     receiver.answers(withStatus(204));
     await record(raised());
-    await eventually(() => expect(told.filter((one) => one === "webhook told")).to.have.lengthOf(2), 20_000);
+    await eventually(() => expect(told.filter((one) => one === "webhook notified")).to.have.lengthOf(2), 20_000);
     await eventually(async () => expect(await waiting()).to.equal(0));
     expect(mailServer.mails).to.have.lengthOf(2);
   });
