@@ -9,22 +9,22 @@ import { findKind } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export type AddressInOutbox = {
-  /** Rows that named it, and do not any more. */
+  /** The number of rows from which the address was erased. */
   readonly erased: number;
-  /** Rows that name it and are still to become jobs. */
+  /** Ids of rows that name the address and are still to become jobs. */
   readonly waiting: readonly string[];
 };
 
 /**
- * What stands in rows of the outbox that were dealt with: requests, which hold what was sent and to whom, and problems,
- * which quote them. Nobody but the application needs them any more. Rows stay, with a request that says when it was
- * erased. Done again, it comes to the same. Throws what the database threw.
+ * The texts in settled rows of the outbox: requests, which hold content and recipients, and problems, which quote them.
+ * Only the application still needs them. The rows stay, with a request that says when it was erased. Both methods are
+ * idempotent, and throw what the database threw.
  */
 export interface OutboxRequests {
-  /** Erases the request of a tenant's row; one that still waits, or is gone, is left as it is. */
+  /** Erases the request of a tenant's row. A row that still waits, or is gone, is left alone. */
   eraseRow(tenant: string, rowId: string): Promise<void>;
 
-  /** Erases every request of a tenant's rows that names the address, in any case. It looks through the whole table. */
+  /** Erases every request of the tenant's rows that names the address, in upper or lower case. It scans the whole table. */
   eraseAddress(tenant: string, address: string): Promise<AddressInOutbox>;
 }
 
@@ -37,8 +37,8 @@ export type ErasurePorts = {
 };
 
 /**
- * Does to a job's content what was decided about it: it overwrites what is to be erased and leaves the rest. Done again,
- * after a crash or at the same time by another process, it comes to the same.
+ * Carries out the recorded erasures of a job's content: it overwrites what is to be erased and leaves the rest. It is
+ * idempotent: after a crash, or in two processes at once, the result is the same.
  */
 export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise<void> {
   const { log, contentStore, results, outbox } = ports;
@@ -49,7 +49,7 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
     return;
   }
   const { erased, settings } = state;
-  // First: afterwards nobody knows any more which addresses they were.
+  // First, because the addresses are unknown afterwards.
   if (erased.isWhole || erased.recipients.length > 0) await forgetSuppressed(ports, job, erased);
   if (erased.isWhole) {
     if (findKind(settings.type)?.file !== undefined) await eraseResult(log, results, job);
@@ -57,12 +57,12 @@ export async function completeErasure(ports: ErasurePorts, job: JobRef): Promise
   } else if (erased.recipients.length > 0) {
     await contentStore.rewrite(job, (content) => withoutRecipients(content, erased.recipients));
   } else return;
-  // Last, as the database may be away: what waits for it then is the row alone.
+  // Last, because the database may be down: then only the row has to wait for it.
   const rowId = rowOf(decisions[0]);
   if (rowId !== null) await outbox.eraseRow(job.tenant, rowId);
 }
 
-/** What is to be erased may have come onto the list of suppressions with its address; there its digest is enough. */
+/** An erased address may be on the suppression list in clear text; its digest is enough there. */
 async function forgetSuppressed(
   { contentStore, suppressions }: ErasurePorts,
   job: JobRef,
@@ -78,7 +78,7 @@ async function forgetSuppressed(
   );
 }
 
-/** By index, null where it was erased; none where the content cannot be read: that must not keep it from being erased. */
+/** Addresses by index, null for erased ones. Empty if the content cannot be read, which must not prevent its erasure. */
 function addressesIn(content: Uint8Array): readonly (string | null)[] {
   try {
     return decodeContent(content).recipients.map((recipient) => recipient?.email ?? null);
@@ -87,11 +87,11 @@ function addressesIn(content: Uint8Array): readonly (string | null)[] {
   }
 }
 
-/** The row of the outbox that a job was made of, whose request is the content once more; null for any other job. */
+/** The outbox row that a job was created from, whose request holds the content again; null for any other job. */
 const rowOf = (created: StoredEvent | undefined): string | null =>
   created?.actor === "outbox" ? created.correlationId : null;
 
-/** The content without those recipients, whose places stay: events name recipients by them. The same bytes each time. */
+/** The content without those recipients. Their indices stay, because events name recipients by index. Deterministic to the byte. */
 export function withoutRecipients(content: Uint8Array, indices: readonly number[]): Uint8Array {
   const gone = new Set(indices);
   const decoded = decodeContent(content);
@@ -99,12 +99,12 @@ export function withoutRecipients(content: Uint8Array, indices: readonly number[
   return encodeContent({ ...decoded, recipients });
 }
 
-/** What could not be erased now comes back after this. */
+/** After a failure, the decision is delivered again after this delay. */
 const tryAgainMs = 5000;
 
 /**
- * Sees to it that what was decided is done: whoever decided to erase something does it at once, but may die before. It
- * hears of every decision until it has acknowledged it, and mostly finds that nothing is left to do.
+ * Makes sure that every recorded erasure is carried out: the process that records one carries it out at once, but may
+ * die in between. The eraser is handed every decision until it acknowledges, and usually finds nothing left to do.
  */
 export const createEraser = (
   ports: ErasurePorts,

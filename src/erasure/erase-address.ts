@@ -5,29 +5,29 @@ import { type Cause, type JobRef, VersionConflict } from "../event-log/event-log
 import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
 export type AddressErasureRequest = {
-  /** Found in any case. */
+  /** Compared without regard to case. */
   readonly address: string;
   readonly reason: string;
   readonly cause: Cause;
   readonly at: Instant;
 };
 
-/** `nothing-left` where it is not in the job (any more); `sequence` is that of the last decision about the job. */
+/** `nothing-left` if the job does not hold the address (any more); `sequence` is that of the last decision about the job. */
 export type AddressErasure =
   | { readonly outcome: "erased" | "nothing-left"; readonly sequence: number }
   | { readonly outcome: "not-ended" };
 
-/** Erases one address from what a job has sent, and leaves the others. */
+/** Erases one address from the content of a job, and leaves the others. */
 export async function eraseAddress(
   ports: ErasurePorts,
   job: JobRef,
-  wish: AddressErasureRequest,
+  request: AddressErasureRequest,
 ): Promise<AddressErasure> {
   for (;;) {
     try {
-      return await eraseOnce(ports, job, wish);
+      return await eraseOnce(ports, job, request);
     } catch (failure) {
-      // Somebody decided about the job meanwhile: what would be left may be something else by now.
+      // Another decision about the job came first: what is left of the content may have changed.
       if (!(failure instanceof VersionConflict)) throw failure;
     }
   }
@@ -56,7 +56,7 @@ async function eraseOnce(
   return { outcome: "erased", sequence: outcome.sequence };
 }
 
-/** Somebody has removed the content past the service: the read models have to be told, who may still show it. */
+/** The content was removed by other means: the decision tells the read models, which may still show it. */
 const noContent = { recipients: null, contentSha256: null };
 
 const contentWithout = (content: Uint8Array, recipients: readonly number[]) => ({
@@ -64,7 +64,7 @@ const contentWithout = (content: Uint8Array, recipients: readonly number[]) => (
   contentSha256: digestOf(withoutRecipients(content, recipients)),
 });
 
-/** By which indices the recipients of a content have the address, in any case. */
+/** The indices of the recipients with this address, compared without regard to case. */
 export function placesOf(content: Uint8Array, address: string): readonly number[] {
   const wanted = address.toLowerCase();
   return decodeContent(content).recipients.flatMap((recipient, index) =>

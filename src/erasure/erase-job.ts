@@ -4,7 +4,7 @@ import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
 
 type JobErasureRequest = {
-  /** Whether it also leaves every list. */
+  /** Whether the job also disappears from every list. */
   readonly isRetired: boolean;
   readonly reason: string | null;
   readonly cause: Cause;
@@ -12,8 +12,8 @@ type JobErasureRequest = {
 };
 
 /**
- * Erases all that a job that has ended sent and to whom. It is decided first, so that nobody can run the job again
- * meanwhile; a crash in between leaves it to the eraser, and whoever asks again completes it as well.
+ * Erases the content and the recipients of a job that has ended. The decision is recorded first, so that the job cannot
+ * be run again meanwhile. After a crash in between, the eraser or a repeated request completes the erasure.
  */
 export async function eraseJob(
   ports: ErasurePorts,

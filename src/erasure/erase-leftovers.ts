@@ -8,17 +8,17 @@ import type { StoredThing, StoredThings } from "./stored-things.ts";
 
 export type LeftoversErased = {
   readonly erased: number;
-  /** The request may be about to create the job. */
+  /** Jobs that a request may be about to create. */
   readonly notEnded: readonly string[];
 };
 
-/** A request that takes longer is given up: it creates its job under another id, if it ever goes on. */
+/** A slower request loses its content: if it ever goes on, it creates its job under another id. */
 const patienceMs = 60_000;
 const atOnce = 32;
 
 /**
- * Erases what requests have stored for an address without ever creating their job, which no read model knows. Looks at
- * what nobody has looked at yet, which is that of a day; the sweeper does away with what is older.
+ * Erases content that requests have stored for an address without creating a job; no read model knows it. Looks at the
+ * content that the sweeper has not settled yet, which is that of one day; the sweeper erases what is older.
  */
 export async function eraseLeftovers(
   ports: ErasurePorts & { readonly storedThings: Pick<StoredThings, "unsettledOf"> },
@@ -49,10 +49,10 @@ export async function eraseLeftovers(
 type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };
 
 /**
- * Erases what is stored for a job that was never created, or whose history says that nothing is to be left of it: a
- * request died, or came too late. It is decided first, guarded like the creation of the job: a request that has stood
- * still between the two all this time loses, and stores its content anew for another job. What belongs to a job that was
- * created is left alone. Answers the sequence of the decision where there was something to erase, else null.
+ * Erases what is stored for a job that was never created, or whose history says that its content is erased: the request
+ * died, or came too late. The decision is recorded first, with the same guard as the creation of a job: a request that
+ * was suspended between storing and creating loses, and stores its content anew for another job. The content of a job
+ * that was created is left alone. Returns the sequence of the decision if there was something to erase, else null.
  */
 export async function eraseLeftover(
   ports: ErasurePorts,

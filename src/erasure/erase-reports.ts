@@ -7,15 +7,15 @@ import { eraseJob } from "./erase-job.ts";
 
 export type ReportsErased = {
   readonly erased: number;
-  /** Reports with the address in what they have written so far. */
+  /** Unfinished reports whose file names the address so far. */
   readonly notEnded: readonly string[];
-  /** Of the last decision about one of them; 0 where none was needed. */
+  /** The sequence of the last decision about one of them; 0 if none was needed. */
   readonly sequence: number;
 };
 
 /**
- * Erases every file of a tenant's reports that names an address, as a whole: a file without some of its rows would not be
- * the one that the log tells of. All files are read for it. Asked again, it goes on where it was left.
+ * Erases every file of a tenant's reports that names an address. It erases whole files, because a file without some of
+ * its rows would not match the log. It reads all files; a repeated call goes on where the last one stopped.
  */
 export async function eraseReports(
   ports: ErasurePorts & { readonly results: Pick<ResultStore, "ofTenant"> },
@@ -40,7 +40,7 @@ export async function eraseReports(
   return { erased, notEnded, sequence };
 }
 
-/** A piece ends between two rows, so none hides an address behind its end. */
+/** Chunks end between two rows, so no address is split between two chunks. */
 async function isNamedIn(results: Pick<ResultStore, "get">, result: ResultRef, address: string): Promise<boolean> {
   for (let index = 0; ; index += 1) {
     const chunk = await results.get(result, index);

@@ -16,11 +16,11 @@ const comesBackAfterMs = 60_000;
 
 type Source = {
   readonly consumer: DurableConsumer;
-  /** What a subject names; null for a message that is none of the service's. */
+  /** The thing that a subject names; null for a message that the service did not store. */
   readonly thingOf: (subject: string) => StoredThing | null;
 };
 
-/** A durable consumer for contents and one for attachments remember what was looked at; neither is sent a content. */
+/** One durable consumer for contents and one for attachments remember what was settled. They fetch headers only. */
 export function createJetStreamStoredThings(connection: JetStreamConnection, prefix: string): StoredThings {
   const contents = contentsOf(prefix);
   const sources = [contents, attachmentsOf(prefix)];
@@ -54,7 +54,7 @@ async function unsettledOf(
   try {
     await ensureDurable(connection, consumer);
   } catch (failure) {
-    // The one for attachments is made when there is one.
+    // The stream of attachments is created with the first attachment.
     if (isStreamMissing(failure)) return [];
     throw failure;
   }
@@ -63,7 +63,7 @@ async function unsettledOf(
     const thing = thingOf(message.subject);
     const isOld = millisOf(message) <= storedBeforeMs;
     if (thing === null) say("+ACK");
-    // Handed back for the next time that somebody asks, which is no wait of the server's.
+    // Returned for the next request; the server adds no delay.
     else if (!isOld) say("-NAK");
     return thing !== null && isOld ? [{ ...thing, settle: () => say("+ACK") }] : [];
   });
@@ -80,7 +80,7 @@ function contentsOf(prefix: string): Source {
   };
 }
 
-/** Each object has one message that tells of it, after those with its bytes; its name stands in the subject. */
+/** Each object has one metadata message after those with its bytes; the name of the object stands in the subject. */
 function attachmentsOf(prefix: string): Source {
   const bucket = nameWith(prefix, "ATTACHMENTS");
   const start = `$O.${bucket}.M.`;
@@ -104,7 +104,7 @@ const sweeperOf = (stream: string, filterSubject: string): DurableConsumer => ({
 
 const millisOf = (message: Msg): number => Number(storedAtOf(message)) / 1e6;
 
-/** What a consumer has now, without waiting for more. */
+/** The messages that a consumer has now, without waiting for more. */
 async function nextAtOnce(connection: JetStreamConnection, { stream, name }: DurableConsumer): Promise<readonly Msg[]> {
   const { nats } = connection;
   const inbox = createInbox();
@@ -131,7 +131,7 @@ async function nextAtOnce(connection: JetStreamConnection, { stream, name }: Dur
   );
 }
 
-/** What stands in the stream now after a sequence, without the contents. */
+/** The messages in the stream after a sequence, headers only. */
 async function* readHeaders(
   connection: JetStreamConnection,
   { stream, sequence }: { readonly stream: string; readonly sequence: number },

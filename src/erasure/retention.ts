@@ -5,37 +5,37 @@ import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { ErasurePorts } from "./complete-erasure.ts";
 import { eraseJob } from "./erase-job.ts";
 
-/** The jobs that are over, as a read model knows them. */
+/** The jobs that have ended, according to a read model. */
 export interface EndedJobs {
-  /** Some of those that ended before then and are still listed, of whatever tenant; at most `limit`. */
+  /** At most `limit` jobs, of any tenant, that ended before this time and are still listed. */
   before(time: Instant, limit: number): Promise<readonly JobRef[]>;
 
-  /** Whether it comes as far as that decision in the time that a round may take. */
+  /** Whether the read model reaches that decision within the time that a round may take. */
   include(sequence: number): Promise<boolean>;
 }
 
 export type RetentionSettings = {
   readonly keptMs: number;
-  /** Between two rounds of which the first has found nothing more to do. */
+  /** The pause after a round that found nothing more to do. */
   readonly everyMs: number;
 };
 
 export type RetentionReports = {
-  /** Of each round that has erased something. */
+  /** Is called after each round that erased something. */
   readonly erased: (jobs: number, endedBefore: string) => void;
   readonly failed: (failure: unknown) => void;
 };
 
 const cause: Cause = { actor: "retention", correlationId: null, causationId: null, traceparent: null };
 
-/** Few enough that mails and requests do not feel it: each is some messages to NATS and a row or a thousand in MySQL. */
+/** Few enough not to slow down mails and requests: each job costs some messages to NATS, and one to a thousand rows in MySQL. */
 const jobsInRound = 50;
 const betweenRoundsMs = 250;
 
 /**
- * Erases what jobs that ended long ago have sent and to whom, and takes them out of the read models, some at a time;
- * their events stay. A round waits until the read models have followed, so none gets ahead of them, and the next one
- * finds other jobs. Several processes may do it at once, without use and without harm: `alone` keeps it to one.
+ * Erases the content and recipients of jobs that ended long ago, and takes the jobs out of the read models, some at a
+ * time; their events stay. A round waits until the read models have caught up, so that the next round finds other jobs.
+ * Several processes may do this at once, without gain and without harm: `alone` limits it to one.
  */
 export function createRetention(
   ports: ErasurePorts,
@@ -54,7 +54,7 @@ export function createRetention(
       if (stopping.aborted) break;
       const at = new Date().toISOString();
       const outcome = await eraseJob(ports, job, { isRetired: true, reason: "retention", cause, at });
-      // Run again since the read model saw it: it is not over after all.
+      // The job was run again since the read model saw it end.
       if (outcome.outcome === "rejected") continue;
       erased += 1;
       last = Math.max(last, outcome.sequence);

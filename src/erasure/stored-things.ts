@@ -1,19 +1,19 @@
 import type { JobRef } from "../event-log/event-log.ts";
 
-/** The content of a job, or with a SHA-256 one of its attachments, which may have outlived the content that names it. */
+/** The content of a job, or one of its attachments (by SHA-256), which may have outlived the content that names it. */
 export type StoredThing = { readonly job: JobRef; readonly attachment: string | null };
 
-/** `settle` says that it need not be looked at again; what nobody settles comes back a minute later. */
+/** `settle` says that the thing need not be looked at again; what is not settled comes back a minute later. */
 export type UnsettledThing = StoredThing & { settle(): void };
 
 /**
- * What is stored beside the log, in the order in which it was stored, each until it has been looked at once: however many
- * jobs there were, only what is new costs anything. Throws Unavailable.
+ * What is stored beside the log, in the order in which it was stored, until it has been settled once. So only new things
+ * cost anything, however many jobs there were. Throws Unavailable.
  */
 export interface StoredThings {
-  /** Some of those that were stored before then (milliseconds since 1970); empty where there are none (any more). */
+  /** Some of those stored before this time (milliseconds since 1970); empty if there are no more. */
   unsettled(storedBeforeMs: number): Promise<readonly UnsettledThing[]>;
 
-  /** The jobs of a tenant whose content nobody has settled, and when it was stored. */
+  /** The jobs of a tenant whose content is not settled, and when it was stored. */
   unsettledOf(tenant: string): AsyncIterable<{ readonly job: JobRef; readonly storedAtMs: number }>;
 }

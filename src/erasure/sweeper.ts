@@ -5,14 +5,14 @@ import { eraseLeftover } from "./erase-leftovers.ts";
 import type { StoredThings } from "./stored-things.ts";
 
 export type SweeperSettings = {
-  /** What is younger may still become a job. Any age is safe; this one spares requests that are merely slow. */
+  /** Younger things may still become a job. Any age is safe; this one spares requests that are merely slow. */
   readonly olderThanMs: number;
-  /** Between two rounds of which the first has found nothing more to do. */
+  /** The pause after a round that found nothing more to do. */
   readonly everyMs: number;
 };
 
 export type SweeperReports = {
-  /** Of each round that has erased something. */
+  /** Is called after each round that erased something. */
   readonly erased: (things: number) => void;
   readonly failed: (failure: unknown) => void;
 };
@@ -21,8 +21,8 @@ const cause: Cause = { actor: "sweeper", correlationId: null, causationId: null,
 const reason = "No job was made of it.";
 
 /**
- * Erases what requests have stored and left: those that died before they created their job, and those that came after
- * the content of their job was erased. Several processes share the work; what is done twice comes to the same.
+ * Erases what requests have stored and left behind: requests that died before they created their job, and requests that
+ * came after the content of their job was erased. Several processes share the work; doing it twice does no harm.
  */
 export function createSweeper(
   ports: ErasurePorts,

@@ -5,10 +5,10 @@ import type { AddressInOutbox, OutboxRequests } from "../erasure/complete-erasur
 type Candidate = { readonly id: string; readonly status: "pending" | "processed" | "failed" };
 type Texts = { readonly request: string; readonly response: string | null };
 
-/** Behind every id, which holds what ASCII has up to here. */
+/** Sorts after every id: no printable ASCII character sorts after `~`. */
 const beyondAll = "~".repeat(36);
 
-/** A page of the table is read by its key, so that no statement takes longer than a connection may be silent. */
+/** The table is read in pages by key, so that no statement takes longer than a connection may stay silent. */
 const rowsPerPage = 1000;
 
 /** The requests in the table `outbox`, on MySQL and MariaDB. */
@@ -34,7 +34,7 @@ export const createMysqlOutboxRequests = (db: Knex): OutboxRequests => ({
   },
 });
 
-/** The last row of the page that begins after this one; null where fewer are left than fill it. */
+/** The last row of the page that begins after this row; null if the rest does not fill a page. */
 async function endOfPage(db: Knex, after: string): Promise<string | null> {
   const row: { id: string } | undefined = await db("outbox")
     .where("id", ">", after)
@@ -52,8 +52,8 @@ type Page = {
 };
 
 /**
- * Rows that may name it, and surely all that do. MariaDB keeps JSON as it was written, also with letters and slashes
- * escaped: what holds such an escape is looked at closely.
+ * Every row that names the address, and some that do not. MariaDB stores JSON as it was written, including escaped
+ * letters and slashes, so rows with such escapes are candidates too.
  */
 async function candidates(db: Knex, { tenant, address, after, last }: Page): Promise<readonly Candidate[]> {
   const inJson = JSON.stringify(address).slice(1, -1);
@@ -72,7 +72,7 @@ async function candidates(db: Knex, { tenant, address, after, last }: Page): Pro
 
 const containing = (text: string): string => `%${text.replace(/[!%_]/g, "!$&")}%`;
 
-/** As text on every server: some hand JSON over as it is, some as what it means. */
+/** Cast to text: some servers return JSON as text, others as parsed values. */
 async function readTexts(db: Knex, id: string): Promise<Texts | null> {
   const row: Texts | undefined = await db("outbox")
     .where({ id })
@@ -83,7 +83,7 @@ async function readTexts(db: Knex, id: string): Promise<Texts | null> {
 const isNamedIn = ({ request, response }: Texts, address: string): boolean =>
   namesAddress(unescaped(request), address) || namesAddress(unescaped(response ?? ""), address);
 
-/** Written anew, JSON has no escapes but those that it needs. A row that is no JSON is taken as it is. */
+/** Serialised anew, JSON has only the escapes that it needs. Text that is not JSON is returned as it is. */
 function unescaped(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -92,14 +92,14 @@ function unescaped(text: string): string {
   }
 }
 
-/** A problem without the words that quote what was wrong; null where the answer may stay. */
+/** The problem without the texts that quote the request; null if the response may stay. */
 function shortened(response: string | null, address: string): string | null {
   if (response === null || !namesAddress(unescaped(response), address)) return null;
   const { type, title, status, code }: Readonly<Record<string, unknown>> = JSON.parse(response);
   return JSON.stringify({ type, title, status, code });
 }
 
-/** Answers how many rows it changed. One that the application has put back meanwhile waits again, and is left. */
+/** Returns how many rows it changed. A row that the application has set back to pending meanwhile is left alone. */
 async function emptied(db: Knex, row: { tenant: string; id: string }, response: string | null): Promise<number> {
   const request = JSON.stringify({ erasedAt: new Date().toISOString() });
   return await db("outbox")

@@ -5,7 +5,7 @@ import type { EndedRows } from "./row-retention.ts";
 
 type DueRow = Omit<TakenRow, "request">;
 
-/** Times are those of the database alone: it has set `next_retry_at` of a new row, and clocks differ. */
+/** All times are the database's: it sets `next_retry_at` of a new row, and clocks differ. */
 const now = "CURRENT_TIMESTAMP(3)";
 const isDue = `(next_retry_at IS NULL OR next_retry_at <= ${now})`;
 
@@ -45,8 +45,8 @@ export const createMysqlOutbox = (db: Knex): Outbox => ({
 });
 
 /**
- * Goes around the tenants by name. One dive into the index for each who has a row that waits, however many it has: to
- * group them in one statement, both servers read every row of a backlog.
+ * Goes around the tenants by name, with one index lookup for each tenant that has waiting rows, however many it has.
+ * Grouping them in one statement makes both servers read every row of a backlog.
  */
 function createTurns(db: Knex): Outbox["waiting"] {
   let last = "";
@@ -72,7 +72,7 @@ function createTurns(db: Knex): Outbox["waiting"] {
   };
 }
 
-/** The next tenant by name who has a row that waits, and whether the first of those is due. */
+/** The next tenant by name that has a waiting row, and whether the first of those rows is due. */
 async function firstAfter(db: Knex, tenant: string): Promise<{ tenant: string; is_due: number } | null> {
   const [first]: { tenant: string; is_due: number }[] = await db("outbox")
     .select("tenant", db.raw(`${isDue} AS is_due`))
@@ -84,9 +84,10 @@ async function firstAfter(db: Knex, tenant: string): Promise<{ tenant: string; i
 }
 
 /**
- * MariaDB keeps JSON as text with a check on it, which a session can turn off. A row that came so could not be changed
- * at all, not even to say what is wrong with it, and would be in the way of all others. MySQL reads a comment here. A
- * transaction that fails leaves the check off, for statements of ours that never hold anything but JSON.
+ * MariaDB stores JSON as text with a check constraint, which a session can turn off. A row that was inserted that way
+ * could not be updated at all, not even to store what is wrong with it, and would block all others. MySQL reads the
+ * statement as a comment. A transaction that fails leaves the check off, but the statements of this service only ever
+ * write JSON.
  */
 const unchecked = <Result>(db: Knex, work: (transaction: Knex.Transaction) => Promise<Result>): Promise<Result> =>
   inTransaction(db, async (transaction) => {
@@ -110,7 +111,7 @@ const lockDue = async (transaction: Knex.Transaction, tenant: string, limit: num
     .forUpdate()
     .skipLocked();
 
-/** As many as fit, and at least one: those that do not are let go with the transaction. */
+/** As many rows as fit, and at least one. The lock on the others ends with the transaction. */
 function withinShare(rows: readonly DueRow[], { bytes, bytesOfRow }: Share): readonly DueRow[] {
   let left = bytes;
   return rows.filter((row, index) => {
@@ -119,7 +120,7 @@ function withinShare(rows: readonly DueRow[], { bytes, bytesOfRow }: Share): rea
   });
 }
 
-/** As text on every server: some hand JSON over as it is, some as what it means. */
+/** Cast to text: some servers return JSON as text, others as parsed values. */
 async function readRequests(
   transaction: Knex.Transaction,
   rows: readonly DueRow[],
@@ -146,7 +147,7 @@ function byAttempts(rows: readonly DueRow[]): ReadonlyMap<number, readonly strin
   return ids;
 }
 
-/** All in one statement. A row that somebody else has given up meanwhile has its job all the same. */
+/** All in one statement. A row that another relay has given up meanwhile still has its job. */
 async function settleProcessed(transaction: Knex.Transaction, results: readonly RowResult[]): Promise<void> {
   const responses = results.flatMap((result) =>
     result.outcome === "processed" ? [[result.row.id, JSON.stringify(result.response)] as const] : [],
@@ -160,22 +161,22 @@ async function settleProcessed(transaction: Knex.Transaction, results: readonly 
   );
 }
 
-/** By the clock of the database, which has set the time of each row. */
+/** Uses the clock of the database, which sets the time of each row. */
 export const createMysqlEndedRows = (db: Knex): EndedRows => ({
   remove: async (olderThanMs, limit) => {
-    // Looked up first and removed by key, so that no row is locked but those that go.
+    // Selected first and deleted by key, so that only the deleted rows are locked.
     const ids: string[] = await db("outbox")
       .whereIn("status", ["processed", "failed"])
       .andWhereRaw("created_at < CURRENT_TIMESTAMP(3) - INTERVAL ? MICROSECOND", [olderThanMs * 1000])
       .limit(limit)
       .pluck("id");
     if (ids.length === 0) return 0;
-    // Whoever wants one tried again has made it wait meanwhile: then it has not ended.
+    // An application may have set a row back to pending meanwhile, to have it tried again.
     return await db("outbox").whereIn("id", ids).whereNot("status", "pending").delete();
   },
 });
 
-/** It is asked whenever somebody looks at the metrics, and costs no more however many rows there are. */
+/** Bounds the cost of each scrape of the metrics, however many rows there are. */
 const mostCounted = 100_000;
 
 const backlog = `
@@ -184,7 +185,7 @@ const backlog = `
     (SELECT TIMESTAMPDIFF(MICROSECOND, MIN(created_at), CURRENT_TIMESTAMP(3))
        FROM outbox WHERE status = 'pending') AS age`;
 
-/** By the clock of the database, which has set the time of each row. */
+/** Uses the clock of the database, which sets the time of each row. */
 export const createMysqlOutboxGauge = (db: Knex): OutboxGauge => ({
   backlog: async () => {
     const [[found]] = (await db.raw(backlog)) as [[{ rows: number; age: number | null }]];

@@ -21,15 +21,15 @@ import { delayAfterAttempt, maxAttempts, type RowResult, type TakenRow } from ".
 export type RelayRowDependencies = CreationDependencies &
   Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> & {
     readonly limitsOf: (tenant: string) => CallerLimits;
-    /** Attempts of a job that does not say how many. */
+    /** The number of attempts for a job that does not name one. */
     readonly attemptsOfJob: number;
     readonly now: () => Instant;
   };
 
-/** What is said of a row, and what broke, if anything did. */
+/** The result of a row, and the failure behind it, if any. */
 export type Relayed = { readonly result: RowResult; readonly failure: unknown };
 
-/** Makes the job of a row, or finds it made. It never rejects: what breaks with one row is no matter of the others. */
+/** Creates the job of a row, or finds it created. It never rejects, so a failure with one row does not affect the others. */
 export async function relayRow(dependencies: RelayRowDependencies, row: TakenRow): Promise<Relayed> {
   try {
     return { result: await createJobOf(dependencies, row), failure: null };
@@ -47,14 +47,15 @@ async function createJobOf(dependencies: RelayRowDependencies, row: TakenRow): P
   const job: JobRef = { tenant: row.tenant, jobId: jobIdOfOutboxRow(row.tenant, row.id) };
   const created = await findCreated(dependencies, row, job, json.value);
   if (created !== null) return created;
-  // Whoever makes the last attempt says what became of it, unless it was the end of him.
-  if (row.attempts > maxAttempts) return failed(row, toProblem("internal-error", "No relay has outlived this row."));
+  // A relay that makes the last attempt stores its result, unless the row crashed that relay.
+  if (row.attempts > maxAttempts)
+    return failed(row, toProblem("internal-error", "Every relay that took this row crashed."));
   return await create(dependencies, row, job, json.value);
 }
 
 /**
- * Whoever took the row before may have made the job and died: then that is the answer, even if the tenant's rules have
- * changed since. A row that was written anew with another request is not looked for, and refused where it is created.
+ * A relay that took the row before may have created the job and died. Then that job is the result, even if the tenant's
+ * rules have changed since. A row whose request was changed does not count as created here, and is refused on creation.
  */
 async function findCreated(
   { log }: RelayRowDependencies,
@@ -93,13 +94,13 @@ async function create(
 
 const noDryRun = {
   pointer: "/dryRun",
-  message: "dryRun is true; expected no dry run here, as nobody reads its answer",
+  message: "dryRun is true; expected no dry run in the outbox, where no caller reads the answer",
 };
 
 const tooLarge = (bytes: number): Problem =>
   toProblem("body-too-large", `The request takes ${bytes} bytes; expected at most ${maxRequestBytes}.`);
 
-/** What may be over one day is waited for; the rest is final. */
+/** Only refusals that can pass with time are tried again. */
 function refused(row: TakenRow, refusal: Refusal, at: Instant): RowResult {
   const problem = problemOfRefusal(refusal);
   switch (refusal.code) {
@@ -120,19 +121,19 @@ function refused(row: TakenRow, refusal: Refusal, at: Instant): RowResult {
 
 const rowReused = toProblem(
   "idempotency-key-reused",
-  "A job was made of this row before, of another request; expected a row of its own for each job.",
+  "A job was created from this row with another request; expected a new row for each job.",
 );
 
 const failed = (row: TakenRow, problem: Problem): RowResult => ({ row, outcome: "failed", problem });
 
-/** The last attempt ends with what was in the way. */
+/** After the last attempt, the row fails with the problem. */
 const later = (row: TakenRow, delayMs: number, problem: Problem): RowResult =>
   row.attempts >= maxAttempts ? failed(row, problem) : { row, outcome: "later", delayMs };
 
-/** Of any version: nothing is read out of it. */
+/** A UUID of any version. */
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What is wrong with a row besides its request. The table takes it, as applications write into it as they like. */
+/** Faults of a row besides its request. Applications write into the table directly, so it can hold such rows. */
 export function rowFaults({ id, tenant }: Pick<TakenRow, "id" | "tenant">): readonly Fault[] {
   const faults: Fault[] = [];
   if (!uuid.test(id)) faults.push({ pointer: "/id", message: `id is ${shown(id)}; expected a UUID` });
@@ -143,8 +144,8 @@ export function rowFaults({ id, tenant }: Pick<TakenRow, "id" | "tenant">): read
 }
 
 /**
- * The trace that begins with a row: a UUID is as long as a trace's id, so whoever wrote the row knows what to look for,
- * and it is the same on every attempt. An id that W3C Trace Context forbids, all zeros, begins one of chance.
+ * The trace that begins with a row. A UUID is as long as a trace id, so the application that wrote the row knows the
+ * trace, and it is the same on every attempt. For an id that W3C Trace Context forbids (all zeros) it is random.
  */
 export function traceparentOfRow(rowId: string): string {
   const digits = rowId.replaceAll("-", "").toLowerCase();

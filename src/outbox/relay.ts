@@ -8,22 +8,22 @@ import { type RelayRowDependencies, relayRow } from "./relay-row.ts";
 export type RelayDependencies = RelayRowDependencies & { readonly outbox: Outbox };
 
 export type RelayReports = {
-  /** Hears of what is in the way of all rows, on every try. */
+  /** Is called on every poll with a failure that blocks all rows. */
   readonly waits: (failure: unknown) => void;
-  /** Hears of what broke with one row: a defect of ours. It is tried again by the schedule of rows. */
+  /** Is called with a failure of one row, which is a defect of Waybill. The row is tried again on its schedule. */
   readonly rowBroke: (failure: unknown, rowId: string) => void;
 };
 
-/** A row becomes a job within this and the time that a job takes to be made. */
+/** The longest time from a row to the creation of its job, while the relay keeps up. */
 const pollEveryMs = 250;
 const tenantsAtOnce = 16;
-/** Rows are made jobs side by side, and their bytes are in memory at once. */
+/** All rows of a share are relayed concurrently, and their requests are in memory at once. */
 const share = { rows: 64, bytes: 16 * 1024 * 1024, bytesOfRow: maxRequestBytes };
 
 /**
- * Makes jobs of the rows of the outbox: each exactly once, however many relays there are and however they end, as the
- * job's id derives from the row. While nothing can be accepted rows are left where they are, so that an outage uses up
- * the attempts of those alone that were in hand as it began.
+ * Creates jobs from the rows of the outbox: each exactly once, however many relays there are and however they end,
+ * because the job's id derives from the row. While jobs cannot be accepted, rows are not taken, so an outage uses up
+ * attempts only of the rows that were taken when it began.
  */
 export function createRelay(dependencies: RelayDependencies, { waits, rowBroke }: RelayReports): PollLoop {
   const { outbox, room } = dependencies;

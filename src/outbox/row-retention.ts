@@ -1,32 +1,32 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 
-/** Rows of the outbox that have become a job, or were given up. */
+/** Rows of the outbox that became a job or failed. */
 export interface EndedRows {
-  /** Removes some of those that were written so long ago, at most `limit`; how many it has removed. */
+  /** Removes at most `limit` rows that are older than this, and returns how many it removed. */
   remove(olderThanMs: number, limit: number): Promise<number>;
 }
 
 export type RowRetentionSettings = {
   readonly keptMs: number;
-  /** Between two rounds of which the first has found nothing more to do. */
+  /** The pause after a round that found nothing more to do. */
   readonly everyMs: number;
 };
 
 export type RowRetentionReports = {
-  /** Of each round that has removed something. */
+  /** Is called after each round that removed rows. */
   readonly removed: (rows: number) => void;
   readonly failed: (failure: unknown) => void;
 };
 
-/** Few enough that the applications which write into the table do not feel it. */
+/** Few enough not to slow down the applications that write into the table. */
 const rowsInStep = 500;
 const betweenStepsMs = 250;
 
 /**
- * Removes rows that have ended and were kept long enough, some at a time: a row holds what was to be sent and to whom
- * for as long as it is there. Its job is another matter, and has its own time. A row that is written again under the id
- * of one that was removed finds the job that was made of it. Several processes may do it at once, without harm.
+ * Removes rows that have ended and were kept long enough, in small steps, because a row holds content and recipients for
+ * as long as it exists. The retention of its job is separate. A row that is written again under the id of a removed row
+ * finds the job of that row. Several processes may do this at once, without harm.
  */
 export function createRowRetention(
   rows: EndedRows,
