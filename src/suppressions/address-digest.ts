@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey, hkdfSync } from "node:crypto";
 import { domainToASCII } from "node:url";
 
-/** The same name for the same address of a tenant. Who does not have the secret can neither read nor guess it. */
+/** The same digest for the same address of a tenant. Without the secret it can neither be read nor guessed. */
 export type AddressDigest = (tenant: string, email: string) => string;
 
-/** 128 bits in base64url: no two addresses meet by chance, and it is one token of a subject. */
+/** 128 bits in base64url: two addresses do not collide by chance, and a digest is one token of a subject. */
 const digestBytes = 16;
 
 export const digestPattern = /^[A-Za-z0-9_-]{22}$/;
@@ -19,15 +19,15 @@ export function createAddressDigest(secret: Buffer): AddressDigest {
       .toString("base64url");
 }
 
-/** A key of its own for each use, so that what one of them tells is of no use for another. */
+/** A separate key for each use, so that the output of one reveals nothing about another. */
 export const keyFor = (secret: Buffer, use: "address" | "unsubscribe") =>
   createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", `waybill ${use}`, 32)));
 
 const isAscii = /^[\x21-\x7e]+$/;
 
 /**
- * The same text for the same address, whatever its case, and whichever way its letters and its domain are written. What
- * only some providers take for the same (dots, a `+` and what follows) is another address.
+ * The same text for the same address, regardless of case, of Unicode composition and of how the domain is encoded.
+ * Variants that only some providers treat alike (dots, a `+` and what follows) are different addresses.
  */
 export function normalisedAddress(email: string): string {
   const lower = email.normalize("NFC").toLowerCase();

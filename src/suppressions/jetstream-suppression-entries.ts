@@ -14,11 +14,11 @@ import type { SuppressionEntries } from "./suppressed-digests.ts";
 type StreamInfo = { readonly created: string; readonly state: { readonly last_seq: number } };
 
 const readAtOnce = 2000;
-/** So long a replica that lags behind, or others in its place, have to come to where the leader is. */
+/** How long a lagging replica, or another in its place, has to catch up with the leader. */
 const patienceMs = 1500;
 const readAgainAfterMs = 100;
 
-/** The stream SUPPRESSIONS as whoever only wants to know the digests reads it: the subject of an entry says them. */
+/** Reads only the digests from the stream SUPPRESSIONS: they stand in the subjects of its entries. */
 export function createJetStreamSuppressionEntries(connection: JetStreamConnection, prefix: string): SuppressionEntries {
   const stream = streamName(prefix, "SUPPRESSIONS");
   const all = streamFilter(prefix, "SUPPRESSIONS");
@@ -30,11 +30,11 @@ export function createJetStreamSuppressionEntries(connection: JetStreamConnectio
       );
       return { createdAt: created, lastSequence: state.last_seq };
     },
-    readAfter: async (sequence, tell) => {
+    readAfter: async (sequence, onDigest) => {
       const deadline = performance.now() + patienceMs;
       for (;;) {
         try {
-          return await readToTheEnd(connection, stream, all, sequence, tellDigest(tell));
+          return await readToTheEnd(connection, stream, all, sequence, toDigest(onDigest));
         } catch (failure) {
           const isElsewhere = failure instanceof Unavailable && isClustered(connection);
           if (!isElsewhere || performance.now() >= deadline) throw failure;
@@ -42,10 +42,10 @@ export function createJetStreamSuppressionEntries(connection: JetStreamConnectio
         }
       }
     },
-    onEntry: (tell) => {
-      const hear = tellDigest(tell);
+    onEntry: (onDigest) => {
+      const onSubject = toDigest(onDigest);
       const subscription = nats.subscribe(all, {
-        callback: (_, { subject }) => hear(subject),
+        callback: (_, { subject }) => onSubject(subject),
       });
       return () => {
         if (!nats.isClosed()) subscription.unsubscribe();
@@ -54,34 +54,34 @@ export function createJetStreamSuppressionEntries(connection: JetStreamConnectio
   };
 }
 
-/** It is the last token of an entry's subject; no other message of the stream ends in one. */
-const tellDigest =
-  (tell: (digest: string) => void) =>
+/** The digest is the last token of an entry's subject; no other message of the stream ends in a digest. */
+const toDigest =
+  (onDigest: (digest: string) => void) =>
   (subject: string): void => {
     const token = subject.slice(subject.lastIndexOf(".") + 1);
-    if (digestPattern.test(token)) tell(token);
+    if (digestPattern.test(token)) onDigest(token);
   };
 
-/** Whoever is left out would be mailed: what a replica has not yet is Unavailable. */
+/** A missing entry would get its address mailed, so a replica that lags behind counts as Unavailable. */
 async function readToTheEnd(
   connection: JetStreamConnection,
   stream: string,
   all: string,
   afterSequence: number,
-  tell: (subject: string) => void,
+  onSubject: (subject: string) => void,
 ): Promise<void> {
-  // Asked each time, as the last entry may be taken off its list meanwhile.
+  // Asked each time, because the last entry may be removed from its list meanwhile.
   const last = await asking(connection, () => lastMessageOf(connection, stream, all));
-  const reached = await readSubjects(connection, stream, afterSequence, tell);
+  const reached = await readSubjects(connection, stream, afterSequence, onSubject);
   if (reached < (last?.sequence ?? 0)) throw new Unavailable("A replica has not yet all of the suppressions.");
 }
 
-/** Answers how far it has come: to where the replica ends that it was given, which may lag behind. */
+/** Returns the sequence that it reached: the end of the replica that answered, which may lag behind. */
 async function readSubjects(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
-  tell: (subject: string) => void,
+  onSubject: (subject: string) => void,
 ): Promise<number> {
   const reader = await createReader(connection, stream, afterSequence);
   const pull = openPull(connection, nextMessages(stream, reader.name), readAtOnce);
@@ -89,7 +89,7 @@ async function readSubjects(
   try {
     for (let read = 0; read < reader.pending; ) {
       const messages = await pull.next();
-      for (const { subject } of messages) tell(subject);
+      for (const { subject } of messages) onSubject(subject);
       read += messages.length;
       const last = messages.at(-1);
       if (last === undefined || placeOf(last).consumerSequence !== read) {

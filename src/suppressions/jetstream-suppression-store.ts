@@ -19,17 +19,17 @@ import type { AddressKey, Suppression, SuppressionStore } from "./suppression-st
 const secretBytes = 32;
 
 /**
- * One message an address in the stream SUPPRESSIONS, which `ensureStreams` has made or checked. The secret stands among
- * them: without it the digests mean nothing, so that nobody can bring back one without the other.
+ * One message for each address in the stream SUPPRESSIONS, which `ensureStreams` creates or checks. The secret is stored
+ * among them: the digests mean nothing without it, so neither can be restored without the other.
  */
 export function createJetStreamSuppressionStore(connection: JetStreamConnection, prefix: string): SuppressionStore {
   const stream = streamName(prefix, "SUPPRESSIONS");
   const subjectOf = ({ tenant, digest }: AddressKey): string => suppressionSubjectOf(prefix, tenant, digest);
   const last = (subject: string) => asking(connection, () => lastMessageOf(connection, stream, subject));
-  /** Overwritten with chance, not only unlinked. */
+  /** Overwrites the message with random bytes, rather than only unlinking it. */
   const erase = (sequence: number) => asking(connection, () => removeMessage(connection, stream, sequence));
 
-  /** False where the last message of the subject is another than expected; 0 is none. */
+  /** False if the last message of the subject is not the expected one; 0 expects none. */
   const publish = (subject: string, data: string | Uint8Array, expectedSequence: number): Promise<boolean> =>
     asking(connection, async () => {
       const guard = headers();
@@ -68,7 +68,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
     },
     remove: async (key) => {
       let wasThere = false;
-      // The newest first: until the last of them is gone the address is suppressed.
+      // The newest first: the address is suppressed until the last one is gone.
       for (;;) {
         const stored = await last(subjectOf(key));
         if (stored === null) return wasThere;
@@ -82,7 +82,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
         if (stored === null) return false;
         const { replaces, jobId, ...record } = recordIn(stored);
         if (record.email === null) {
-          // Whoever wrote this may have died before the one with the address was gone.
+          // The process that wrote this may have died before the message with the address was erased.
           if (replaces !== undefined) await erase(replaces);
           return true;
         }
@@ -94,7 +94,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
     page: async (tenant, { after, limit }) => {
       const suppressions: Suppression[] = [];
       let at = after;
-      // One by one, as a consumer with a filter would first count all that match: a second for a million, on 2.9.
+      // One by one, because a consumer with a filter first counts all matches: a second for a million, on 2.9.
       for (;;) {
         const wanted = suppressionSubjectOf(prefix, tenant, "*");
         const from = at + 1;
@@ -110,17 +110,17 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
 
 const recordIn = ({ data }: StreamMessage): SuppressionRecord => decodeSuppression(Buffer.from(data).toString());
 
-/** As it is stored, in which version of its entry. */
+/** A suppression as it is stored. */
 export type SuppressionRecord = Suppression & {
-  /** Which it came from; not kept once the address was dropped. */
+  /** The job whose mail caused it; dropped together with the address. */
   readonly jobId?: string;
-  /** The sequence of the entry with the address, which this one without it took the place of. */
+  /** The sequence of the entry with the address, which this entry without it replaced. */
   readonly replaces?: number;
 };
 
 const text = Type.String({ description: "a string" });
 
-// Fields that a newer release added are no fault.
+// Fields that a newer release added are allowed.
 const check = checkRequest(
   Type.Object({
     email: Type.Union([text, Type.Null()]),
@@ -133,7 +133,7 @@ const check = checkRequest(
 
 export const encodeSuppression = (record: SuppressionRecord): string => JSON.stringify(record);
 
-/** Whatever cannot be read is there all the same: nobody is mailed because an entry is broken or newer than this release. */
+/** A malformed entry still suppresses its address: no one is mailed because an entry is broken or newer than this release. */
 export function decodeSuppression(bytes: string): SuppressionRecord {
   const checked = check(parsed(bytes));
   if (!checked.valid) return { email: null, reason: "manual", createdAt: new Date(0).toISOString() };

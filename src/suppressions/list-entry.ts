@@ -9,7 +9,7 @@ export type Entry = { readonly email: string; readonly reason: SuppressionReason
 
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, "");
 
-/** Other services' names of what we have, so that their exports need no editing: letters alone, in lower case. */
+/** Column names of other services, so that their exports can be imported unchanged: letters only, in lower case. */
 const columns: Readonly<Record<string, "email" | "reason" | "createdAt">> = {
   email: "email",
   emailaddress: "email",
@@ -19,10 +19,10 @@ const columns: Readonly<Record<string, "email" | "reason" | "createdAt">> = {
   createdat: "createdAt",
 };
 
-/** The name that a column has here, whoever named it; its own where it is none of ours, which nobody reads. */
+/** The name that Waybill uses for a column. An unknown column keeps its name behind `other`, and is ignored. */
 export const columnOf = (name: string): string => columns[lettersOf(name)] ?? `other ${name}`;
 
-/** A complaint is told by whom the mail was for, as a wish not to get any more. */
+/** A complaint comes from the recipient, and so counts as a request to unsubscribe. */
 const reasons: Readonly<Record<string, SuppressionReason>> = {
   ...Object.fromEntries(suppressionReasons.map((reason) => [lettersOf(reason), reason])),
   bounce: "hard-bounce",
@@ -33,7 +33,7 @@ const reasons: Readonly<Record<string, SuppressionReason>> = {
 
 type Assumed = { readonly reason: SuppressionReason; readonly now: Instant };
 
-/** One line of a list; what it leaves out or empty is assumed. */
+/** Reads one line of a list. Missing and empty columns take the assumed values. */
 export function readEntry(
   line: number,
   { email, reason, createdAt }: Readonly<Record<string, unknown>>,

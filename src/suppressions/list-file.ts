@@ -8,10 +8,10 @@ import { columnOf, type Entry, readEntry } from "./list-entry.ts";
 export const csvType = "text/csv";
 export const ndjsonType = "application/x-ndjson";
 
-/** A whole list takes a few calls, and its longest call a few seconds of a store's time. */
+/** A large list takes a few calls, and the longest call takes a few seconds of the store's time. */
 export const maxEntries = 50_000;
 
-/** There are more lines than one request may have. */
+/** The file has more lines than one request may have. */
 export class TooManyEntries extends Error {
   override readonly name = "TooManyEntries";
 }
@@ -21,18 +21,18 @@ export type ListFile = {
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** What the file leaves open, and the time that none of its times may be after. */
+/** The reason for lines that name none, and the latest time that a line may name. */
 export type Assumed = { readonly reason: SuppressionReason; readonly now: Instant };
 
-/** A line of the file, by the names of its columns as `columnOf` has them. */
+/** A line of the file, by the column names that `columnOf` returns. */
 type Line = { readonly number: number; readonly fields: Readonly<Record<string, unknown>> | Fault };
 
 const faultsShown = 50;
 
 /**
- * The entries of a suppression list: CSV with the names of its columns in the first line, or an object a line. It holds
- * what it has read of them and never the file; all faults are found before anything is done, the first 50 are kept.
- * Throws TooManyEntries, and whatever the chunks throw.
+ * Reads the entries of a suppression list: CSV with column names in the first line, or one JSON object per line. It keeps
+ * the entries in memory, but never the file. It finds all faults before anything is stored, and reports the first 50.
+ * Throws TooManyEntries, and what the chunks throw.
  */
 export async function readListFile({ type, chunks }: ListFile, assumed: Assumed): Promise<Checked<readonly Entry[]>> {
   const entries: Entry[] = [];
@@ -60,7 +60,7 @@ class NotUtf8 extends Error {
   override readonly name = "NotUtf8";
 }
 
-/** Without a byte order mark. What is no UTF-8 is refused and not mended: it would be another address. */
+/** Decodes UTF-8 without its byte order mark. Invalid bytes are refused, because a replacement would be another address. */
 async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const decode = (chunk?: Uint8Array): string => {
@@ -81,14 +81,14 @@ const faultOfLine = (number: number, sentence: string): Fault => ({
   message: `line ${number} ${sentence}`,
 });
 
-/** As csv-parse tells a record with its place. */
+/** A record with its position, as csv-parse returns it. */
 type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } };
 
-/** RFC 4180. A record that spans lines has the number of its last one. */
+/** RFC 4180. A record that spans several lines has the number of the last one. */
 async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
   const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true, max_record_size: 65_536 });
   const source = Readable.from(text);
-  // What becomes of the source becomes of the parser; a pipe would leave it waiting.
+  // A failing source must end the parser, which a pipe alone would leave waiting.
   source.on("error", (failure) => parser.destroy(failure));
   source.pipe(parser);
   let columns: readonly string[] | null = null;
@@ -121,7 +121,7 @@ async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
   }
 }
 
-/** Our own exports disarm what a spreadsheet would run: see src/schemas/csv.ts. */
+/** Exports of Waybill escape cells that a spreadsheet would run as formulas: see src/schemas/csv.ts. */
 const unarmed = (cell: string): string => cell.replace(/^'(?=[=+\-@＝＋－＠])/, "");
 
 const longestLine = 65_536;

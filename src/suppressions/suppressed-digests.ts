@@ -1,61 +1,62 @@
 /**
- * The digests of all addresses that are on a list, in the memory of this process. One that was taken off its list may
- * still be among them: who is found here is to be looked up.
+ * The digests of all suppressed addresses, in the memory of this process. They can include addresses that were removed
+ * from their list since, so a match has to be looked up in the store.
  */
 export interface SuppressedDigests {
-  /** Returns once all is known that was on a list a second before. Throws Unavailable. */
+  /** Returns once every address is known that was on a list a second ago. Throws Unavailable. */
   upToDate(): Promise<void>;
   mayHave(digest: string): boolean;
-  /** How many there are, those that were taken off a list meanwhile included. */
+  /** The number of digests, including those removed from a list meanwhile. */
   size(): number;
 }
 
-/** What is written into the lists of all tenants, in one order. Both questions throw Unavailable. */
+/** The entries of the lists of all tenants, in one order. `state` and `readAfter` throw Unavailable. */
 export interface SuppressionEntries {
-  /** Which lists these are and how far they have come: `createdAt` changes when they were made anew. */
+  /** Identifies the lists and their last entry: `createdAt` changes when they are created anew. */
   state(): Promise<{ readonly createdAt: string; readonly lastSequence: number }>;
-  /** Tells the digest of every entry after a sequence, up to those that stand there now. */
-  readAfter(sequence: number, tell: (digest: string) => void): Promise<void>;
-  /** Tells that of an entry the moment it is written; a hint that can be lost. */
-  onEntry(tell: (digest: string) => void): () => void;
+  /** Calls back with the digest of every entry after a sequence, up to the current end. */
+  readAfter(sequence: number, onDigest: (digest: string) => void): Promise<void>;
+  /** Calls back with the digest of each entry as it is written; a call can be lost. */
+  onEntry(onDigest: (digest: string) => void): () => void;
 }
 
-/** By the monotonic clock, which goes on while a process is stopped. */
+/** Measured with the monotonic clock, which goes on while a process is suspended. */
 const promisedMs = 1000;
 const freshForMs = promisedMs / 2;
 
 /**
- * Hears of each entry, and as that is a hint, whoever asks has it asked how far the lists are, twice a second at most,
- * and what is missing read. So it costs nothing while nobody asks, and who asks first waits until everything was read.
+ * Receives each entry as it is written. Because such a message can be lost, `upToDate` also asks for the last sequence of
+ * the lists, at most twice a second, and reads what is missing. So it costs nothing while no mail is sent, and the first
+ * call waits until everything has been read.
  */
 export function createSuppressedDigests(entries: SuppressionEntries): SuppressedDigests & { stop(): void } {
   let digests = createDigestSet();
   let known = { createdAt: "", sequence: 0 };
   let completeAt = Number.NEGATIVE_INFINITY;
   let catchingUp: Promise<void> | null = null;
-  const tell = (digest: string): void => digests.add(digest);
+  const add = (digest: string): void => digests.add(digest);
 
   const catchUp = async (): Promise<void> => {
     const askedAt = performance.now();
     const { createdAt, lastSequence } = await entries.state();
     if (createdAt !== known.createdAt || lastSequence < known.sequence) {
-      // Other lists than those that were read: somebody has brought back old ones, or begun anew.
+      // These are not the lists that were read before: they were restored from a backup, or created anew.
       digests = createDigestSet();
       known = { createdAt, sequence: 0 };
     }
     if (lastSequence > known.sequence) {
-      await entries.readAfter(known.sequence, tell);
+      await entries.readAfter(known.sequence, add);
       known = { createdAt, sequence: lastSequence };
     }
     completeAt = askedAt;
   };
   const ageMs = (): number => performance.now() - completeAt;
-  const stop = entries.onEntry(tell);
+  const stop = entries.onEntry(add);
 
   return {
     upToDate: async () => {
       if (ageMs() < freshForMs) return;
-      // What others wait for may have been asked too long ago, and what came first may have taken its time.
+      // The request that is under way may have begun too long ago, or taken too long.
       do {
         catchingUp ??= catchUp().finally(() => {
           catchingUp = null;
@@ -69,11 +70,11 @@ export function createSuppressedDigests(entries: SuppressionEntries): Suppressed
   };
 }
 
-/** Digests, by their first 64 bits, in 12 to 24 bytes of memory each. One is never taken out again. */
+/** A set of digests, by their first 64 bits, in 12 to 24 bytes of memory each. Nothing is ever removed from it. */
 export type DigestSet = {
-  /** As suppressions are named: base64url of at least 8 bytes. */
+  /** The digest in base64url, of at least 8 bytes. */
   add(digest: string): void;
-  /** True for every one that was added, and by chance for one of 10^13 others where a million were. */
+  /** True for every digest that was added; with a million of them, also for one in 10^13 others by chance. */
   mayHave(digest: string): boolean;
   size(): number;
 };
@@ -86,8 +87,8 @@ export function createDigestSet(): DigestSet {
   let slots = new Uint32Array(2 * firstSlots);
   let size = 0;
 
-  /** Where it stands, or where it would be put. A slot of zeros is empty. */
-  const placeOf = (low: number, high: number): number => {
+  /** The slot that holds the digest, or the empty one where it belongs. An empty slot is all zeros. */
+  const slotOf = (low: number, high: number): number => {
     const last = slots.length / 2 - 1;
     let slot = low & last;
     while (slots[2 * slot] !== 0 || slots[2 * slot + 1] !== 0) {
@@ -97,7 +98,7 @@ export function createDigestSet(): DigestSet {
     return 2 * slot;
   };
   const put = (low: number, high: number): void => {
-    const place = placeOf(low, high);
+    const place = slotOf(low, high);
     if (slots[place] === low && slots[place + 1] === high) return;
     slots[place] = low;
     slots[place + 1] = high;
@@ -120,14 +121,14 @@ export function createDigestSet(): DigestSet {
     },
     mayHave: (digest) => {
       const [low, high] = halvesOf(digest);
-      // An empty slot has a zero there.
-      return slots[placeOf(low, high) + 1] === high;
+      // The second half of an empty slot is zero.
+      return slots[slotOf(low, high) + 1] === high;
     },
     size: () => size,
   };
 }
 
-/** Digests are even by nature and need no hash. The second half is odd, so that no digest looks like an empty slot. */
+/** Digests are uniform and need no hashing. The second half is made odd, so that no digest looks like an empty slot. */
 function halvesOf(digest: string): readonly [low: number, high: number] {
   const bytes = Buffer.from(digest, "base64url");
   return [bytes.readUInt32LE(0), (bytes.readUInt32LE(4) | 1) >>> 0];

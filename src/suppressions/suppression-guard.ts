@@ -4,18 +4,18 @@ import type { SuppressedDigests } from "./suppressed-digests.ts";
 import type { SuppressionStore } from "./suppression-store.ts";
 import { createKeyed, type UnsubscribeLinks } from "./unsubscribe-links.ts";
 
-/** Whose mail it was, and what it all began with. */
+/** The job that sent the mail, and the request that it began with. */
 type ServedTurn = { readonly job: JobRef; readonly cause: Pick<Cause, "correlationId" | "traceparent"> };
 
-/** What whoever sends mail asks of the lists. */
+/** The suppression lists as the sending of mails uses them. */
 export interface SuppressionGuard {
-  /** Why this address is not to be mailed, as of a second ago at most; null where it may be. Throws Unavailable. */
+  /** Why this address must not be mailed, as of at most a second ago; null if it may be. Throws Unavailable. */
   reasonFor(tenant: string, email: string): Promise<SuppressionReason | null>;
 
   /**
-   * Puts an address on the list that a mail server has refused as one that does not exist, once that is recorded: a
-   * worker that dies before leaves nobody on the list whose mail is in doubt. Never throws: what cannot be stored now
-   * is told to the operators, and found out again by the next mail.
+   * Adds an address that a mail server has refused as nonexistent. Call it once the refusal is recorded: a worker that
+   * dies before that leaves no address on the list whose mail is in doubt. Never throws: a failure is reported to the
+   * operators, and the next mail to the address finds out again.
    */
   refused(turn: ServedTurn, email: string, error: DeliveryError): Promise<void>;
 
@@ -24,8 +24,8 @@ export interface SuppressionGuard {
 }
 
 /**
- * RFC 3463 and its registry: no such mailbox, no such system, moved without saying where to, and a domain that takes
- * no mail. Not a mailbox that is full or disabled, and nothing of policy: those may be mailed another time.
+ * RFC 3463 and its registry: no such mailbox, no such system, moved with no forwarding address, and a domain that accepts
+ * no mail. Not a full or disabled mailbox, and no policy codes: those addresses may accept mail another time.
  */
 const hardBounces: ReadonlySet<string> = new Set(["5.1.1", "5.1.2", "5.1.6", "5.1.10"]);
 
@@ -35,8 +35,8 @@ export const isHardBounce = ({ code, statusCode }: DeliveryError): boolean =>
 type Report = (failure: unknown, turn: ServedTurn) => void;
 
 /**
- * `report` hears of hard bounces that could not be stored; no address is in what it hears. `isErased` tells whether
- * anything of what a job has sent was erased.
+ * `report` is called when a hard bounce could not be stored; the failure contains no address. `isErased` tells whether any
+ * content of a job was erased.
  */
 export function createSuppressionGuard(
   store: SuppressionStore,
@@ -51,7 +51,7 @@ export function createSuppressionGuard(
       await digests.upToDate();
       if (digests.size() === 0) return null;
       const key = await keyOf(tenant, email);
-      // Few are found, and who is may have been taken off the list since: that is asked of the leader.
+      // Matches are few, and a matching address may have been removed since: the leader knows.
       return digests.mayHave(key.digest) ? ((await store.find(key))?.reason ?? null) : null;
     },
     refused: async (turn, email, error) => {
@@ -60,7 +60,7 @@ export function createSuppressionGuard(
         const suppression = { email, reason: "hard-bounce", createdAt: new Date().toISOString() } as const;
         const key = await keyOf(turn.job.tenant, email);
         await store.put(key, suppression, turn.job.jobId);
-        // A worker that was stopped before this line may find its job ended and erased meanwhile.
+        // If the worker was suspended before this line, its job may have ended and been erased meanwhile.
         if (await isErased(turn.job)) await store.forget(key, turn.job.jobId);
       } catch (failure) {
         report(failure, turn);

@@ -6,30 +6,30 @@ import { createKeyed, type UnsubscribeLinks, type Unsubscribing } from "./unsubs
 
 export type Suppressing = { readonly isNew: boolean; readonly suppression: Suppression };
 
-/** Who is never mailed, a list for each tenant, by address. Every method throws Unavailable. */
+/** The addresses that are never mailed: one list for each tenant. Every method throws Unavailable. */
 export interface SuppressionList {
   find(tenant: string, email: string): Promise<Suppression | null>;
 
-  /** Who is there already stays as they were put there. Throws LogFull. */
+  /** An address that is on the list already stays as it is. Throws LogFull. */
   add(tenant: string, email: string, reason: SuppressionReason, at: Instant): Promise<Suppressing>;
 
-  /** Takes an address off the list: it may be mailed again. False where it was not there. */
+  /** Removes an address from the list, so that it may be mailed again. False if it was not there. */
   remove(tenant: string, email: string): Promise<boolean>;
 
-  /** Drops the address and keeps that it is never mailed, as whoever erases a person needs it. False where it was not there. */
+  /** For the erasure of a person: drops the clear-text address, which stays suppressed. False if it was not there. */
   forgetAddress(tenant: string, email: string): Promise<boolean>;
 
-  /** The same for those of these addresses that came onto the list by a mail of the job. */
+  /** The same for those of these addresses that a mail of the job put on the list. */
   forgetAddressesOf(job: JobRef, emails: readonly string[]): Promise<void>;
 
-  page(tenant: string, wish: PageRequest): Promise<SuppressionPage>;
+  page(tenant: string, request: PageRequest): Promise<SuppressionPage>;
 
-  /** Of mails by which their recipients ask not to be mailed any more. */
+  /** The links with which recipients unsubscribe. */
   links(): Promise<UnsubscribeLinks>;
 
   /**
-   * What a link asks for. The list is given the address where somebody still has it; `emailOf` is asked only where it
-   * is not there yet. Throws LogFull.
+   * Carries out the request of a link. `emailOf` finds the address if the content of the job still holds it; it is called
+   * only if the address is not on the list yet. Throws LogFull.
    */
   unsubscribe(
     link: Unsubscribing,
@@ -38,7 +38,7 @@ export interface SuppressionList {
   ): Promise<void>;
 }
 
-/** A job has up to a thousand recipients, few of whom are on the list. */
+/** A job has up to a thousand recipients, few of which are on the list. */
 const askedAtOnce = 20;
 
 export function createSuppressionList(store: SuppressionStore): SuppressionList {
@@ -60,16 +60,16 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
       };
       await Promise.all(Array.from({ length: askedAtOnce }, forgetSome));
     },
-    page: (tenant, wish) => store.page(tenant, wish),
+    page: (tenant, request) => store.page(tenant, request),
     links: async () => (await keyed()).links,
     unsubscribe: async ({ job, recipient, digest }, emailOf, createdAt) => {
       const key = { tenant: job.tenant, digest };
       if ((await store.find(key)) !== null) return;
       const email = await emailOf(job, recipient);
-      // The content of a job is what was signed for; all the same, nobody is put there under another's digest.
+      // The digest was made from this content, so the two agree; even so, no address is stored under the digest of another.
       const isTheirs = email !== null && (await keyOf(job.tenant, email)).digest === digest;
       await store.put(key, { email: isTheirs ? email : null, reason: "unsubscribe", createdAt }, job.jobId);
-      // Erased in between, the address must not be left here by its reader's own wish.
+      // If the content was erased in between, the request to unsubscribe must not bring the address back.
       if (isTheirs && (await emailOf(job, recipient)) === null) await store.forget(key, job.jobId);
     },
   };

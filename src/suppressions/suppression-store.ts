@@ -1,38 +1,38 @@
 import type { Instant } from "../domain/message.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 
-/** An address that is never mailed. Null where it was forgotten: that it is not to be mailed is known all the same. */
+/** An address that is never mailed. `email` is null once the clear text was dropped; the address stays suppressed. */
 export type Suppression = {
   readonly email: string | null;
   readonly reason: SuppressionReason;
   readonly createdAt: Instant;
 };
 
-/** Names an address without telling it: see address-digest.ts. */
+/** Names an address without revealing it: see address-digest.ts. */
 export type AddressKey = { readonly tenant: string; readonly digest: string };
 
 export type SuppressionPage = {
-  /** In the order in which they were put there. */
+  /** In the order in which they were added. */
   readonly suppressions: readonly Suppression[];
-  /** What `after` must be for those that follow; null after the last. */
+  /** The `after` of the next page; null after the last one. */
   readonly next: number | null;
 };
 
 export type PageRequest = { readonly after: number; readonly limit: number };
 
 /**
- * The suppression lists of all tenants, as the leader of the store has them. Every method throws Unavailable; said
- * again after that, each does what it was to do and no more.
+ * The suppression lists of all tenants, as the leader of the store has them. Every method throws Unavailable, and can
+ * then be called again: each is idempotent.
  */
 export interface SuppressionStore {
-  /** What makes digests and signs links: 32 bytes, made when they are first asked for, and the same ever after. */
+  /** The secret for digests and links: 32 bytes, created on the first call and never changed. */
   secret(): Promise<Buffer>;
 
   find(key: AddressKey): Promise<Suppression | null>;
 
   /**
-   * Puts it there unless it is there; what is there then. It keeps which job it came from, where it came from a mail: the
-   * mail server refused the address, or its recipient unsubscribed. Throws LogFull.
+   * Adds the suppression unless the address has one, and returns what is stored then. `ofJob` names the job if a mail of
+   * it was the cause: the mail server refused the address, or the recipient unsubscribed. Throws LogFull.
    */
   put(
     key: AddressKey,
@@ -40,15 +40,15 @@ export interface SuppressionStore {
     ofJob?: string,
   ): Promise<{ readonly isNew: boolean; readonly suppression: Suppression }>;
 
-  /** False where it was not there. */
+  /** False if it was not there. */
   remove(key: AddressKey): Promise<boolean>;
 
   /**
-   * Drops the address, overwritten where it was stored, and keeps that it is never mailed; with a job, only where it
-   * came from that one. False where it was not there.
+   * Drops the clear-text address, which stays suppressed, and overwrites its old record. With a job, only if a mail of that
+   * job was the cause. False if it was not there.
    */
   forget(key: AddressKey, ofJob?: string): Promise<boolean>;
 
-  /** However many there are, it holds no more than a page of them. */
-  page(tenant: string, wish: PageRequest): Promise<SuppressionPage>;
+  /** Reads one page; memory does not depend on the length of the list. */
+  page(tenant: string, request: PageRequest): Promise<SuppressionPage>;
 }

@@ -3,21 +3,21 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { type AddressDigest, createAddressDigest, digestPattern, keyFor } from "./address-digest.ts";
 import type { SuppressionStore } from "./suppression-store.ts";
 
-/** What a link says: whom to mail no more, and which mail it stood in. */
+/** The contents of a link: the address to suppress, by digest, and the mail that held the link. */
 export type Unsubscribing = { readonly job: JobRef; readonly recipient: number; readonly digest: string };
 
 /**
- * Tokens of links, for ever the same for the same mail: `<tenant>.<jobId>.<recipient>.<digest>.<signature>`. No address
- * is in them, and the content of the job need not be there any more when one is used.
+ * Tokens of links, for ever the same for the same mail: `<tenant>.<jobId>.<recipient>.<digest>.<signature>`. They contain
+ * no address, and a link works even after the content of its job was erased.
  */
 export type UnsubscribeLinks = {
   tokenFor(job: JobRef, recipient: number, email: string): string;
-  /** Null where this service has not signed it. */
+  /** Null for a token that this service has not signed. */
   read(token: string): Unsubscribing | null;
 };
 
 const signatureBytes = 16;
-/** Longer than any token: what is longer is not even looked at. */
+/** Longer than any token: a longer text is not parsed. */
 const maxLength = 300;
 
 export function createUnsubscribeLinks(secret: Buffer, digestOf: AddressDigest): UnsubscribeLinks {
@@ -33,7 +33,7 @@ export function createUnsubscribeLinks(secret: Buffer, digestOf: AddressDigest):
       if (token.length > maxLength) return null;
       const end = token.lastIndexOf(".");
       const claim = token.slice(0, Math.max(0, end));
-      // Of another length where what stands there is no base64url, and compared byte for byte in the same time.
+      // The length differs if the text is not base64url; equal lengths are compared in constant time.
       const given = Buffer.from(token.slice(end + 1), "base64url");
       const expected = signatureOf(claim);
       const isSigned = given.length === expected.length && timingSafeEqual(given, expected);
@@ -48,16 +48,16 @@ function readClaim(claim: string): Unsubscribing | null {
   return isWhole ? { job: { tenant, jobId }, recipient: Number(recipient), digest } : null;
 }
 
-/** Where a link leads, below the address at which the service is reached from outside. */
+/** The path of a link, below the public URL of the service. */
 export const unsubscribePath = "/unsubscribe";
 
 export const unsubscribeUrl = (publicUrl: string, token: string): string =>
   `${publicUrl.replace(/\/+$/, "")}${unsubscribePath}/${token}`;
 
-/** What is made with the secret of the lists. */
+/** What is derived from the secret of the lists. */
 export type Keyed = { readonly digest: AddressDigest; readonly links: UnsubscribeLinks };
 
-/** Asks for the secret once, when it is first needed. Throws Unavailable, and asks again the next time. */
+/** Reads the secret once, when it is first needed. A call that throws Unavailable is repeated by the next one. */
 export function createKeyed(store: Pick<SuppressionStore, "secret">): () => Promise<Keyed> {
   let keyed: Promise<Keyed> | null = null;
   const read = async (): Promise<Keyed> => {
