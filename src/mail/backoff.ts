@@ -2,14 +2,14 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 import type { BrokenMailer } from "./breaker.ts";
 import type { Mailer } from "./mailer.ts";
 
-/** What is known about the mail server: nothing yet, that it is away, that it lets us in, that it answers for mails. */
+/** What is known of the mail server: nothing yet, that it is down, that it accepts connections, or that it answers mails. */
 export type Standing = "unknown" | "away" | "lets-in" | "answers";
 
 export type Backoff = {
-  /** The same mailer, whose outcomes are listened to. */
+  /** The same mailer, with its outcomes observed. */
   readonly mailer: Mailer;
   readonly standing: () => Standing;
-  /** Looks at the mail server, with no mail at stake, until it has let us in, and again whenever it was found away. */
+  /** Probes the mail server, with no mail at stake, until it accepts a connection, and again whenever it was found down. */
   start(): void;
   stop(): void;
 };
@@ -18,9 +18,9 @@ const firstWaitMs = 500;
 const longestWaitMs = 30_000;
 
 /**
- * The breaker counts mails that failed, so a worker that has just started would send some into an outage that others
- * know of for hours, and a worker that is started again and again would use up the attempts of one job after the other.
- * This knows less and sooner: whether the mail server has answered for a mail since it was last found away.
+ * The breaker counts failed mails, so a worker that has just started would send some into an outage that other workers
+ * have known of for hours, and a worker that restarts again and again would use up the attempts of one job after another.
+ * The backoff knows less, but sooner: whether the mail server has answered for a mail since it was last found down.
  */
 export function createBackoff(mailer: BrokenMailer, onChange: () => void): Backoff {
   let standing: Standing = "unknown";
@@ -33,36 +33,36 @@ export function createBackoff(mailer: BrokenMailer, onChange: () => void): Backo
     standing = next;
     onChange();
   };
-  const lookIn = (delayMs: number): void => {
+  const probeIn = (delayMs: number): void => {
     if (isStopped || timer !== null) return;
-    timer = setTimeout(() => void look(), delayMs);
+    timer = setTimeout(() => void probe(), delayMs);
   };
-  const look = async (): Promise<void> => {
-    // An open breaker looks for itself, and says when it closes.
+  const probe = async (): Promise<void> => {
+    // An open breaker probes by itself, and reports when it closes.
     const isNeeded = standing !== "answers" && standing !== "lets-in" && mailer.state() === "closed";
     const outcome = isNeeded ? await mailer.probe() : null;
     timer = null;
     if (outcome === null || standing === "answers") return;
     if (outcome.kind === "ready") become("lets-in");
-    else foundAway();
+    else foundDown();
   };
-  const foundAway = (): void => {
+  const foundDown = (): void => {
     become("away");
     if (timer !== null) return;
-    lookIn(waitMs);
-    // Only an answer for a mail makes it short again: there are servers that let everybody in and take nothing.
+    probeIn(waitMs);
+    // Only an answer for a mail resets the wait: some servers accept every connection and no mail.
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   };
-  const hear = ({ kind }: SendOutcome): void => {
-    if (kind === "unavailable") foundAway();
+  const observe = ({ kind }: SendOutcome): void => {
+    if (kind === "unavailable") foundDown();
     if (kind === "unavailable" || kind === "unknown") return;
     waitMs = firstWaitMs;
     become("answers");
   };
 
   const stopListening = mailer.onChange((state) => {
-    // The breaker has been let in, which it will be each second by a server that takes nothing: not so soon again.
-    if (state === "closed" && standing === "away") lookIn(waitMs);
+    // The probe of the breaker succeeded, as it would every second with a server that accepts no mail: wait longer.
+    if (state === "closed" && standing === "away") probeIn(waitMs);
   });
   return {
     mailer: {
@@ -71,12 +71,12 @@ export function createBackoff(mailer: BrokenMailer, onChange: () => void): Backo
       close: mailer.close,
       send: async (mail) => {
         const outcome = await mailer.send(mail);
-        hear(outcome);
+        observe(outcome);
         return outcome;
       },
     },
     standing: () => standing,
-    start: () => lookIn(0),
+    start: () => probeIn(0),
     stop: () => {
       isStopped = true;
       stopListening();

@@ -13,24 +13,24 @@ import type { Mailer, ProbeOutcome } from "./mailer.ts";
 
 export type BrokenMailer = Mailer & {
   readonly state: () => BreakerState;
-  /** Calls back with every change, so that whoever waits for the mail server goes on at once. */
+  /** Calls back with every change, so that work that waits for the mail server goes on at once. */
   readonly onChange: (changed: (state: BreakerState) => void) => () => void;
 };
 
 type Settings = {
-  /** Mails in a row that found the mail server unavailable, before nobody asks it any more. */
+  /** How many mails in a row must find the mail server unavailable before the breaker opens. */
   readonly threshold: number;
-  /** The first wait before it is looked at again; it doubles up to `longestWaitMs`. */
+  /** The first wait before the mail server is probed again; it doubles up to `longestWaitMs`. */
   readonly firstWaitMs: number;
   readonly longestWaitMs: number;
 };
 
 const usual: Settings = { threshold: 5, firstWaitMs: 1000, longestWaitMs: 30_000 };
-const lookEveryMs = 250;
+const probeEveryMs = 250;
 
 /**
- * A mailer that stops asking a mail server which is down for everybody, looks now and then whether it is back, with no
- * mail at stake, and goes on by itself. Meanwhile every mail is answered as unavailable at once.
+ * A mailer that stops using a mail server that is down for all mails. It probes now and then whether the server is back,
+ * with no mail at stake, and then goes on by itself. Meanwhile it answers every mail as unavailable at once.
  */
 export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenMailer {
   const { threshold, firstWaitMs, longestWaitMs } = settings;
@@ -39,7 +39,7 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
     breaker: new ConsecutiveBreaker(threshold),
   });
   let lastError: JobError = { code: "smtp-unavailable", message: "The mail server is unavailable." };
-  let looking: NodeJS.Timeout | null = null;
+  let probing: NodeJS.Timeout | null = null;
 
   const guarded = async <Outcome extends SendOutcome | ProbeOutcome>(
     step: () => Promise<Outcome>,
@@ -53,14 +53,14 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
       throw failure;
     }
   };
-  const stopLooking = (): void => {
-    if (looking !== null) clearInterval(looking);
-    looking = null;
+  const stopProbing = (): void => {
+    if (probing !== null) clearInterval(probing);
+    probing = null;
   };
   policy.onBreak(() => {
-    looking ??= setInterval(() => void guarded(mailer.probe), lookEveryMs);
+    probing ??= setInterval(() => void guarded(mailer.probe), probeEveryMs);
   });
-  policy.onReset(stopLooking);
+  policy.onReset(stopProbing);
 
   const state = (): BreakerState => stateNames[policy.state];
   return {
@@ -73,7 +73,7 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
       return dispose;
     },
     close: async () => {
-      stopLooking();
+      stopProbing();
       await mailer.close();
     },
   };

@@ -5,21 +5,21 @@ import MimeNode from "nodemailer/lib/mime-node";
 import { Encoder as QuotedPrintableEncoder } from "nodemailer/lib/qp";
 import type { PersonalParts } from "./mailer.ts";
 
-/** A body in pieces, of which mails of one letter share those that are alike, however large. */
+/** A body in chunks. Mails of one letter share the chunks that are the same, however large. */
 export type ComposedBody = {
   readonly chunks: readonly Buffer[];
-  /** How the root is encoded, where it is itself the text; null for a body of several parts. */
+  /** The encoding of the root if it is itself the text; null for a body of several parts. */
   readonly transferEncoding: string | null;
 };
 
 type Texts = Pick<PersonalParts, "html" | "text">;
 
-/** Writes the body of a message whose texts are those given, and all else is what stands in the tree of parts. */
+/** Writes the body of a message with the given texts; everything else comes from the tree of parts. */
 export type BodyWriter = (texts: Texts) => Promise<ComposedBody>;
 
 const newLine = Buffer.from("\r\n");
 
-/** For a tree of parts that nodemailer built: attachments are encoded once, texts each time. */
+/** For a tree of parts that nodemailer built. Attachments are encoded once, texts for each mail. */
 export function createBodyWriter(root: MimeNode): BodyWriter {
   const encoded = new Map<MimeNode, Promise<Buffer>>();
   const encodedOnce = (part: MimeNode): Promise<Buffer> => {
@@ -50,20 +50,20 @@ export function createBodyWriter(root: MimeNode): BodyWriter {
     const text = textFor(root, texts);
     const part = text === null ? root : likePart(root, text);
     const content = await encodeContentOf(part);
-    // Every message ends with a line end; without content it is that of the header.
+    // Every message ends with a line end; with an empty body, that of the header is enough.
     const isEnded = content.length === 0 || content.at(-1) === 0x0a;
     const chunks = isEnded ? [content] : [content, newLine];
     return { chunks: joinSmall(chunks), transferEncoding: part.getTransferEncoding() || null };
   };
 }
 
-/** Null for an attachment and for what holds other parts. */
+/** Null for an attachment, and for a part that holds other parts. */
 function textFor(part: MimeNode, { html, text }: Texts): string | null {
   if (part.childNodes.length > 0 || part.getHeader("Content-Disposition")) return null;
   return typeOf(part).startsWith("text/html") ? (html ?? "") : (text ?? "");
 }
 
-/** A part keeps what it found out about its content, so that each content needs a part of its own. */
+/** A part caches facts about its content, so each content needs a part of its own. */
 const likePart = (part: MimeNode, content: string): MimeNode =>
   new MimeNode("multipart/alternative").createChild(typeOf(part)).setContent(content);
 
@@ -71,7 +71,7 @@ const typeOf = (part: MimeNode): string => String(part.getHeader("Content-Type")
 
 const largeBytes = 64 * 1024;
 
-/** What is large is shared by all mails and never copied; the rest is written sooner in one piece. */
+/** Large chunks are shared by all mails and never copied; small ones are joined, because one write is faster. */
 function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
   const joined: Buffer[] = [];
   let small: Buffer[] = [];
@@ -112,8 +112,8 @@ async function passedThrough(encoder: Transform, bytes: Buffer): Promise<Buffer>
 }
 
 /**
- * Every line end as CRLF. nodemailer's connection writes them so, too, but only after the body would have been hashed for
- * its signature, which a lone CR then made invalid.
+ * Every line end as CRLF. nodemailer's connection also converts them, but only after the body was hashed for its
+ * signature, which a lone CR would then make invalid.
  */
 const withNetworkLineEnds = (body: Buffer): Buffer =>
   Buffer.from(body.toString("latin1").replace(/\r\n|\r|\n/g, "\r\n"), "latin1");

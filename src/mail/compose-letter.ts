@@ -15,14 +15,14 @@ import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
 export type Envelope = { readonly from: string; readonly to: string };
 
-/** A letter as nodemailer composed it, once; what differs from mail to mail is written anew for each. */
+/** A letter that nodemailer composed once; the parts that differ are written anew for each mail. */
 export type ComposedLetter = {
   readonly envelopeTo: (recipient: string) => Envelope;
-  /** The whole message in pieces, as `sendMail` would have sent it to the recipient of this mail. */
+  /** The whole message in chunks, as `sendMail` would have sent it to the recipient of this mail. */
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
 
-/** The header of mails that have the same parts, and what writes their bodies. */
+/** The header of mails that have the same parts, and the writer of their bodies. */
 type Form = {
   readonly node: MimeNode;
   readonly fields: readonly HeaderField[];
@@ -77,7 +77,7 @@ function createForm(letter: Letter): Form {
 
 const toComposerOptions = (letter: Letter) => toOptions(letter, letter.isUnsubscribable ? oneClick : []);
 
-/** As they are: folded, a link is no link to some who read it. */
+/** Marked as prepared, so that they are not folded: some mail clients do not recognise a folded link. */
 const oneClick = [
   { key: "List-Unsubscribe", value: { prepared: true, value: "<https://example.org/>" } },
   { key: "List-Unsubscribe-Post", value: { prepared: true, value: "List-Unsubscribe=One-Click" } },
@@ -88,11 +88,11 @@ const toOptions = (
   ownHeaders: typeof oneClick,
 ) => ({
   from,
-  // In the places of those that each mail has for itself.
+  // Placeholders for the values of each mail.
   to: toAddress("recipient@example.org"),
   messageId: "<letter@example.org>",
   subject,
-  // As a list: nodemailer takes an object with `key` and `value` for one header of that name.
+  // As a list, because nodemailer reads an object with `key` and `value` as one header of that name.
   headers: [...Object.entries(headers).map(([key, value]) => ({ key, value })), ...ownHeaders],
   attachments: attachments.map(({ filename, contentType, contentId, bytes }) => ({
     filename,
@@ -107,11 +107,11 @@ const toOptions = (
   ...(text === null ? {} : { text }),
 });
 
-/** As an object: a string could be read as several addresses. */
+/** As an object, because a string could be read as several addresses. */
 const toAddress = (address: string) => ({ name: "", address });
 
 const plainId = /^<[\x21-\x7e]+>$/;
-/** Nothing to fold and nothing to encode. */
+/** A line that needs neither folding nor encoding. */
 const shortLine = /^[\x20-\x7e]{1,76}$/;
 
 const toLine = (field: string): string => (shortLine.test(field) ? field : toBytesAsText(foldLines(field, 76)));
@@ -141,16 +141,16 @@ function fieldsOfMail(
 }
 
 /**
- * Letters and digits around the dots of a name that ends in letters. Not where two hyphens stand third and fourth: such
- * a label is an encoding, and to be checked as one.
+ * Domain labels of letters, digits and hyphens, the last one of letters. Labels with hyphens in third and fourth place
+ * are excluded: such a label is an encoding, and must be checked as one.
  */
 const plain =
   /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
 const longest = 254;
 
 /**
- * An address as nodemailer writes it, which looks at each for a dozen oddities: most have none. Null for one that may
- * have, which is nodemailer's to write.
+ * An address as nodemailer writes it, without its checks for a dozen rare forms, which most addresses do not have. Null
+ * for an address that may have one, which nodemailer has to write.
  */
 export function writePlainAddress(address: string): string | null {
   if (address.length > longest || !plain.test(address)) return null;

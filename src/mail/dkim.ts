@@ -3,14 +3,14 @@ import { once } from "node:events";
 import RelaxedBody from "nodemailer/lib/dkim/relaxed-body.js";
 import signHeader from "nodemailer/lib/dkim/sign.js";
 
-/** One field of a header. Its line is folded as it goes over the wire, with a character for each byte. */
+/** One field of a header. Its line is folded as on the wire, with one character for each byte. */
 export type HeaderField = {
   /** In lower case. */
   readonly key: string;
   readonly line: string;
 };
 
-/** The fields of a whole header, in their order: a line that begins with white space belongs to the one before it. */
+/** The fields of a whole header, in order. A line that begins with white space continues the one before it. */
 export const readHeaderFields = (header: Buffer): HeaderField[] =>
   header
     .toString("latin1")
@@ -18,29 +18,29 @@ export const readHeaderFields = (header: Buffer): HeaderField[] =>
     .split(/\r\n(?![ \t])/)
     .map((line) => ({ key: line.slice(0, line.indexOf(":")).toLowerCase(), line }));
 
-/** Text as the bytes of its UTF-8, a character for each. */
+/** The UTF-8 bytes of a text, as one character for each byte. */
 export const toBytesAsText = (text: string): string => Buffer.from(text).toString("latin1");
 
 export type DkimSettings = {
   /** The domain that signs, `d=`. */
   readonly domain: string;
-  /** Where its public key is found: `<selector>._domainkey.<domain>`. */
+  /** Its public key is published at `<selector>._domainkey.<domain>`. */
   readonly selector: string;
-  /** Of RSA, read once: a PEM text would be parsed again for every mail. */
+  /** An RSA key, read once: a PEM text would be parsed again for every mail. */
   readonly privateKey: KeyObject;
 };
 
-/** What RFC 6376 5.4.1 recommends, and what RFC 8058 4 demands of one-click unsubscribing. Signed where they are present. */
+/** The fields that RFC 6376 5.4.1 recommends and RFC 8058 4 requires for one-click unsubscribing. Signed if present. */
 export const signedFields = [
   "From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding",
   "Content-ID:Content-Description:In-Reply-To:References:List-Id:List-Help:List-Unsubscribe:List-Unsubscribe-Post",
   "List-Subscribe:List-Post:List-Owner:List-Archive",
 ].join(":");
 
-/** Writes the DKIM-Signature of a mail with this header, its line end included. */
+/** Writes the DKIM-Signature of a mail with this header, including its line end. */
 export type Signer = (fields: readonly HeaderField[]) => string;
 
-/** For mails that all have this body, which is hashed once. */
+/** For mails with this body, which is hashed once. */
 export async function createSigner(
   body: readonly Buffer[],
   { domain, selector, privateKey }: DkimSettings,
@@ -58,7 +58,7 @@ export async function createSigner(
   };
 }
 
-/** In nodemailer's canonical form, as the `c=relaxed/relaxed` of its signatures says. */
+/** The hash of the body in nodemailer's canonical form, the `c=relaxed/relaxed` of its signatures. */
 async function hashOf(body: readonly Buffer[]): Promise<string> {
   const hasher = new RelaxedBody();
   const hashed = once(hasher, "hash");

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Resolves when the next mail may go; aborted, it resolves at once, for whoever then has to look why. */
+/** Resolves when the next mail may be sent. Resolves at once if the signal aborts, which the caller then has to check. */
 export type Pace = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Spreads mails evenly, at most `perSecond` of them; null for no limit. Evenly, because mail servers count over windows
- * of their own, and a burst at the edge of two is twice what they allow.
+ * Spreads mails evenly, at most `perSecond`; null for no limit. Evenly, because mail servers count over windows of their
+ * own, and a burst across the edge of two windows is twice what they allow.
  */
 export function createPace(perSecond: number | null): Pace {
   if (perSecond === null) return async () => {};

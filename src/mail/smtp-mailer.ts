@@ -10,21 +10,21 @@ export type SmtpSettings = {
   /** `smtp://user:password@host:port` or `smtps://…` */
   readonly url: string;
   readonly maxConnections: number;
-  /** For one mail on an open connection, until the final answer; and for opening one. */
+  /** For one mail on an open connection, up to the final answer; also for opening a connection. */
   readonly timeoutMs: number;
   /** Null leaves the mails unsigned. */
   readonly dkim?: DkimSettings | null;
 };
 
 /**
- * How often a mail is tried on another connection when one could not be used and the body was surely not read. A pooled
- * connection that the server closed while it was idle is no outage.
+ * How many connections are tried for one mail, if one cannot be used and the body was certainly not read. A pooled
+ * connection that the server closed while it was idle is not an outage.
  */
 const triesOnConnections = 3;
 
 /**
- * Composes each letter once, and hands its mails as bytes to connections of nodemailer's, which speaks SMTP. What a
- * letter was composed to is kept as long as somebody has the letter.
+ * Composes each letter once, and hands its mails as bytes to connections of nodemailer, which speaks SMTP. The composed
+ * letter is kept for as long as the letter itself is referenced.
  */
 export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }: SmtpSettings): Mailer {
   const options = { ...fromUrl(url), timeoutMs };
@@ -59,7 +59,7 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }
     send: async (mail) => {
       let outcome = await sendOnce(mail);
       for (let tries = 1; isWorthAnotherConnection(outcome) && tries < triesOnConnections; tries += 1) {
-        // Whatever ended this connection may have ended those that are idle, without their having been told.
+        // What ended this connection may also have ended the idle ones, without their noticing.
         pool.closeIdle();
         outcome = await sendOnce(mail);
       }
@@ -89,6 +89,6 @@ function fromUrl(url: string): Omit<SessionOptions, "timeoutMs"> {
   };
 }
 
-/** A server that refuses the password refuses it again, and may lock the account. */
+/** Not after a refused password: the server would refuse it again, and may lock the account. */
 const isWorthAnotherConnection = (outcome: SendOutcome): boolean =>
   outcome.kind === "unavailable" && outcome.error.code === "smtp-unavailable";

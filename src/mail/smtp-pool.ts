@@ -1,52 +1,52 @@
 import type { SmtpSession } from "./smtp-session.ts";
 
 export type SmtpPool = {
-  /** Lends a session for one mail; opens one where none is idle, and waits where there are as many as there may be. */
+  /** Lends a session for one mail. Opens a session if none is idle, and waits if the maximum number is open. */
   readonly use: <Result>(work: (session: SmtpSession) => Promise<Result>) => Promise<Result>;
-  /** Closes every session that nobody uses. */
+  /** Closes every idle session. */
   readonly closeIdle: () => void;
-  /** Also those in use, each as soon as its mail is over. Whoever still waits for one is refused. */
+  /** Closes idle sessions now, and those in use as soon as their mail is over. Rejects the calls that still wait. */
   readonly close: () => void;
 };
 
-/** As nodemailer's own pool: relays with several servers behind one name share the mails between them so. */
+/** The same as nodemailer's own pool: it spreads the mails over the servers of a relay that share one name. */
 const mailsPerSession = 100;
-/** Less than the five minutes for which a server waits (RFC 5321 4.5.3.2.7), so that it does not hang up on a mail. */
+/** Less than the five minutes for which a server waits (RFC 5321 4.5.3.2.7), so that it does not hang up during a mail. */
 const idleForMs = 4 * 60_000;
-const lookForIdleEveryMs = 30_000;
+const checkIdleEveryMs = 30_000;
 
 type Waiting = {
-  /** A session, or null for the right to open one. */
+  /** Gets a session, or null for permission to open one. */
   readonly take: (session: SmtpSession | null) => void;
   readonly refuse: (failure: Error) => void;
 };
 
-/** At most `size` sessions. One that has ended is replaced when it is needed. */
+/** Keeps at most `size` sessions. A session that has ended is replaced when one is needed. */
 export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>, size: number): SmtpPool {
-  /** The last one used is the next one used, so that those which are not needed grow old. */
+  /** The session used last is used next, so that surplus sessions grow old. */
   const idle: { readonly session: SmtpSession; readonly sinceMs: number }[] = [];
   const leaving = new Set<SmtpSession>();
   const waiting: Waiting[] = [];
-  let places = size;
+  let free = size;
   let isClosed = false;
 
-  const givePlaceBack = (): void => {
+  const release = (): void => {
     const next = waiting.shift();
-    if (next === undefined) places += 1;
+    if (next === undefined) free += 1;
     else next.take(null);
   };
   const forget = (session: SmtpSession): void => {
     leaving.delete(session);
     const index = idle.findIndex((candidate) => candidate.session === session);
     if (index >= 0) idle.splice(index, 1);
-    givePlaceBack();
+    release();
   };
   const openOne = async (): Promise<SmtpSession> => {
     try {
       const session: SmtpSession = await open(() => forget(session));
       return session;
     } catch (failure) {
-      givePlaceBack();
+      release();
       throw failure;
     }
   };
@@ -54,8 +54,8 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
     if (isClosed) throw new Error("The connections to the mail server are closed");
     const last = idle.pop();
     if (last !== undefined) return last.session;
-    if (places > 0) {
-      places -= 1;
+    if (free > 0) {
+      free -= 1;
       return await openOne();
     }
     const lent = await new Promise<SmtpSession | null>((take, refuse) => waiting.push({ take, refuse }));
@@ -76,12 +76,12 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
   const closeIdle = (): void => {
     for (const { session } of [...idle]) session.close();
   };
-  const lookForIdle = setInterval(() => {
+  const checkIdle = setInterval(() => {
     const longAgo = performance.now() - idleForMs;
     for (const { session } of idle.splice(0, idle.findLastIndex(({ sinceMs }) => sinceMs < longAgo) + 1)) {
       dismiss(session);
     }
-  }, lookForIdleEveryMs).unref();
+  }, checkIdleEveryMs).unref();
 
   return {
     use: async (work) => {
@@ -95,7 +95,7 @@ export function createSmtpPool(open: (onEnd: () => void) => Promise<SmtpSession>
     closeIdle,
     close: () => {
       isClosed = true;
-      clearInterval(lookForIdle);
+      clearInterval(checkIdle);
       closeIdle();
       for (const session of [...leaving]) session.close();
       for (const { refuse } of waiting.splice(0)) refuse(new Error("The connections to the mail server are closed"));

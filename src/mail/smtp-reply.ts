@@ -1,18 +1,18 @@
 import type { JobError } from "../domain/job/events.ts";
 import type { DeliveryError, SendOutcome } from "../domain/recipients/events.ts";
 
-/** What nodemailer says when a mail was not sent. */
+/** The error with which nodemailer reports a mail that was not sent. */
 export type SmtpFailure = Error & {
   readonly code?: string | undefined;
-  /** The command that was being answered: `CONN`, `EHLO`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, or `API`. */
+  /** The command that the reply belongs to: `CONN`, `EHLO`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, or `API`. */
   readonly command?: string | undefined;
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
-  /** What the system said, where nodemailer's own code stands for it: `ECONNREFUSED`. */
+  /** The code of the system, if nodemailer replaced it with its own: `ECONNREFUSED`. */
   readonly originalCode?: string | undefined;
 };
 
-/** The code of a mail that took too long, whose connection was therefore closed. */
+/** The code for a mail that took too long, so that Waybill closed its connection. */
 export const endedByUs = "EABORT";
 
 /** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
@@ -22,12 +22,12 @@ const serviceNotAvailable = 421;
 const badSequence = 503;
 const authentication: readonly number[] = [454, 530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
-/** Our own mistake or a mail that this server cannot take at all: no reply, because it was never asked. */
+/** A mail that nodemailer or the capabilities of the server rule out: there is no reply, because nothing was sent. */
 const refusedUnasked: readonly string[] = ["EENVELOPE", "EMESSAGE", "EMAXRECIPIENTS", "EREQUIRETLS"];
 
 /**
  * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). nodemailer reports a connection that was lost after
- * the final dot like one that never stood, so what tells the two apart is whether it read the body of the mail.
+ * the final dot like one that never opened; the two differ in whether nodemailer has read the body of the mail.
  */
 export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (text: string) => string): SendOutcome {
   const message = mask(failure.response ?? failure.message);
@@ -49,7 +49,7 @@ export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (t
   return { kind: "unavailable", error: sessionError(failure, mask) };
 }
 
-/** A reply that refuses everybody alike, whoever the mail is for. */
+/** A reply that refuses every mail, whatever its recipient. */
 function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
   if (responseCode === undefined) return false;
   return (
@@ -60,11 +60,11 @@ function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
   );
 }
 
-/** Whether the mail server refused this mail alone, so that the next one can go over the same connection. */
+/** Whether the mail server refused only this mail, so that the next one can use the same connection. */
 export const leavesSessionUsable = (failure: SmtpFailure): boolean =>
   !isAboutSession(failure) && (failure.responseCode !== undefined || refusedUnasked.includes(failure.code ?? ""));
 
-/** Why nobody's mail is taken. Without a reply there is only the name of an error: its text has the server's address. */
+/** Why the mail server accepts no mail. Without a reply it names only the error code: the text contains the server's address. */
 export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {
   const { code = "no connection", originalCode = code, responseCode = 0, response } = failure;
   // A server without a certificate answers 454 to STARTTLS as well (RFC 3207 4).
@@ -79,17 +79,17 @@ const address = /[^\s<>()[\]"',;:@]+@[^\s<>()[\]"',;:@]+/g;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Alike for texts that differ in case alone. Via lower case, because some letters have two that are one in upper case. */
+/** The same for texts that differ only in case. Via lower case, because some letters have two lower-case forms and one upper-case form. */
 const folded = (text: string): string => text.toLowerCase().toUpperCase();
 
 /**
- * An answer of a mail server as it may be kept for ever: without any address, and without what else of the mail it may
- * quote. Servers name the mailbox alone, too ("ada: user unknown"), so the local part goes wherever it is a word.
+ * A reply of a mail server in the form in which it may be stored for ever: without any address, and without quotes from
+ * the mail. Some servers name only the mailbox ("ada: user unknown"), so the local part is masked wherever it is a word.
  */
 export function maskReply(reply: string, mail: { readonly to: string; readonly subject: string }): string {
   const localPart = mail.to.slice(0, mail.to.lastIndexOf("@"));
   const inReply = folded(reply);
-  // Few replies quote anything, and to compile the pattern costs more than to send the mail.
+  // Few replies quote anything, and compiling the pattern costs more than sending the mail.
   const secrets = [mail.to, mail.subject, localPart].filter(
     (secret) => secret.length > 1 && inReply.includes(folded(secret)),
   );

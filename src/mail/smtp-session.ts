@@ -6,31 +6,31 @@ import { endedByUs, leavesSessionUsable, type SmtpFailure } from "./smtp-reply.t
 export type SessionOptions = {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte on; otherwise STARTTLS is used where the server offers it. */
+  /** TLS from the first byte; otherwise STARTTLS is used if the server offers it. */
   readonly secure: boolean;
   readonly auth: { readonly user: string; readonly pass: string } | null;
-  /** For the connection, the greeting and the login together, and again for each mail until its final answer. */
+  /** For the connection, the greeting and the login together, and again for each mail up to its final answer. */
   readonly timeoutMs: number;
 };
 
-/** What became of one mail on the wire. */
+/** The outcome of one mail on the wire. */
 export type Transaction =
   | { readonly kind: "taken"; readonly response: string }
   | { readonly kind: "failed"; readonly failure: SmtpFailure; readonly wasBodyRead: boolean };
 
-/** A connection of nodemailer's to the mail server, signed in. It carries one mail at a time and is then asked whether it can go on. */
+/** A signed-in connection of nodemailer to the mail server. It carries one mail at a time; `canGoOn` then tells if another may follow. */
 export type SmtpSession = {
   readonly send: (envelope: Envelope, message: readonly Buffer[]) => Promise<Transaction>;
-  /** Whether another mail may follow, as soon as the last one is over for the server, too. */
+  /** Whether another mail may follow. Resolves once the last one is over for the server as well. */
   readonly canGoOn: () => Promise<boolean>;
   readonly sent: () => number;
-  /** Says goodbye; the session ends with the answer. */
+  /** Sends QUIT; the session ends with the answer. */
   readonly quit: () => void;
   /** Ends the session at once. */
   readonly close: () => void;
 };
 
-/** Reports its end once, whoever ended it. Rejects with an SmtpFailure where no session comes about. */
+/** `onEnd` is called once, whichever side ends the session. Rejects with an SmtpFailure if no session can be opened. */
 export function openSession(options: SessionOptions, onEnd: () => void): Promise<SmtpSession> {
   const { auth, timeoutMs } = options;
   const connection = new SMTPConnection(toConnectionOptions(options));
@@ -38,7 +38,7 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
     const finish = (failure?: SmtpFailure | null): void => {
       clearTimeout(timer);
       connection.off("error", finish).off("end", endEarly);
-      // An error that nobody listens to would end the process; what it means for a mail is told to its sender.
+      // An unhandled error event would end the process; what it means for a mail is returned by `send`.
       connection.on("error", () => {});
       if (failure) {
         connection.close();
@@ -84,7 +84,7 @@ function createSession(connection: SMTPConnection, timeoutMs: number, onEnd: () 
   };
 }
 
-/** One mail, which ends in time; a connection that did not answer by then is closed. */
+/** Sends one mail within the time limit; a connection that has not answered by then is closed. */
 function carry(connection: SMTPConnection, envelope: Envelope, message: readonly Buffer[], timeoutMs: number) {
   return new Promise<Transaction>((resolve) => {
     const body = streamOf(message, () => writeAtOnce(connection));
@@ -94,14 +94,14 @@ function carry(connection: SMTPConnection, envelope: Envelope, message: readonly
       resolve(transaction);
     };
     const fail = (failure: SmtpFailure): void => end({ kind: "failed", failure, wasBodyRead: body.readableDidRead });
-    // Last of all: where the connection knows why it ended, it says so right after this.
+    // Deferred: if the connection knows why it ended, it reports that right after this event.
     const endEarly = (): void => queueMicrotask(() => fail(closedByServer()));
     const timer = setTimeout(() => {
       fail(failureOf(endedByUs, "The mail server did not answer in time"));
       connection.close();
     }, timeoutMs);
     connection.once("end", endEarly);
-    // A copy, because the connection keeps its books in it.
+    // A copy, because the connection modifies it.
     connection.send({ ...envelope }, body, (failure, info) => {
       if (failure) fail(failure);
       else end({ kind: "taken", response: info.response });
@@ -109,7 +109,7 @@ function carry(connection: SMTPConnection, envelope: Envelope, message: readonly
   });
 }
 
-/** A refused mail leaves its envelope behind, which the next one would be added to. Without an answer, the session ends. */
+/** A refused mail leaves its envelope behind, to which the next one would be added. Without an answer, the session ends. */
 function reset(connection: SMTPConnection, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => connection.close(), timeoutMs);
@@ -126,7 +126,7 @@ function reset(connection: SMTPConnection, timeoutMs: number): Promise<void> {
   });
 }
 
-/** Large ones in pieces: what is on its way to a slow mail server is no more than a few of them. */
+/** Large messages are sent in pieces: no more than a few of them are buffered for a slow mail server. */
 const pieceBytes = 64 * 1024;
 
 function streamOf(message: readonly Buffer[], onRead: () => void): Readable {
@@ -140,7 +140,7 @@ function streamOf(message: readonly Buffer[], onRead: () => void): Readable {
   });
 }
 
-/** In one, as long as it is small: header, body and dot are to leave together. */
+/** A small message is one piece, so that header, body and dot leave together. */
 function* piecesOf(message: readonly Buffer[]): Generator<Buffer, undefined> {
   const size = message.reduce((bytes, { length }) => bytes + length, 0);
   if (size <= pieceBytes) {
@@ -152,7 +152,7 @@ function* piecesOf(message: readonly Buffer[]): Generator<Buffer, undefined> {
   }
 }
 
-/** The connection writes the final dot by itself; held back until then, header, body and dot go in one segment. */
+/** The connection writes the final dot separately; corked until then, header, body and dot leave in one segment. */
 function writeAtOnce({ _socket: socket }: SMTPConnection): void {
   if (!socket) return;
   socket.cork();
@@ -172,7 +172,7 @@ function toConnectionOptions({ host, port, secure, timeoutMs }: SessionOptions) 
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     dnsTimeout: connectMs,
-    // Longer than a mail may take: what bounds a mail ends it, and says so.
+    // Longer than a mail may take: the limit of the mail itself applies first, and is reported.
     socketTimeout: timeoutMs + 5000,
   };
 }
