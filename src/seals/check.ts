@@ -1,11 +1,11 @@
 import type { LogMessage } from "../event-log/log-message.ts";
-/** One thing that was looked at, in words for people who know nothing of the machinery. */
+/** One check and its result, in words for readers who do not know how Waybill works. */
 export type Check = {
   readonly ok: boolean;
   readonly what: string;
-  /** Where it is wrong, and how; or what was found. */
+  /** What is wrong and where; or what was found. */
   readonly detail: string;
-  /** Not of what is checked but of who signed it. */
+  /** Set if the check is about the signer, not about the contents. */
   readonly isOfSigner?: true;
 };
 
@@ -19,11 +19,11 @@ export interface LogSource {
   messages(afterSequence: number, which: "all" | "seals"): AsyncIterable<readonly LogMessage[]>;
 }
 
-/** What one may trust beside the thing that is checked. */
+/** What the reader trusts besides the thing that is checked. */
 export type Trust = {
-  /** Public keys that were had from elsewhere; empty where there are none. */
+  /** Public keys that the reader obtained elsewhere; empty if there are none. */
   readonly keys: readonly string[];
-  /** Digests of seals by their last sequence, from where they were published; empty where there are none. */
+  /** Digests of published seals by their last sequence; empty if there are none. */
   readonly seals: ReadonlyMap<number, string>;
 };
 

@@ -21,13 +21,13 @@ const seal = data({
   signature: text,
 });
 
-/** Where a message stands in the tree of the seal that covers it: `index` counts from 0. */
+/** The position of a message in the tree of its seal; `index` counts from 0. */
 const proof = data({ seal: positive, index: natural, path: Type.Array(sha256) });
 
 const event = data({
   sequence: positive,
   storedAt: Type.String({ pattern: "^[0-9]{1,20}$" }),
-  /** Visible ASCII, as every subject of NATS is here: with a line feed in it, what follows could be taken for the body. */
+  /** Visible ASCII, like every subject of Waybill. With a line feed in it, the rest of the subject could pass as part of the body. */
   subject: Type.String({ pattern: "^[!-~]+$" }),
   body: text,
   proof: orNull(proof),
@@ -38,11 +38,11 @@ const statement = data({
   tenant: text,
   jobId: text,
   madeAt: instant,
-  /** How far the log had come: everything about the job up to there is in the bundle. */
+  /** The last sequence of the log at that time: the bundle holds every event of the job up to it. */
   logSequence: natural,
   events: Type.Array(event, { minItems: 1 }),
   seals: Type.Array(seal),
-  /** What was sent and to whom, as it is stored; null where it was erased. */
+  /** Content and recipients, as they are stored; null if they were erased. */
   content: orNull(text),
 });
 
@@ -57,7 +57,7 @@ export const checkedStatement = checkedBy(statement);
 export const checkedSignature = checkedBy(signature);
 export const checkedSealLine = checkedBy(seal);
 
-/** An event as its stored bytes say, in whatever version it was written: only what people are shown is read. */
+/** An event as its stored bytes say, in any version of its schema: only what the report shows is read. */
 export type EvidencedEvent = {
   readonly sequence: number;
   readonly type: string;

@@ -2,18 +2,18 @@ import { allPassed } from "./check.ts";
 import type { EvidencedEvent, EvidenceStatement } from "./evidence-format.ts";
 import type { EvidenceReport } from "./verify-evidence.ts";
 
-/** The report for people: who was mailed what, when, with which answer; then each check; then what it comes to. */
+/** The report for people: which recipient was sent what, when, and with which answer; then each check; then the verdict. */
 export function linesOfEvidence(report: EvidenceReport): readonly string[] {
   const { statement, events, checks, keyId } = report;
   const story = statement === null ? [] : [...headOf(statement, keyId), "", ...storyOf(statement, events), ""];
   const found = checks.map(({ ok, what, detail }) => `  ${ok ? "[ok]    " : "[FAILED]"} ${what}. ${detail}`.trimEnd());
   const verdict = inSum(report);
-  // What was altered must not be read as if it had happened.
+  // The warning comes first, so that altered events are not read as facts.
   const warning = allPassed(checks) ? [] : [...verdict, ""];
   return [...warning, ...story, "What was checked", ...found, "", ...verdict];
 }
 
-/** What the checks come to. Whether it is whole is one thing, and who says so is another. */
+/** The verdict. Whether the bundle is intact and who signed it are separate questions. */
 function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] {
   if (statement === null) {
     return ["THIS CANNOT BE READ AS A BUNDLE OF EVIDENCE: it is none, or was damaged. Nothing is proved by it."];
@@ -43,7 +43,7 @@ function headOf({ tenant, jobId, madeAt, logSequence }: EvidenceStatement, keyId
 type Content = {
   readonly subject?: string;
   readonly from?: string | null;
-  /** Null for one who was erased. */
+  /** Null for an erased recipient. */
   readonly recipients?: readonly ({ readonly email?: string; readonly url?: string } | null)[];
   readonly attachments?: readonly { readonly filename: string; readonly sha256: string }[];
 };

@@ -20,8 +20,8 @@ export type EvidenceSources = {
 };
 
 /**
- * Two lines: what is said, and the signature over its bytes. Null where the log knows no such job. The ranges that the
- * job's events stand in are read once, one after the other; what is kept of others' events are their hashes.
+ * Two lines: the statement, and the signature over its bytes. Null if the log knows no such job. The sealed ranges that
+ * contain the job's events are read once, one after the other; of other jobs' events only the hashes are kept.
  */
 export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
   const { log, sealedLog, contentStore, key, now } = sources;
@@ -44,7 +44,7 @@ export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promi
   return signed(statement, key);
 }
 
-/** Without what was decided to be erased, also while it is still being overwritten. */
+/** The content without what a recorded erasure covers, even while that is still being overwritten. */
 async function contentLeft(
   contentStore: ContentStore,
   job: JobRef,
@@ -63,7 +63,7 @@ export function signed(statement: EvidenceStatement, { keyId, publicKey, private
   return `${line}\n${JSON.stringify({ keyId, publicKey, signature })}\n`;
 }
 
-/** A text of its own before it, so that a signature over a seal is never one over a bundle. */
+/** The prefix differs from that of a seal, so that a signature over a seal is never valid for a bundle. */
 export const signedBytesOf = (line: string): Buffer => Buffer.from(`waybill.evidence.v1\n${line}`);
 
 type Proven = { readonly events: EvidenceEvent[]; readonly seals: StoredSeal[] };
@@ -123,15 +123,15 @@ async function* between(sealedLog: SealedLog, after: number, to: number): AsyncG
   }
 }
 
-/** The log does not give back what was sealed: no honest bundle can be made of it. */
+/** The log does not return what was sealed, so no valid bundle can be made. */
 export class EvidenceBroken extends Error {
   override readonly name = "EvidenceBroken";
 }
 
 /**
- * The seals whose ranges hold any of these sequences (which ascend), in order; none for those that are not sealed yet.
- * A job can stand at both ends of a log, with a hundred thousand seals between: those are neither read nor checked. A
- * seal stands behind its range, so the one of an event is among the first behind that event.
+ * The seals whose ranges contain any of these ascending sequences, in order; none for sequences that are not sealed yet.
+ * A job can have events at both ends of a log, with a hundred thousand seals between: those are neither read nor checked.
+ * A seal stands after its range, so the seal of an event is among the first after that event.
  */
 export async function* coveringSeals(
   sealedLog: Pick<SealedLog, "messages" | "isPassed">,
@@ -152,7 +152,7 @@ export async function* coveringSeals(
         while ((sequences[next] ?? Number.POSITIVE_INFINITY) <= seal.to) next += 1;
         if (next === sequences.length) return;
       }
-      // What comes after the next event is asked for anew.
+      // Skips ahead: the seals after the next event are requested anew.
       if ((sequences[next] ?? 0) > (batch.at(-1)?.sequence ?? 0)) break;
     }
     if (next === begin) return;

@@ -7,7 +7,7 @@ import type { SealStore } from "./seal-store.ts";
 
 const keyEntry = "key";
 
-/** The key that was made at first use, and how far seals were published, in the bucket SEALS. */
+/** The generated key, and the positions up to which seals were published, in the bucket SEALS. */
 export async function createJetStreamSealStore(
   connection: JetStreamConnection,
   settings: BucketSettings,
@@ -46,7 +46,7 @@ export async function createJetStreamSealStore(
   };
 }
 
-/** Of several processes that begin at once, one makes it; the others read what it made. */
+/** If several processes start at once, one creates the key and the others read it. */
 async function makeIfAbsent(connection: JetStreamConnection, bucket: KV): Promise<void> {
   try {
     await asking(connection, () => bucket.create(keyEntry, toPem(newSealKey())));

@@ -11,7 +11,7 @@ import { messageAt, readStored } from "./jetstream-stored-messages.ts";
 import { isSealSubject, readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
-/** `stream` is another one than the log's own for who looks at a copy of it. */
+/** `stream` differs from the log's own when a copy of the log is examined. */
 export async function createJetStreamSealedLog(
   connection: JetStreamConnection,
   prefix: string,
@@ -28,7 +28,7 @@ export async function createJetStreamSealedLog(
     );
   };
 
-  /** The last one before what was passed by, where that is at the end: until the next seal stands there. */
+  /** The last seal before a passed message, if that message is the last one on the subject of seals. */
   const lastSealBefore = async (reach: number): Promise<StoredSeal | null> => {
     const messages = await readSubject(connection, stream, subject, reach);
     for (const message of messages.toReversed().map(toLogMessage)) {

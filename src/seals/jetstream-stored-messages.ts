@@ -14,12 +14,12 @@ import { openPull, type Pull, PullEnded } from "../nats/pull.ts";
 const batch = 2000;
 const retryAfterMs = 500;
 const maxFailures = 10;
-/** A server that has counted a message and does not hand it out within this may have found that its bytes are broken. */
+/** A server that counted a message and does not deliver it within this time may have found its bytes corrupt. */
 const patienceMs = 3000;
 
 type Found = { readonly message: { readonly subject: string; readonly data?: string } };
 
-/** Null where nothing is, or nothing that could be read. */
+/** Null if there is no message, or it cannot be read. */
 export async function messageAt(
   connection: JetStreamConnection,
   stream: string,
@@ -37,16 +37,16 @@ export async function messageAt(
   }
 }
 
-/** The reader is alive and owes messages, and none comes. */
+/** The consumer is alive and has messages pending, but delivers none. */
 class Stalled extends Error {
   override readonly name = "Stalled";
 }
 
 /**
- * Every message after a sequence, of one subject alone where one is named, up to where the log ends. What the server counts
- * when it is asked is what is read: so it ends, and needs no guess when. In a cluster the server that counts may lag
- * behind: then it is read on, until it has come to where the leader's log ended at first. A message whose bytes were
- * broken on the disk is counted and never comes: it is stepped over, as if it were not there.
+ * Every message after a sequence, on one subject if it is given, up to the end of the log. Reads as many messages as the
+ * server counts when the consumer is created, so that it ends without guessing. In a cluster the server that counts may
+ * lag behind: then reading goes on until it reaches the end that the leader's log had at the start. A message whose bytes
+ * are corrupt on disk is counted and never delivered: it is skipped, as if it were not there.
  */
 export async function* readStored(
   connection: JetStreamConnection,
@@ -71,7 +71,7 @@ export async function* readStored(
       throw new PullEnded("a replica has not yet all of the log");
     } catch (failure) {
       if (failure instanceof Stalled) {
-        // What is missing among messages of one subject cannot be told: all of them are looked through.
+        // With a subject filter, the sequence of the missing message is unknown: go on without the filter.
         if (filter === null) last = await stepOver(connection, stream, last);
         filter = null;
         if (last >= (await lastSequenceOf(connection, stream))) return;
@@ -85,14 +85,14 @@ export async function* readStored(
   }
 }
 
-/** Where the leader's log ends, or what it has of the subject; one server alone has no replica that could lag behind it. */
+/** The end of the leader's log, or of the subject in it. A single server has no replica that could lag behind. */
 async function endOf(connection: JetStreamConnection, stream: string, subject: string | null): Promise<number> {
   if (!isClustered(connection)) return 0;
   if (subject === null) return await lastSequenceOf(connection, stream);
   return (await asking(connection, () => lastMessageOf(connection, stream, subject)))?.sequence ?? 0;
 }
 
-/** The place of the message that is in the way; where the next one can be read, nothing is. */
+/** The sequence to go on after: past the next message if it cannot be read, else unchanged. */
 const stepOver = async (connection: JetStreamConnection, stream: string, last: number): Promise<number> =>
   (await messageAt(connection, stream, last + 1)) === null ? last + 1 : last;
 
@@ -128,7 +128,7 @@ async function* readOnce(
 async function nextOf(pull: Pull): Promise<readonly Msg[]> {
   const over = new AbortController();
   const coming = pull.next();
-  // Whoever waited for it may be gone when it fails.
+  // It may fail after the race below is over.
   coming.catch(() => {});
   const late = pause(patienceMs, undefined, { signal: over.signal }).then(() => {
     throw new Stalled(`Nothing came within ${patienceMs} ms.`);

@@ -5,15 +5,15 @@ import { isSealSubject } from "./seal.ts";
 
 export const logFileFormat = "waybill-log/1";
 
-/** The first line of an export. What it says is for people and programs that look for a cut; no seal speaks of it. */
+/** The first line of an export. It lets a reader notice a truncated file; seals do not cover it. */
 export type LogFileHead = { readonly format: typeof logFileFormat; readonly lastSequence: number };
 
-/** The file is no export of a log, or not a whole one. */
+/** The file is not an export of a log, or an incomplete one. */
 export class NotALogFile extends Error {
   override readonly name = "NotALogFile";
 }
 
-/** One message a line. A body that is no UTF-8, which none of ours is, goes as base64. */
+/** One message per line. A body that is not UTF-8 (Waybill writes none) is encoded as base64. */
 export function toLine({ sequence, storedAt, subject, body }: LogMessage): string {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const text = bytes.toString("utf8");
@@ -23,7 +23,7 @@ export function toLine({ sequence, storedAt, subject, body }: LogMessage): strin
 
 const batchSize = 1000;
 
-/** Reads an export line by line, as often as it is asked. */
+/** Reads an export line by line, from the start on every call. */
 export const openLogFile = (path: string): LogSource => ({
   messages: async function* (afterSequence, which) {
     let batch: LogMessage[] = [];
@@ -35,7 +35,7 @@ export const openLogFile = (path: string): LogSource => ({
         continue;
       }
       const message = readLine(line, path, number);
-      // In the order of the file: that it is another one than that of the log is for the reader to see.
+      // In the order of the file, so that the verifier can see if it differs from that of the log.
       if (message.sequence <= afterSequence || (which === "seals" && !isSealSubject(message.subject))) continue;
       batch.push(message);
       if (batch.length < batchSize) continue;
@@ -47,13 +47,13 @@ export const openLogFile = (path: string): LogSource => ({
   },
 });
 
-/** How far the log had come when the export was begun. */
+/** The first line of the file, with the last sequence of the log when the export began. */
 export async function headOfLogFile(path: string): Promise<LogFileHead> {
   for await (const line of linesOf(path)) return readHead(path, line);
   throw new NotALogFile(`${path} is empty; expected an export of "waybill log export"`);
 }
 
-/** Whether a file claims to be an export: its first line is looked at, and no more. */
+/** Whether a file claims to be an export, judged by its beginning only. */
 export const claimsToBeLogFile = (start: string): boolean => start.startsWith(`{"format":"${logFileFormat}"`);
 
 function readHead(path: string, line: string): LogFileHead {
@@ -61,14 +61,14 @@ function readHead(path: string, line: string): LogFileHead {
     const head: LogFileHead = JSON.parse(line);
     if (head.format === logFileFormat && Number.isSafeInteger(head.lastSequence)) return head;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new NotALogFile(
     `${path} begins with no {"format":"${logFileFormat}"}; expected an export of "waybill log export"`,
   );
 }
 
-/** With a line feed in a subject, what follows could be taken for the body of another message with the same leaf. */
+/** With a line feed in a subject, the rest could pass as the body of another message with the same leaf. */
 const isSubject = (text: unknown): boolean => typeof text === "string" && /^[!-~]+$/.test(text);
 
 function readLine(line: string, path: string, number: number): LogMessage {
@@ -78,14 +78,14 @@ function readLine(line: string, path: string, number: number): LogMessage {
     const isWhole = Number.isSafeInteger(sequence) && /^\d{1,20}$/.test(storedAt) && isSubject(subject);
     if (isWhole) return { sequence, storedAt, subject, body: bytes };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new NotALogFile(`Line ${number} of ${path} is no message of a log: it was altered, or the file was cut there`);
 }
 
 const lineFeed = 0x0a;
 
-/** The lines of a file, ended by line feeds alone: readline of Node also splits at characters that JSON leaves as they are. */
+/** The lines of a file, split at line feeds only: Node's readline also splits at characters that JSON does not escape. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   for await (const chunk of createReadStream(path, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {

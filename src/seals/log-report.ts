@@ -2,7 +2,7 @@ import type { Trust } from "./check.ts";
 import type { PassedMessage } from "./passed-messages.ts";
 import type { LogReport } from "./verify-log.ts";
 
-/** Null where the log is what was sealed. `exportedTo` is where it ended when it was exported, null for a log itself. */
+/** Null if the log matches its seals. `exportedTo` is its last sequence at the time of the export; null for a live log. */
 export function whyNotWhole(report: LogReport, exportedTo: number | null): string | null {
   const { findings, seals, messages, lastSequence } = report;
   if (findings.length > 0) return `The log is not what was sealed: ${counted(findings.length, "finding")}.`;

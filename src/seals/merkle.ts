@@ -9,7 +9,7 @@ export const hashBytes = 32;
 const leafMark = 0x00;
 const nodeMark = 0x01;
 
-/** What is hashed most: one buffer for all nodes, as none is hashed while another one is. */
+/** Nodes are hashed most often: one buffer serves all of them, because hashing is synchronous. */
 const pair = Buffer.alloc(1 + 2 * hashBytes);
 pair[0] = nodeMark;
 
@@ -25,7 +25,7 @@ export function hashOfNode(left: Uint8Array, right: Uint8Array): Buffer {
 
 export const rootOfNothing: Buffer = sha256(Buffer.alloc(0));
 
-/** A tree that grows leaf by leaf, and keeps no more than one hash for each of its complete subtrees. */
+/** A tree that grows leaf by leaf, and keeps only one hash for each of its complete subtrees. */
 export type GrowingTree = {
   add(leafHash: Buffer): void;
   readonly size: () => number;
@@ -57,7 +57,7 @@ export function createGrowingTree(): GrowingTree {
 /** The largest power of two below a size of at least 2. */
 const leftOf = (size: number): number => 2 ** (31 - Math.clz32(size - 1));
 
-/** All leaf hashes of one tree, and a cache of its larger subtrees: many paths are asked of one tree. */
+/** All leaf hashes of one tree, with a cache of its subtrees, because many paths of one tree are needed. */
 export class LeafHashes {
   readonly #leaves: readonly Buffer[];
   readonly #subtrees = new Map<string, Buffer>();
@@ -74,7 +74,7 @@ export class LeafHashes {
     return this.#rootOf(0, this.size);
   }
 
-  /** From the leaf's neighbour upwards: what has to be known beside the leaf to compute the root (2.1.1). */
+  /** The nodes that are needed besides the leaf to compute the root, from the leaf's neighbour upwards (2.1.1). */
   path(index: number): readonly Buffer[] {
     if (!Number.isInteger(index) || index < 0 || index >= this.size) {
       throw new RangeError(`There is no leaf ${index} in a tree of ${this.size}.`);
@@ -107,7 +107,7 @@ export class LeafHashes {
   }
 }
 
-/** The root that a leaf and its path lead to; null where the path cannot be one of this place in a tree of this size. */
+/** The root that a leaf and its path lead to; null if the path cannot belong to this index in a tree of this size. */
 export function rootOfPath(
   leafHash: Uint8Array,
   index: number,
@@ -116,7 +116,7 @@ export function rootOfPath(
 ): Buffer | null {
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return null;
   if (path.some(({ length }) => length !== hashBytes)) return null;
-  // The algorithm of RFC 9162, 2.1.3.2: the same tree, told iteratively. No bit operators: they end at 2^31.
+  // The algorithm of RFC 9162, 2.1.3.2: the same tree, computed iteratively. No bit operators, which end at 2^31.
   let place = index;
   let last = size - 1;
   let node: Buffer = Buffer.from(leafHash);

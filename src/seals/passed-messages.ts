@@ -4,14 +4,14 @@ import { cloudEvent } from "../schemas/cloud-event.ts";
 import { events } from "../schemas/events.ts";
 import type { LogSource } from "./check.ts";
 
-/** A message that readers of the log go on without, who decided so, and why. */
+/** A message that readers of the log skip, the operator who decided so, and the reason. */
 export type PassedMessage = {
   readonly sequence: number;
   readonly subject: string;
   readonly passedBy: string;
   readonly passedAt: string;
   readonly reason: string;
-  /** Whether the message is the one that was looked at: if not, the decision passes nothing by. */
+  /** Whether the message is still the one that the decision names; if not, the decision has no effect. */
   readonly holds: boolean;
 };
 
@@ -22,7 +22,7 @@ const checkedPass = checkedBy(events.MessagePassed.schema);
 export const isPassSubject = (subject: string): boolean =>
   subject === passSubject || subject.endsWith(`.${passSubject}`);
 
-/** What was decided, held against what stands there. */
+/** The decisions, compared with the messages that they name. */
 export async function readPassed(source: LogSource, passes: readonly LogMessage[]): Promise<readonly PassedMessage[]> {
   const passed: PassedMessage[] = [];
   for (const { body } of passes) {

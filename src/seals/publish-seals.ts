@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
-/** Somewhere else than the log, out of the hands of whoever could rewrite it. */
+/** A place outside the log, out of reach of anyone who could rewrite the log. */
 export interface SealDestination {
   readonly name: string;
-  /** The place of the last seal that surely arrived; 0 where none did. */
+  /** The sequence of the last seal that certainly arrived; 0 if none did. */
   position(): Promise<number>;
-  /** Oldest first, at least one. Throws where it is not sure that all of them arrived. */
+  /** Oldest first, at least one. Throws unless all of them certainly arrived. */
   publish(seals: readonly StoredSeal[]): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ const longestDelayMs = 300_000;
 const atOnce = 100;
 
 /**
- * Brings every seal to every destination at least once, each at its own pace: one that is away holds up neither sealing
- * nor the others, and gets what it missed once it is there again.
+ * Publishes every seal to every destination at least once. Destinations are independent: one that is down delays neither
+ * sealing nor the other destinations, and gets the missed seals once it is back.
  */
 export function createSealPublisher(
   sealedLog: SealedLog,

@@ -3,28 +3,28 @@ import { LogRolledBack } from "./seal-observer.ts";
 import type { Sealer } from "./sealer.ts";
 
 export type SealerReports = {
-  /** Called again and again while it lasts. */
+  /** Called on every failed try. */
   readonly away: (failure: unknown) => void;
   readonly rolledBack: (failure: LogRolledBack) => void;
 };
 
 export type SealerCondition = {
-  /** Degraded is what goes by itself; down needs somebody. */
+  /** `degraded` recovers by itself; `down` needs an operator. */
   readonly status: "up" | "degraded" | "down";
   readonly reason: string | null;
 };
 
 export type RunningSealer = {
   readonly condition: () => SealerCondition;
-  /** Resolves when the seal in hand is stored or given up. */
+  /** Resolves when the seal in progress is stored or given up. */
   stop(): Promise<void>;
 };
 
 const lookEveryMs = 2_000;
-/** A rollback goes by no waiting; it is said every minute until somebody has heard it. */
+/** Waiting does not resolve a rollback: it is reported every minute until an operator acts. */
 const lookAgainMs = 60_000;
 
-/** Seals what is due as long as it runs, and begins at once. */
+/** Seals what is due until it is stopped, starting at once. */
 export function runSealer(sealer: Sealer, reports: SealerReports, everyMs = lookEveryMs): RunningSealer {
   const stopping = new AbortController();
   let condition: SealerCondition = { status: "up", reason: null };

@@ -9,12 +9,12 @@ import type { SealStore } from "./seal-store.ts";
 export type SealWebhook = {
   readonly url: string;
   readonly post: SafePost;
-  /** What signs calls of the tenant `default`. */
+  /** The secrets that sign calls of the tenant `default`. */
   readonly secrets: () => Promise<readonly WebhookSecret[]>;
   readonly store: SealStore;
 };
 
-/** One message for each seal, as Standard Webhooks has it; its `webhook-id` is the same however often it is sent. */
+/** Sends one message for each seal, in the format of Standard Webhooks; a repeated message has the same `webhook-id`. */
 export const createSealWebhook = ({ url, post, secrets, store }: SealWebhook): SealDestination => ({
   name: "webhook",
   position: () => store.published("webhook"),
@@ -41,7 +41,7 @@ export type SealMail = {
   readonly store: SealStore;
 };
 
-/** One mail for all seals that are new: whoever keeps these mails can hold them against the log for ever. */
+/** Sends one mail with all new seals. Kept mails can be compared with the log for ever. */
 export const createSealMail = ({ to, from, mailer, store }: SealMail): SealDestination => ({
   name: "mail",
   position: () => store.published("mail"),
@@ -58,10 +58,10 @@ export const createSealMail = ({ to, from, mailer, store }: SealMail): SealDesti
         headers: {},
       },
       to,
-      // The same again for the same seals, so that a second copy can be told as one.
+      // The same for the same seals, so that a second copy can be recognised.
       messageId: `<seal-${digestOfSeal(last).slice(0, 32)}@${from.slice(from.lastIndexOf("@") + 1).replace(/>.*$/, "")}>`,
     });
-    // One that may have been taken is sent again: at least once.
+    // A mail that may have been accepted is sent again: at least once.
     if (outcome.kind !== "sent") throw new Error(`SEAL_MAIL_TO: ${outcome.kind}, ${outcome.error.code}`);
     await store.publishedUpTo("mail", last.sequence);
   },
@@ -69,7 +69,7 @@ export const createSealMail = ({ to, from, mailer, store }: SealMail): SealDesti
 
 const textOf = (lines: readonly string[]): string =>
   [
-    "Keep this mail: the lines below are seals of the event log. With them, anybody can find out later whether the",
+    "Keep this mail: the lines below are seals of the event log. With them, anyone can find out later whether the",
     'log was changed since. Put the lines of all these mails into one file and run "waybill verify --seals FILE".',
     "",
     ...lines,

@@ -7,20 +7,21 @@ import type { SealObserver } from "./seal-observer.ts";
 
 const tailBytes = 65_536;
 
-/** What is no line of seals where one is expected. */
+/** A line of the file is not a seal. */
 export class NotASealFile extends Error {
   override readonly name = "NotASealFile";
 }
 
 /**
- * A line of JSON for each seal, only ever appended to, so that it may lie where nothing can be taken back. A line that
- * a crash has cut off stays, and the whole one follows it. The file is an observer, too: it knows where it has come to.
+ * One line of JSON for each seal. The file is only ever appended to, so it may lie on storage that does not allow changes.
+ * A line that a crash cut off stays, and the complete line follows it. The file is also an observer: its last line is the
+ * last seal that it has seen.
  */
 export const createSealFile = (path: string): SealDestination & SealObserver => ({
   name: `the file ${path}`,
   position: async () => (await lastOf(path))?.sequence ?? 0,
   last: () => lastOf(path),
-  // It is told by the publisher, which knows what is missing in it.
+  // The publisher writes the seals, because it knows which ones are missing.
   remember: async () => {},
   publish: async (seals) => {
     const isWhole = (await tailOf(path)).endsWith("\n");
@@ -41,7 +42,7 @@ async function lastOf(path: string): Promise<{ readonly sequence: number; readon
   return last ?? null;
 }
 
-/** The end of the file, with room for many lines; a line feed where there is no file, or nothing in it. */
+/** The end of the file, large enough for many lines; a line feed if there is no file or it is empty. */
 async function tailOf(path: string): Promise<string> {
   const size = await stat(path).then(
     (found) => found.size,
@@ -71,8 +72,8 @@ const toSealOrNull = (line: string) => {
 };
 
 /**
- * Digests of published seals by their last sequence. A line that is the beginning of the next was cut off by a crash;
- * anything else that is no seal throws NotASealFile, as do two seals that end at one sequence and differ.
+ * Digests of published seals by their last sequence. A line that is the beginning of the next line was cut off by a
+ * crash. Any other line that is not a seal throws NotASealFile, and so do two different seals that end at one sequence.
  */
 export async function readPublishedSeals(path: string): Promise<ReadonlyMap<number, string>> {
   const digests = new Map<number, string>();

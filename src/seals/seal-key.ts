@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
 
-/** What signs seals and evidence. */
+/** The key that signs seals and evidence. */
 export type SealKey = {
   readonly keyId: string;
   readonly publicKey: string;
@@ -36,7 +36,7 @@ export const keyIdOf = (publicKey: string): string =>
 export function toPublicKey(publicKey: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), format: "der", type: "spki" });
-    // The text is what is compared and signed: only the one way to write a key stands for it.
+    // The text of the key is compared and signed, so only its canonical form is accepted.
     return key.asymmetricKeyType === "ed25519" && textOf(key) === publicKey ? key : null;
   } catch {
     return null;

@@ -1,29 +1,29 @@
-/** Which seal somebody has seen: its place in the log, and its digest. */
+/** A seal that an observer has seen: its sequence in the log, and its digest. */
 export type ObservedSeal = { readonly sequence: number; readonly digest: string };
 
 /**
- * Somebody outside the log who remembers its last seal: a log that was put back to an earlier state has lost its last
- * seals with the rest, and says nothing of it.
+ * Remembers the last seal outside the log. A log that was put back to an earlier state has lost its last seals with the
+ * rest, so the log alone cannot show it.
  */
 export interface SealObserver {
-  /** For people: where it is remembered. */
+  /** Where the seal is remembered, in words for people. */
   readonly name: string;
-  /** Null where none was seen yet. */
+  /** Null if no seal was seen yet. */
   last(): Promise<ObservedSeal | null>;
-  /** An older one than the last is no news. */
+  /** Ignores a seal that is older than the last one. */
   remember(seal: ObservedSeal): Promise<void>;
 }
 
-/** The log does not hold a seal that was seen in it: it was rolled back, replaced or rewritten. */
+/** The log does not hold a seal that was seen in it before: it was rolled back, replaced or rewritten. */
 export class LogRolledBack extends Error {
   override readonly name = "LogRolledBack";
-  /** Without what to do about it. */
+  /** The finding, without the instructions. */
   readonly what: string;
 
   constructor(observer: string, sequence: number, found: string) {
     const what = `The log is not the one that was sealed: ${observer} remembers a seal at ${sequence}, ${found}`;
     super(
-      `${what}. Nothing is sealed until somebody has looked: "waybill verify" tells more, and "waybill seals accept" ` +
+      `${what}. Nothing is sealed until an operator has looked: "waybill verify" tells more, and "waybill seals accept" ` +
         "goes on with the log as it is",
     );
     this.what = what;

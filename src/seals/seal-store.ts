@@ -1,14 +1,14 @@
 import type { SealKey } from "./seal-key.ts";
 
-/** What sealing keeps where every process finds it. Throws Unavailable where that cannot be reached. */
+/** The state of sealing that all processes share. Every method throws Unavailable if the store cannot be reached. */
 export interface SealStore {
-  /** The key that was made at first use; made now where there is none. */
+  /** The generated key; generates it if there is none. */
   key(): Promise<SealKey>;
-  /** The same, and null where there is none. */
+  /** The generated key; null if there is none. */
   readKey(): Promise<SealKey | null>;
-  /** Puts another key in its place. What the one before has signed stays as good as it was. */
+  /** Replaces the key. Signatures of the previous key stay valid. */
   rotate(): Promise<SealKey>;
-  /** Up to which sequence seals were published there; 0 where none was. */
+  /** The sequence up to which seals were published there; 0 if none was. */
   published(destination: string): Promise<number>;
   publishedUpTo(destination: string, sequence: number): Promise<void>;
 }

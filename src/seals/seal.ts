@@ -6,18 +6,18 @@ import { cloudEvent } from "../schemas/cloud-event.ts";
 import { events } from "../schemas/events.ts";
 import { keyIdOf, type SealKey, toPublicKey } from "./seal-key.ts";
 
-/** A seal where it stands in the log. */
+/** A seal with its position in the log. */
 export type StoredSeal = LogSealed["data"] & {
   readonly sequence: number;
   readonly sealedAt: string;
 };
 
-/** A seal that is still to be appended. */
+/** A seal that is not appended yet. */
 export type SealDraft = Omit<StoredSeal, "sequence" | "keyId" | "publicKey" | "signature">;
 
 type Stated = SealDraft & Pick<StoredSeal, "publicKey">;
 
-/** What is signed: these lines and no others, each with a line feed behind it. */
+/** What is signed: exactly these lines, each followed by a line feed. */
 const statementOf = ({ from, to, count, root, previous, sealedAt, publicKey }: Stated): Buffer =>
   Buffer.from(
     [
@@ -33,7 +33,7 @@ const statementOf = ({ from, to, count, root, previous, sealedAt, publicKey }: S
     ].join("\n"),
   );
 
-/** By which the next seal names this one: SHA-256 of what is signed, as hex. */
+/** The digest by which the next seal names this one: SHA-256 of the signed text, as hex. */
 export const digestOfSeal = (seal: Stated): string => hash("sha256", statementOf(seal), "hex");
 
 export function signSeal(draft: SealDraft, key: SealKey): Omit<StoredSeal, "sequence"> {
@@ -42,19 +42,19 @@ export function signSeal(draft: SealDraft, key: SealKey): Omit<StoredSeal, "sequ
   return { ...draft, keyId, publicKey, signature };
 }
 
-/** What is wrong with a seal by itself, for people; null where nothing is. */
+/** What is wrong with the seal itself, in words for people; null if nothing is. */
 export function faultOfSeal(seal: Omit<StoredSeal, "sequence">): string | null {
   const { from, to, count, keyId, publicKey, signature } = seal;
   if (from < 1 || to < from || count < 1 || count > to - from + 1) return "its range makes no sense";
   const key = toPublicKey(publicKey);
   if (key === null || keyIdOf(publicKey) !== keyId) return "its public key is none";
   const bytes = Buffer.from(signature, "base64");
-  // Other texts stand for the same bytes: one that was altered must not pass.
+  // Several base64 texts decode to the same bytes: an altered text must not pass.
   if (bytes.toString("base64") !== signature) return "its signature is not written as base64";
   return verify(null, statementOf(seal), key, bytes) ? null : "its signature does not fit what it says";
 }
 
-/** As it is served, published and kept by people: what `--seals` reads. */
+/** A seal as it is served and published; `--seals` reads this format. */
 export const toSealAnswer = (seal: StoredSeal) => ({
   sequence: seal.sequence,
   sealedAt: seal.sealedAt,
@@ -72,14 +72,14 @@ export const toSealAnswer = (seal: StoredSeal) => ({
 const checkedEnvelope = checkedBy(cloudEvent);
 const checkedSeal = checkedBy(events.LogSealed.schema);
 
-/** Where seals stand: nothing there is a tenant's, as no tenant's name begins so. */
+/** The subject of seals. It belongs to no tenant, because no tenant's name begins with an underscore. */
 const sealSubject = "jobs._service.log.seal";
 
-/** Whatever the prefix of the log is: a stream has one for all that it holds. */
+/** With or without a prefix: all messages of a stream have the same one. */
 export const isSealSubject = (subject: string): boolean =>
   subject === sealSubject || subject.endsWith(`.${sealSubject}`);
 
-/** A message on the subject of seals as what it says; null where that is no seal of this release. */
+/** Reads a message on the subject of seals; null if it is not a seal that this release knows. */
 export function readSeal({ sequence, body }: Pick<LogMessage, "sequence" | "body">): StoredSeal | null {
   try {
     const { type, time, data } = checkedEnvelope(JSON.parse(Buffer.from(body).toString()));

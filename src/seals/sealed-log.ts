@@ -6,18 +6,18 @@ import type { StoredSeal } from "./seal.ts";
 export interface SealedLog {
   state(): Promise<LogState>;
 
-  /** The last seal, as the leader has it; null where nothing was sealed yet. */
+  /** The last seal, as the leader has it; null if nothing was sealed yet. */
   lastSeal(): Promise<StoredSeal | null>;
 
-  /** The seal at a place of the log; null where something else stands there, or nothing. */
+  /** The seal at a sequence of the log; null if the message there is not a seal, or is missing. */
   sealAt(sequence: number): Promise<StoredSeal | null>;
 
-  /** Whether an operator has decided that readers go on without this message, as it stands there. */
+  /** Whether an operator has decided that readers skip this message, in its present form. */
   isPassed(message: LogMessage): Promise<boolean>;
 
   /**
-   * Every message after a sequence, or the seals alone, in order, each once, up to where the log ended when it was asked.
-   * Batches are never empty. Lost connections are taken up again for a while.
+   * Every message after a sequence, or only the seals, in order, each once, up to the end that the log had at the call.
+   * Batches are never empty. Reconnects for a while after a lost connection.
    */
   messages(afterSequence: number, which: "all" | "seals"): AsyncIterable<readonly LogMessage[]>;
 }

@@ -13,33 +13,33 @@ export type SealerSetup = {
   readonly key: SealKey;
   readonly observers: readonly SealObserver[];
   readonly everyEvents: number;
-  /** An event waits at most so long for its seal. */
+  /** The longest time that an event waits for its seal. */
   readonly everyMs: number;
   readonly now: () => Instant;
-  /** An observer could not be told, or asked: nothing waits for it. */
+  /** Is called if an observer could not be read or informed; sealing goes on. */
   readonly report: (failure: unknown) => void;
 };
 
 export interface Sealer {
   /**
-   * Reads what was appended since the last time, and seals whatever is due. Any number of processes may do so: the
-   * subject of the seals is guarded, one of them is stored and the others go on after it. Throws LogRolledBack.
+   * Reads what was appended since the last call, and seals what is due. Any number of processes may do so: appends to the
+   * subject of seals are guarded, so that one seal is stored and the other processes go on after it. Throws LogRolledBack.
    */
   sealWhatIsDue(): Promise<void>;
-  /** Seals everything that is in the log now, unless that is nothing but seals. */
+  /** Seals everything that is in the log now, unless only seals are left to seal. */
   sealNow(): Promise<void>;
 }
 
-/** What comes after the last seal, hashed as far as it was read. */
+/** The messages after the last seal, hashed as far as they have been read. */
 type OpenRange = {
   readonly after: StoredSeal | null;
   readonly tree: GrowingTree;
   position: number;
-  /** When the first event in it was stored; null while there is nothing but a seal: else each would call for the next. */
+  /** When the first event in the range was stored; null while it holds only a seal, or each seal would require another. */
   openedAtMs: number | null;
 };
 
-/** Reads the log once as it grows, and keeps some forty hashes of it, however long a range is. */
+/** Reads the log once as it grows, and keeps about forty hashes, however long a range is. */
 export function createSealer(setup: SealerSetup): Sealer {
   const { sealedLog, everyEvents, everyMs, now } = setup;
   let open: OpenRange | null = null;
@@ -50,7 +50,7 @@ export function createSealer(setup: SealerSetup): Sealer {
     openedAtMs !== null && Date.parse(now()) - openedAtMs >= everyMs;
   const holdsEvents = ({ openedAtMs }: OpenRange): boolean => openedAtMs !== null;
 
-  /** False where somebody else has sealed meanwhile: what was read goes into no seal of ours. */
+  /** Null if another process has sealed meanwhile: what was read is discarded. */
   const readOn = async (range: OpenRange): Promise<OpenRange | null> => {
     let current = range;
     if (isFull(current)) {
@@ -92,7 +92,7 @@ export function createSealer(setup: SealerSetup): Sealer {
 async function openAfterLast({ sealedLog, observers, report }: SealerSetup): Promise<OpenRange> {
   await askObservers({ sealedLog, observers, report });
   const last = await sealedLog.lastSeal();
-  // Whoever sealed it may have died before it could say so.
+  // The process that sealed it may have died before it could inform the observers.
   if (last !== null) await informObservers(observers, last, report);
   return openAfter(last);
 }
@@ -104,7 +104,7 @@ const openAfter = (after: StoredSeal | null): OpenRange => ({
   openedAtMs: null,
 });
 
-/** Null where another one was faster. */
+/** Null if another process was faster. */
 async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRange | null> {
   const { log, sealedLog, key, observers, now, report } = setup;
   await askObservers(setup);
@@ -119,7 +119,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
     if (failure instanceof VersionConflict) return null;
     throw failure;
   }
-  // Read and not assumed: where an answer was lost, the same range sealed by another process may stand there.
+  // Read back, because after a lost answer the same range may have been sealed by another process.
   const stored = await sealedLog.lastSeal();
   if (stored === null || stored.to !== to) return null;
   await informObservers(observers, stored, report);
@@ -137,7 +137,7 @@ const draftOf = ({ after, tree, position }: OpenRange, sealedAt: Instant): SealD
 
 type Asked = Pick<SealerSetup, "sealedLog" | "observers" | "report">;
 
-/** Throws LogRolledBack where one of them has seen a seal that the log does not hold. One that is away says nothing. */
+/** Throws LogRolledBack if an observer has seen a seal that the log does not hold. An unreachable observer is skipped. */
 export async function askObservers({ sealedLog, observers, report }: Asked): Promise<void> {
   for (const observer of observers) {
     const seen = await observer.last().catch((failure: unknown) => {
@@ -162,12 +162,12 @@ async function informObservers(
   await Promise.all(observers.map((observer) => observer.remember(seen).catch(report)));
 }
 
-/** However many ask for evidence, the log gets no more seals from it than one in so long. */
+/** Requests for evidence add at most one seal to the log in this time, however many they are. */
 const atMostEveryMs = 10_000;
 
 /**
- * Has what is in the log up to a sequence sealed now, so that evidence of it is whole; not again so soon after the last
- * seal. Where there is no room for one, or no sense in one, the evidence says that it is not sealed yet.
+ * Seals the log up to a sequence now, so that evidence about it is complete, but not too soon after the last seal. If the
+ * log is full or was rolled back, nothing is sealed, and the evidence says so.
  */
 export async function ensureSealed(
   sealedLog: SealedLog,

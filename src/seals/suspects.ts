@@ -7,8 +7,8 @@ type Named = Pick<ChainFinding, "message" | "sequences">;
 const namedAtMost = 10;
 
 /**
- * A root says that something in its range is not what it was, and not what. Some alterations betray themselves: what is
- * no JSON, speaks of another job than it stands at, or was stored before what comes before it.
+ * A root shows that something in its range was altered, but not what. Some alterations are visible in the message itself:
+ * it is not JSON, names another job than its subject, or has an earlier time than the message before it.
  */
 export async function findSuspects(
   source: LogSource,

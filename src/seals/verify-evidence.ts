@@ -19,13 +19,13 @@ import { keyIdOf, toPublicKey } from "./seal-key.ts";
 
 export type EvidenceReport = {
   readonly checks: readonly Check[];
-  /** Null where the file could not be read as a bundle at all. */
+  /** Null if the file could not be read as a bundle at all. */
   readonly statement: EvidenceStatement | null;
   readonly events: readonly EvidencedEvent[];
   readonly keyId: string | null;
 };
 
-/** Looks at everything in a bundle, also where something before was wrong; needs nothing but the bundle. */
+/** Makes every check, even after one has failed; needs nothing but the bundle. */
 export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport {
   const { statement, signature, line, checks } = readBundle(bytes);
   if (statement === null) return { checks, statement, events: [], keyId: null };
@@ -177,7 +177,7 @@ function checkContent({ content }: EvidenceStatement, events: readonly Evidenced
   if (last === undefined) {
     return digestOf(content) === named ? passed(what, `SHA-256 ${named}.`) : failed(what, "The content was altered.");
   }
-  // What was left when somebody was erased is named by the event that says so.
+  // The event of an erasure names the digest of the content that it left.
   if (erasures.every(({ data }) => data["recipients"] !== null) && digestOf(content) === last.data["contentSha256"]) {
     return passed(what, `Recipients were erased${erased}; SHA-256 ${named} before, ${digestOf(content)} since.`);
   }
