@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const everyMs = 60_000;
 const sweepEveryMs = 600_000;
 
-/** Completes what was decided to be erased, erases what was left over, and what was kept long enough. */
+/** Carries out recorded erasures, and erases leftovers and expired jobs. */
 export function startErasing(parts: Parts): void {
   const { config, logger, connection, log, contentStore, results, db, announcements, lifecycle } = parts;
   const suppressions = createSuppressionList(parts.suppressions);
@@ -35,20 +35,19 @@ export function startErasing(parts: Parts): void {
   const endedJobs = createEndedJobs(db, createReadPositions(db, announcements));
   const settings = { keptMs: retentionDays * dayMs, everyMs };
   const retention = createRetention(ports, endedJobs, alone, settings, {
-    erased: (jobs, endedBefore) =>
-      logger.info({ jobs, endedBefore, retentionDays }, "erased jobs that were kept long enough"),
+    erased: (jobs, endedBefore) => logger.info({ jobs, endedBefore, retentionDays }, "expired jobs erased"),
     failed: createOutageReport(logger, { part: "retention" }).failed,
   });
   retention.start();
   lifecycle.started("the retention", retention.stop);
 }
 
-/** A request that has not come as far as its job within a day never will. */
+/** A request that has not created its job within a day never will. */
 function startSweeping({ config, logger, connection, lifecycle }: Parts, ports: ErasurePorts): void {
   const things = createJetStreamStoredThings(connection, config.natsPrefix);
   const settings = { olderThanMs: dayMs, everyMs: sweepEveryMs };
   const sweeper = createSweeper(ports, things, settings, {
-    erased: (count) => logger.info({ count }, "erased content that no job was made of"),
+    erased: (count) => logger.info({ count }, "content without a job erased"),
     failed: createOutageReport(logger, { part: "sweeper" }).failed,
   });
   sweeper.start();

@@ -12,11 +12,11 @@ import type { Parts } from "./parts.ts";
 const dayMs = 86_400_000;
 const removeEveryMs = 60_000;
 
-/** Makes jobs of what applications have written into the table `outbox`. */
+/** Creates jobs from the rows that applications write into the table `outbox`. */
 export async function startOutbox(parts: Parts): Promise<void> {
   const { config, logger, connection, log, room, contentStore, db, lifecycle, patiently } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
-  // Of keys it needs the rules alone: whoever may write into the table needs none.
+  // Needs only the tenants' rules, not the keys: the right to write into the table is what admits an application.
   const report = createOutageReport(logger, { part: "keys" }).failed;
   const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
   lifecycle.started("the tenants' rules", ring.stop);
@@ -38,7 +38,7 @@ export async function startOutbox(parts: Parts): Promise<void> {
       rowBroke: (failure, row) =>
         logger.error(
           { row, traceId: traceIdOf(traceparentOfRow(row)), err: toLoggable(failure) },
-          "a row of the outbox broke",
+          "outbox row failed; retrying",
         ),
     },
   );
@@ -47,14 +47,14 @@ export async function startOutbox(parts: Parts): Promise<void> {
   startRowRetention(parts);
 }
 
-/** Addresses are in its rows too, and are not to be there longer than elsewhere. */
+/** Rows contain addresses too, which must not be kept longer there than elsewhere. */
 function startRowRetention({ config: { retentionDays }, logger, db, lifecycle }: Parts): void {
   if (retentionDays === null) return;
   const retention = createRowRetention(
     createMysqlEndedRows(db),
     { keptMs: retentionDays * dayMs, everyMs: removeEveryMs },
     {
-      removed: (rows) => logger.info({ rows, retentionDays }, "removed rows of the outbox that were kept long enough"),
+      removed: (rows) => logger.info({ rows, retentionDays }, "expired outbox rows removed"),
       failed: createOutageReport(logger, { part: "retention of the outbox" }).failed,
     },
   );

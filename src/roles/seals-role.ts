@@ -50,7 +50,7 @@ async function openSeals(parts: SealParts, more: readonly SealObserver[] = []): 
   return { store, key, sealedLog, sealer };
 }
 
-/** Seals the log as it grows, and publishes the seals. Answers how to see whether all is well with it. */
+/** Seals the log as it grows, and publishes the seals. Returns a function that tells its condition. */
 export async function startSealer(parts: SealParts): Promise<() => Condition> {
   const { config, logger, lifecycle } = parts;
   const file = config.seals.file === null ? null : createSealFile(config.seals.file);
@@ -108,7 +108,7 @@ const smtpSettings = ({ smtpUrl, smtpTimeoutMs, dkim }: CompleteConfig) => ({
   dkim,
 });
 
-/** What routes about seals and evidence work with. */
+/** What the routes about seals and evidence need. */
 export async function sealsForRoutes(parts: SealParts): Promise<RouteDependencies["seals"]> {
   const { key, sealedLog, sealer } = await openSeals(parts);
   return { key, sealedLog, sealer };

@@ -32,7 +32,7 @@ type WebhookParts = {
   readonly patiently: Patience;
 };
 
-/** Half of the time that a process may take to stop: what is on its way then is sent again by whoever comes next. */
+/** Half of the time that a process may take to stop; what is still being sent then is sent again by the next process. */
 const shareOfShutdown = 0.5;
 
 export const openWebhookStore = ({ connection, config, patiently }: WebhookParts): Promise<WebhookStore> =>
@@ -40,7 +40,7 @@ export const openWebhookStore = ({ connection, config, patiently }: WebhookParts
     createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
   );
 
-/** Tells receivers that jobs have ended. */
+/** Notifies receivers that jobs have ended. */
 export async function startWebhooks(parts: WebhookParts): Promise<void> {
   const { config, logger, connection, log, contentStore, db, lifecycle } = parts;
   const { secret, allowed } = config.webhooks;
@@ -62,7 +62,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<void> {
   lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
 }
 
-/** What jobs that call webhooks work with. */
+/** What the jobs that call webhooks need. */
 export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["webhooks"]> {
   const { secret, allowed } = parts.config.webhooks;
   return {
@@ -72,7 +72,7 @@ export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["w
   };
 }
 
-/** What routes about webhooks work with. */
+/** What the routes about webhooks need. */
 export async function webhooksForRoutes(parts: WebhookParts): Promise<RouteDependencies["webhooks"]> {
   const { allowed } = parts.config.webhooks;
   return {

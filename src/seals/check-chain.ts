@@ -3,22 +3,22 @@ import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "./seal.ts"
 
 export type ChainFinding = {
   readonly kind: "seal" | "key" | "rewritten";
-  /** The sequences that it leaves unproven. */
+  /** The range that the finding leaves unproven. */
   readonly from: number;
   readonly to: number;
   readonly message: string;
-  /** Where the seal in question stands. */
+  /** The sequence of the seal in question. */
   readonly sequences: readonly number[];
 };
 
 type Chain = {
   readonly seals: readonly StoredSeal[];
   readonly findings: readonly ChainFinding[];
-  /** What stands among the seals and is none: a finding each, unless it was passed by. */
+  /** Messages among the seals that are not seals: one finding each, unless the message was passed. */
   readonly unreadable: ReadonlySet<number>;
 };
 
-/** Reads all seals of a log, some hundred bytes each, and looks whether each follows from the one before. */
+/** Reads all seals of a log, a few hundred bytes each, and checks that each follows from the one before. */
 export async function checkChain(source: LogSource, trust: Trust): Promise<Chain> {
   const seals: StoredSeal[] = [];
   const findings: ChainFinding[] = [];
@@ -35,7 +35,7 @@ export async function checkChain(source: LogSource, trust: Trust): Promise<Chain
         const text = `The seal at ${message.sequence}, of events ${from} to ${to}, does not hold: ${fault}.`;
         findings.push({ kind: "seal", from, to, message: text, sequences: [message.sequence] });
       }
-      // One that is written in the place of another says nothing that could be held against the log.
+      // A seal that was written in the place of another proves nothing against the log.
       if (seal === null || seal.from <= sealedTo || seal.to < seal.from) continue;
       seals.push(seal);
       sealedTo = seal.to;
@@ -52,7 +52,7 @@ function faultOfPlace(seal: StoredSeal, before: StoredSeal | null, sealedTo: num
   return seal.previous === digest ? null : "it was made after another seal than the one before it";
 }
 
-/** A seal names the one before: where a key is known, it speaks for everything before it, whoever signed that. */
+/** A seal names the seal before it, so a seal with a trusted key vouches for everything before it, whichever key signed that. */
 function checkKeys(seals: readonly StoredSeal[], { keys }: Trust): readonly ChainFinding[] {
   if (keys.length === 0) return [];
   const lastKnown = seals.findLastIndex(({ publicKey }) => keys.includes(publicKey));

@@ -24,7 +24,7 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
   }
   if (!allPassed(ofSigner)) {
     return [
-      `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${keyId}. Anybody can sign with a key of their own:`,
+      `THE BUNDLE IS WHOLE, AND SIGNED WITH A KEY THAT YOU DID NOT NAME: ${keyId}. Anyone can sign with a key of their own:`,
       "do not rely on it until you know that this one is the service's (GET /api/seals/key there).",
     ];
   }

@@ -29,7 +29,7 @@ export function linesOfLog(report: LogReport, { keys, seals: published }: Trust)
 
 function toPassedLine({ sequence, subject, passedBy, passedAt, reason, holds }: PassedMessage): string {
   const decision = `by ${passedBy} at ${passedAt}: ${reason}`;
-  if (holds) return `[passed by] ${sequence} (${subject}), which nobody could decode, ${decision}`;
+  if (holds) return `[passed by] ${sequence} (${subject}), which could not be decoded, ${decision}`;
   return `[passed by] ${sequence}, ${decision}. Another message stands there now: readers stop at it.`;
 }
 

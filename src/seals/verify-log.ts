@@ -10,11 +10,11 @@ export type LogFinding =
   | ChainFinding
   | {
       readonly kind: "missing" | "added" | "changed" | "reordered" | "cut";
-      /** The range of the seal that it breaks. */
+      /** The range of the seal that is broken. */
       readonly from: number;
       readonly to: number;
       readonly message: string;
-      /** The first of the sequences concerned, where they can be known. */
+      /** The first of the sequences concerned, if they can be determined. */
       readonly sequences: readonly number[];
     };
 
@@ -23,12 +23,12 @@ export type LogReport = {
   readonly seals: number;
   readonly messages: number;
   readonly lastSequence: number;
-  /** The end of the last seal's range; 0 where there is none. */
+  /** The end of the last seal's range; 0 if there is no seal. */
   readonly sealedTo: number;
-  /** Messages behind it, which nothing is known of yet. */
+  /** The number of messages after it, which are not sealed yet. */
   readonly unsealed: number;
   readonly keyIds: readonly string[];
-  /** What readers of the log go on without, as an operator decided. */
+  /** The messages that readers of the log skip, as an operator decided. */
   readonly passed: readonly PassedMessage[];
 };
 
@@ -36,8 +36,8 @@ const namedAtMost = 10;
 const lookedAtCloselyAtMost = 20;
 
 /**
- * Recomputes every seal over the whole log: the seals are read first, then each message once, of which nothing is kept
- * but the hashes of one growing tree. Ranges that are not what was sealed are looked at once more, for what can be named.
+ * Recomputes every seal over the whole log: reads the seals first, then each message once, keeping only the hashes of one
+ * growing tree. Ranges that do not match their seal are read once more, to name the messages that look altered.
  */
 export async function verifyLog(
   source: LogSource,
@@ -57,7 +57,7 @@ export async function verifyLog(
   const ofRanges = walk.end();
   const passed = await readPassed(source, passes);
   const passedBy = new Set(passed.filter(({ holds }) => holds).map(({ sequence }) => sequence));
-  // A seal that was made unreadable is missing all the same: the one after it says so.
+  // A seal that was made unreadable still counts as missing: the seal after it shows the gap.
   const isPassed = ({ kind, sequences: [at = 0] }: ChainFinding): boolean =>
     kind === "seal" && unreadable.has(at) && passedBy.has(at);
   const findings: LogFinding[] = ofChain.filter((finding) => !isPassed(finding));
@@ -81,7 +81,7 @@ export async function verifyLog(
 
 type RangeFinding = Exclude<LogFinding, ChainFinding>;
 
-/** Goes through the log with the seals at hand, in order. */
+/** Walks through the log and the seals together, in order. */
 function createWalk(seals: readonly StoredSeal[]) {
   const findings: RangeFinding[] = [];
   let next = 0;
@@ -137,7 +137,7 @@ type Walked = {
   readonly root: Buffer;
   readonly absent: readonly number[];
   readonly displaced: readonly number[];
-  /** Where the log ends, if it ends before the range does or in it. */
+  /** The end of the log, if it lies before or within the range. */
   readonly endsAt: number | null;
 };
 

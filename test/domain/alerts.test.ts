@@ -130,7 +130,7 @@ describe("An alert", () => {
     expect(watched("failure-rate", times(50, unknown))).to.deep.equal([]);
   });
 
-  it("is raised where nobody can tell how far the read models are, and cleared once that is known", () => {
+  it("is raised if the lag of the read models is unknown, and clears once it is known", () => {
     expect(watched("projection-lag", times(10, { ...unknown, lagUnknownSeconds: 59 }))).to.deep.equal([]);
     const events = watched("projection-lag", [...times(5, unknown), ...times(5, fine)]);
     expect(typesOf(events)).to.deep.equal(["AlertRaised", "AlertCleared"]);
@@ -180,7 +180,7 @@ describe("An alert in words", () => {
       "100000 or more dead letters wait for a decision; the limit is 25.",
       "The read model stats is 1 min 15 s behind; the limit is 1 min.",
       "No longer: every read model is up to date.",
-      "Nobody can tell how far read models are behind, as their database is away; the limit is 1 min.",
+      "The lag of the read models is unknown, as their database is down; the limit is 1 min.",
     ]);
   });
 

@@ -16,7 +16,7 @@ import { exampleJobContent } from "../support/read-side.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const cause = { actor: "key:k1", correlationId: "r1", causationId: null, traceparent: null };
-const wish = { isRetired: false, reason: "asked for", cause, at: now };
+const request = { isRetired: false, reason: "asked for", cause, at: now };
 
 describe("an erasure that breaks off", () => {
   let side: WriteSide;
@@ -60,9 +60,9 @@ describe("an erasure that breaks off", () => {
 
   it("is completed by whoever asks again, and decided once", async () => {
     const job = await cancelled("ada@example.com");
-    expect((await failureOf(eraseJob(dyingPorts(), job, wish))).message).to.equal("killed");
+    expect((await failureOf(eraseJob(dyingPorts(), job, request))).message).to.equal("killed");
     expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
-    await eraseJob(ports, job, wish);
+    await eraseJob(ports, job, request);
     expect(await addressesIn(job)).to.equal(null);
     expect(await erasuresOf(job)).to.have.lengthOf(1);
   });
@@ -80,8 +80,8 @@ describe("an erasure that breaks off", () => {
 
   it("is completed without anybody asking, in whatever process does that", async () => {
     const [whole, part] = [await cancelled("ada@example.com"), await cancelled("ada@example.com", "bob@example.com")];
-    await failureOf(eraseJob(dyingPorts(), whole, wish));
-    await failureOf(eraseAddress(dyingPorts(), part, { ...wish, address: "bob@example.com" }));
+    await failureOf(eraseJob(dyingPorts(), whole, request));
+    await failureOf(eraseAddress(dyingPorts(), part, { ...request, address: "bob@example.com" }));
     const failures: unknown[] = [];
     const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
     const eraser = createEraser(ports, feed, (failure) => failures.push(failure));
@@ -108,7 +108,7 @@ describe("an erasure that breaks off", () => {
       erasedRows.push(`${tenant}/${rowId}`);
     };
     const withDatabase = { ...ports, outbox: { eraseRow } };
-    expect((await failureOf(eraseJob(withDatabase, job, wish))).message).to.equal("the database is away");
+    expect((await failureOf(eraseJob(withDatabase, job, request))).message).to.equal("the database is away");
     expect(await addressesIn(job), "what NATS holds waits for no database").to.equal(null);
     isAway = false;
     const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
@@ -134,9 +134,9 @@ describe("an erasure that breaks off", () => {
 
   it("is refused for a job that has not ended, which keeps its content", async () => {
     const job = await side.createJob(["ada@example.com"]);
-    const outcome = await eraseJob(ports, job, wish);
+    const outcome = await eraseJob(ports, job, request);
     expect(outcome).to.deep.include({ rejection: { code: "job-has-not-ended", currentStatus: "pending" } });
-    const ofAda = await eraseAddress(ports, job, { ...wish, address: "ada@example.com" });
+    const ofAda = await eraseAddress(ports, job, { ...request, address: "ada@example.com" });
     expect(ofAda).to.deep.equal({ outcome: "not-ended" });
     expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
   });
@@ -148,7 +148,7 @@ describe("an erasure that breaks off", () => {
     side.startWorker(mailServer.url);
     const job = await side.createJob(both);
     await eventually(async () => expect((await side.readView(job)).status).to.equal("failed"));
-    await eraseAddress(ports, job, { ...wish, address: "ada@example.net" });
+    await eraseAddress(ports, job, { ...request, address: "ada@example.net" });
     for (const address of both) mailServer.answerRecipient(address, null);
     await handleCommand(side.log, job, { type: "RetryJob", at: now, scope: "failed", reason: null }, cause);
     await eventually(async () => expect((await side.readView(job)).status).to.equal("completed"));

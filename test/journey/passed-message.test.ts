@@ -111,7 +111,7 @@ describe("a message in the log that nobody can decode", function () {
   it("stays in the log, sealed, and verify says who passed it by and why", async () => {
     const { printed } = await cli.run("verify");
     expect(printed.join("\n")).to.match(
-      new RegExp(`\\[passed by\\] ${planted} \\(.+\\), which nobody could decode, by cli:\\S+ at .+: written by hand`),
+      new RegExp(`\\[passed by\\] ${planted} \\(.+\\), which could not be decoded, by cli:\\S+ at .+: written by hand`),
     );
     expect(printed.at(-1)).to.equal("What is here and was sealed is as it was sealed.");
   });

@@ -2,12 +2,12 @@ import type { Instant } from "../message.ts";
 import type { AlertEvent, AlertName } from "./events.ts";
 import type { AlertLimits, Measurement } from "./measure.ts";
 
-/** An alert by what the log says of it. */
+/** The state of an alert according to the log. */
 export type AlertState = {
   readonly isRaised: boolean;
   /** When it was last raised or cleared; null for never. */
   readonly since: Instant | null;
-  /** Of the event that raised it, while it is raised. */
+  /** The event that raised it, while it is raised. */
   readonly raised: { readonly sequence: number; readonly id: string } | null;
 };
 
@@ -24,22 +24,22 @@ export function alertAfter(state: AlertState, { sequence, id, event }: Stored): 
   }
 }
 
-/** How many looks in a row found it over its threshold, or clearly within. */
+/** How many looks in a row found the value over its threshold, or clearly within it. */
 export type Streak = { readonly over: number; readonly within: number };
 
 export const noStreak: Streak = { over: 0, within: 0 };
 
-/** A look that could tell nothing neither counts nor breaks the row. */
+/** A look without a result neither counts nor interrupts the streak. */
 export const streakAfter = (streak: Streak, measured: Measurement | null): Streak =>
   measured === null
     ? streak
     : { over: measured.isOver ? streak.over + 1 : 0, within: measured.isWithin ? streak.within + 1 : 0 };
 
-/** One look alone may have met a moment: a restart, a burst. */
+/** A single look may have caught a moment such as a restart or a burst. */
 const looksToRaise = 2;
 const looksToClear = 3;
 
-/** What is to be recorded of an alert; null where it stays as it is. */
+/** The event to record about an alert; null if its state does not change. */
 export function decideAlert(
   alert: AlertName,
   state: AlertState,
@@ -58,7 +58,7 @@ export function decideAlert(
     about: measured?.about ?? null,
   };
   if (state.raised !== null) {
-    // Turned off, nobody would ever be told of its end.
+    // An alert that was turned off while raised is cleared, because nothing else would ever report its end.
     if (threshold !== null && streak.within < looksToClear) return null;
     return { type: "AlertCleared", at, data: { ...figure, raisedSequence: state.raised.sequence } };
   }

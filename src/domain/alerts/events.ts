@@ -8,27 +8,27 @@ export const alertNames = [
   "projection-lag",
 ] as const;
 
-/** What an operator is told of. */
+/** The alerts that an operator is notified of. */
 export type AlertName = (typeof alertNames)[number];
 
 /**
- * What was measured. The unit is the alert's: a share from 0 to 1 of the mails, seconds of waiting or of lag, or a
+ * What was measured. The unit depends on the alert: a share of the mails from 0 to 1, seconds of waiting or of lag, or a
  * number of dead letters.
  */
 export type AlertFigure = {
   readonly alert: AlertName;
-  /** Null where it could not be measured: nobody knows how far the read models are while their database is away. */
+  /** Null if it could not be measured: the lag of read models is unknown while their database is down. */
   readonly value: number | null;
-  /** Null where the alert was turned off while it was raised. */
+  /** Null if the alert was turned off while it was raised. */
   readonly threshold: number | null;
-  /** Over how long it was counted; null for what is as it is at a moment. */
+  /** The window over which it was counted; null for a momentary value. */
   readonly windowSeconds: number | null;
-  /** Which of several it is about: a priority, a read model. It names no tenant. */
+  /** Which priority or read model the value is about. It names no tenant. */
   readonly about: string | null;
 };
 
-/** About the service as a whole, all tenants together, and about no job. */
+/** Alerts are about the service as a whole, all tenants together, and not about a job. */
 export type AlertEvent =
   | Message<"AlertRaised", AlertFigure>
-  /** `raisedSequence` is the place in the log of what it ends. */
+  /** `raisedSequence` is the sequence of the event that raised the alert. */
   | Message<"AlertCleared", AlertFigure & { readonly raisedSequence: number }>;

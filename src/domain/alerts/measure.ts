@@ -1,36 +1,36 @@
 import type { AlertName } from "./events.ts";
 
-/** From where on an operator is told; null for never. Ages and lags in seconds. */
+/** The thresholds beyond which an operator is notified; null for never. Ages and lags are in seconds. */
 export type AlertLimits = {
   readonly thresholds: Readonly<Record<AlertName, number | null>>;
   /** How far back mails and dead letters are counted; whole minutes. */
   readonly windowSeconds: number;
-  /** The share of few mails says little: as many must have come to their end within the window. */
+  /** A share of few mails says little: at least this many must have ended within the window. */
   readonly leastMails: number;
-  /** An alert that was cleared is not raised again sooner. */
+  /** How long after it cleared an alert is not raised again. */
   readonly quietSeconds: number;
 };
 
-/** How the service does, all tenants together. What is null cannot be told at the moment. */
+/** The condition of the service, all tenants together. Null values are unknown at the moment. */
 export type Figures = {
-  /** What came to its end within the window. */
+  /** The mails and jobs that ended within the window. */
   readonly ended: {
     readonly sent: number;
     readonly failed: number;
     readonly unknown: number;
     readonly deadLetters: number;
   } | null;
-  /** The job that a worker could have taken the longest ago. */
+  /** The job that has been ready for a worker for the longest time. */
   readonly oldestWaiting: Extreme | null;
-  /** Dead letters that nobody has decided about, however old; at most `mostLettersCounted`. */
+  /** Undecided dead letters, however old; at most `mostLettersCounted`. */
   readonly openDeadLetters: number | null;
   /** The read model that is furthest behind. */
   readonly lag: Extreme | null;
-  /** For how long nobody has been able to tell how far the read models are; 0 where `lag` is known. */
+  /** For how long the lag of the read models has been unknown; 0 if `lag` is known. */
   readonly lagUnknownSeconds: number;
 };
 
-/** `of` is a priority or a read model; null where there is none to name. */
+/** `of` is a priority or a read model; null if there is none to name. */
 export type Extreme = { readonly seconds: number; readonly of: string | null };
 
 export type Measurement = {
@@ -38,17 +38,17 @@ export type Measurement = {
   readonly about: string | null;
   /** Beyond the threshold. */
   readonly isOver: boolean;
-  /** Clearly within it: between the two nothing changes, so that what swings about a threshold is told once. */
+  /** Clearly within the threshold. Between the two nothing changes, so that a value that swings about the threshold sends one notification. */
   readonly isWithin: boolean;
 };
 
-/** To count more would take as long as there are more, and tell nobody anything else. */
+/** Counting further would take longer and change nothing for the alert. */
 export const mostLettersCounted = 100_000;
 
 /** An alert is cleared at this share of its threshold. */
 const shareToClear = 0.8;
 
-/** Null where the alert is off, or where nobody can tell: it stays as it is. */
+/** Null if the alert is off or the value is unknown: the state does not change. */
 export function measure(
   alert: AlertName,
   figures: Figures,
@@ -60,7 +60,7 @@ export function measure(
   const { ended, oldestWaiting, openDeadLetters, lag, lagUnknownSeconds } = figures;
   switch (alert) {
     case "failure-rate":
-      // Raised, it is not cleared because fewer mails go out than before, but because hardly any do.
+      // A raised alert does not clear because fewer mails are sent than before, only when hardly any are.
       return ended && againstShare(threshold, ended, isRaised ? leastMails / 2 : leastMails);
     case "dead-letters":
       return ended && against(threshold, ended.deadLetters, null);
@@ -81,7 +81,7 @@ const against = (threshold: number, value: number, about: string | null): Measur
   isWithin: value <= threshold * shareToClear,
 });
 
-/** The share is what it is, and is shown so; of few mails it says too little to be over the threshold. */
+/** The share is shown as it is, but with few mails it never counts as over the threshold. */
 function againstShare(
   threshold: number,
   { sent, failed, unknown }: NonNullable<Figures["ended"]>,

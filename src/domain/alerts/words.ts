@@ -2,7 +2,7 @@ import { durationInWords, shareInWords } from "../figures-in-words.ts";
 import type { AlertEvent, AlertFigure, AlertName } from "./events.ts";
 import { mostLettersCounted } from "./measure.ts";
 
-/** For people: what an alert is about, and what was found. */
+/** The titles of alerts, for people. */
 export const alertTitles: Readonly<Record<AlertName, string>> = {
   "failure-rate": "Mails fail",
   "oldest-waiting": "Jobs wait",
@@ -14,12 +14,12 @@ export const alertTitles: Readonly<Record<AlertName, string>> = {
 export function alertInWords({ type, data }: AlertEvent): string {
   if (type === "AlertRaised") return raisedInWords(data);
   if (data.threshold === null) return `The alert "${alertTitles[data.alert]}" was turned off while it was raised.`;
-  // Cleared because too few mails end to tell.
+  // Cleared because too few mails end to measure a share.
   const isStillOver = data.alert === "failure-rate" && (data.value ?? 0) > data.threshold;
   return `No longer${isStillOver ? ", as hardly any mails are sent" : ""}: ${findingOf(data)}.`;
 }
 
-/** The sentence of an alert that is raised, with the figure as it was then or as it is now. */
+/** The sentence about a raised alert, with the figure of then or of now. */
 export function raisedInWords(figure: AlertFigure): string {
   const finding = findingOf(figure);
   return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}; the limit is ${limitOf(figure)}.`;
@@ -40,7 +40,7 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
       if (about === null) return "no job waits";
       return `the oldest ${about}-priority job has waited ${durationInWords(value ?? 0)}`;
     case "projection-lag":
-      if (value === null) return "nobody can tell how far read models are behind, as their database is away";
+      if (value === null) return "the lag of the read models is unknown, as their database is down";
       return about === null
         ? "every read model is up to date"
         : `the read model ${about} is ${durationInWords(value)} behind`;
@@ -48,7 +48,7 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
 }
 
 function limitOf({ alert, threshold }: AlertFigure): string {
-  // As it was set: rounded, it could be what was found.
+  // Shown as it was set: rounded, it could equal the measured value.
   if (alert === "failure-rate") return `${Number(((threshold ?? 0) * 100).toFixed(4))} %`;
   return alert === "dead-letters" || alert === "open-dead-letters"
     ? String(threshold)

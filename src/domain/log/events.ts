@@ -1,20 +1,20 @@
 import type { Message } from "../message.ts";
 
-/** A range of the log as it was, signed: src/seals/README.md says what exactly is hashed and signed. */
+/** The signed state of a range of the log. src/seals/README.md says exactly what is hashed and signed. */
 export type LogSealed = Message<
   "LogSealed",
   {
-    /** The first and the last sequence of the range; it begins where the one before ended. */
+    /** The first and the last sequence of the range, which begins where the one before ended. */
     readonly from: number;
     readonly to: number;
     /** Messages in the range: fewer than its sequences where the log has gaps. */
     readonly count: number;
-    /** Of the Merkle tree over the messages, SHA-256 as lower-case hex. */
+    /** The root of the Merkle tree over the messages, SHA-256 as lower-case hex. */
     readonly root: string;
     /** The digest of the seal before; null for the first. */
     readonly previous: string | null;
     readonly keyId: string;
-    /** Base64 of the DER of the public key, which is what stands between the first and the last line of its PEM. */
+    /** Base64 of the DER of the public key: the text between the first and the last line of its PEM. */
     readonly publicKey: string;
     /** Ed25519, as base64. */
     readonly signature: string;

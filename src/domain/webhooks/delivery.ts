@@ -4,23 +4,23 @@ import type { WebhookDelivery, WebhookEvent } from "./events.ts";
 
 export type DeliveryStatus = "waiting" | "delivered" | "failed";
 
-/** How far the delivery of one message has come. */
+/** The state of the delivery of one message. */
 export type DeliveryState = WebhookDelivery & {
   readonly status: DeliveryStatus;
-  /** Attempts of this round that were made. */
+  /** The number of attempts made in this round. */
   readonly attempt: number;
-  /** Of the last attempt; null before the first of a round. */
+  /** The status of the last attempt; null before the first of a round. */
   readonly statusCode: number | null;
   readonly error: JobError | null;
   readonly createdAt: Instant;
   readonly lastAttemptAt: Instant | null;
-  /** Null unless it waits for one. */
+  /** Null unless the delivery waits for another attempt. */
   readonly nextAttemptAt: Instant | null;
 };
 
 /**
- * Two instances may have made the same attempt: what was delivered was delivered, and of failures the first one
- * stands. Events of another round are history without effect.
+ * Two instances may have made the same attempt: a success wins, and of two failures the first one counts. Events of
+ * another round have no effect.
  */
 export function deliveryAfter(before: DeliveryState | undefined, event: WebhookEvent): DeliveryState | undefined {
   const { deliveryId, endpoint, type, jobSequence, round } = event.data;
@@ -48,7 +48,7 @@ export function deliveryAfter(before: DeliveryState | undefined, event: WebhookE
 const isOpen = (before: DeliveryState | undefined, { round }: WebhookDelivery): boolean =>
   before === undefined ? round === 1 : before.status === "waiting" && before.round === round;
 
-/** The deliveries of one job by their id, from all that was recorded of them, in the order of the log. */
+/** The deliveries of one job by id, folded from all their events in the order of the log. */
 export function foldDeliveries(events: Iterable<WebhookEvent>): ReadonlyMap<string, DeliveryState> {
   const deliveries = new Map<string, DeliveryState>();
   for (const event of events) {

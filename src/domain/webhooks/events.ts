@@ -3,10 +3,10 @@ import type { Instant, Message } from "../message.ts";
 
 export const webhookTypes = ["job.completed", "job.failed", "job.cancelled"] as const;
 
-/** What a webhook tells of. */
+/** The types of messages that a webhook sends. */
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** How it calls the decision that ends a run; undefined for every other. */
+/** The message type of each decision that ends a run; undefined for every other decision. */
 export const notifiedTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
   JobCompleted: "job.completed",
   JobFailed: "job.failed",
@@ -14,23 +14,23 @@ export const notifiedTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
 };
 
 /**
- * One message to one receiver. A round is one life of it, from the first attempt to its end; asked for again by hand,
- * the next one begins. Rounds and attempts count from 1.
+ * One message to one receiver. A round goes from the first attempt to the final outcome; a redelivery by hand begins the
+ * next round. Rounds and attempts count from 1.
  */
 export type WebhookDelivery = {
-  /** The `webhook-id`: the same on every attempt of every round, by which a receiver knows what it has seen. */
+  /** The `webhook-id`: the same on every attempt of every round, so that a receiver recognises a repeated message. */
   readonly deliveryId: string;
-  /** The id of the endpoint, or `job` for the job's own webhookUrl. The log holds no URL: it may have secrets in it. */
+  /** The id of the endpoint, or `job` for the job's own webhookUrl. The log holds no URL, which may contain secrets. */
   readonly endpoint: string;
   readonly type: WebhookType;
-  /** The place in the log of the decision that it tells of. */
+  /** The sequence of the decision that the message is about. */
   readonly jobSequence: number;
   readonly round: number;
 };
 
 export type WebhookEvent =
   | Message<"WebhookDelivered", WebhookDelivery & { readonly attempt: number; readonly statusCode: number }>
-  /** Final without a next attempt. `statusCode` is null where no answer came. */
+  /** Final if there is no next attempt. `statusCode` is null if no answer came. */
   | Message<
       "WebhookFailed",
       WebhookDelivery & {

@@ -2,7 +2,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Between two attempts of a round: eleven attempts within a day. */
+/** The delays between the attempts of a round: eleven attempts within a day. */
 export const webhookDelaysMs: readonly number[] = [
   5 * second,
   30 * second,
@@ -16,13 +16,13 @@ export const webhookDelaysMs: readonly number[] = [
   10 * hour,
 ];
 
-/** What a receiver may ask for at most: more would keep a message longer than a day. */
+/** The longest delay that a receiver may ask for: more would keep a message for over a day. */
 const longestAskedMs = 10 * hour;
 const jitter = 0.1;
 
 /**
- * How long to wait after an attempt that failed; null after the last. `chance` is from 0 to 1: those that failed
- * together do not come back together. A receiver that asks for more time (Retry-After) gets it, within limits.
+ * How long to wait after a failed attempt; null after the last one. `chance` is a random number from 0 to 1: attempts that
+ * failed together are not repeated together. A receiver that asks for more time (Retry-After) gets it, within limits.
  */
 export function webhookDelayMs(attempt: number, askedMs: number | null, chance: number): number | null {
   const planned = webhookDelaysMs[attempt - 1];
