@@ -1,7 +1,6 @@
-import type { KV } from "nats";
 import { noRules, type TenantRules } from "../domain/tenant.ts";
 import { readSubject } from "../event-log/jetstream-reader.ts";
-import { type BucketSettings, openBucket, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";
 import { nameWith } from "../nats/names.ts";
@@ -35,49 +34,30 @@ export async function createJetStreamAccessStore(
         }
       }),
     listKeys: async () => [...(await readAll()).keys.values()].sort(byAge),
-    revokeKey: (id, at) =>
-      asking(connection, () =>
-        change<KeyRecord>(bucket, keyEntry(id), (bytes) => {
-          const key = bytes === null ? null : decodeKey(id, bytes);
-          return key === null || key.revokedAt !== null ? key : { ...key, sha256: null, revokedAt: at };
-        }),
-      ),
+    revokeKey: async (id, at) => {
+      const { next } = await changeEntry(connection, bucket, keyEntry(id), (bytes) => {
+        const key = bytes === null ? null : decodeKey(id, bytes);
+        const next = key === null || key.revokedAt !== null ? key : { ...key, sha256: null, revokedAt: at };
+        return { next, text: next === null ? null : encodeRecord(next) };
+      });
+      return next;
+    },
     listTenants: async () => {
       const { keys, rules } = await readAll();
       const names = new Set([...rules.keys(), ...[...keys.values()].map(({ tenant }) => tenant)]);
       return new Map([...names].sort().map((name) => [name, rules.get(name) ?? noRules]));
     },
-    setRules: (tenant, changes) =>
-      asking(connection, async () => {
-        const toRules = (bytes: string | null): TenantRules => ({
-          ...(bytes === null ? noRules : decodeRules(bytes)),
-          ...changes,
-        });
-        return (await change<TenantRules>(bucket, tenantEntry(tenant), toRules)) ?? noRules;
-      }),
+    setRules: async (tenant, changes) => {
+      const { next } = await changeEntry(connection, bucket, tenantEntry(tenant), (bytes) => {
+        const next: TenantRules = { ...(bytes === null ? noRules : decodeRules(bytes)), ...changes };
+        return { next, text: encodeRecord(next) };
+      });
+      return next;
+    },
   };
 }
 
 const byAge = (one: KeyRecord, other: KeyRecord): number => one.createdAt.localeCompare(other.createdAt);
-
-/** Reads, changes and writes the entry, and starts over if another process wrote it meanwhile. Null leaves it as it is. */
-async function change<Found extends KeyRecord | TenantRules>(
-  bucket: KV,
-  entry: string,
-  toNext: (bytes: string | null) => Found | null,
-): Promise<Found | null> {
-  for (;;) {
-    const before = await bucket.get(entry);
-    const next = toNext(before?.string() ?? null);
-    if (next === null) return null;
-    try {
-      await bucket.put(entry, encodeRecord(next), { previousSeq: before?.revision ?? 0 });
-      return next;
-    } catch (failure) {
-      if (!isWrongSequence(failure)) throw failure;
-    }
-  }
-}
 
 /** The current contents of the bucket of keys and tenants. */
 export async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {

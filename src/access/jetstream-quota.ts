@@ -1,8 +1,8 @@
 import type { KV } from "nats";
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { type BucketSettings, openBucket } from "../nats/bucket.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
+import { type BucketSettings, changeEntry, openBucket } from "../nats/bucket.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import { isOutOfRoom } from "../nats/errors.ts";
 import { countIn, type DayCount, dayOf, emptyDay, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
 
 /** Counts of past days expire by themselves. */
@@ -26,13 +26,16 @@ export function createJetStreamQuota(connection: JetStreamConnection, settings: 
   };
   const take = async (request: QuotaRequest): Promise<QuotaAnswer> => {
     const kv = await open();
-    const entry = entryOf(request.job, request.at);
-    for (;;) {
-      const before = await asking(connection, () => kv.get(entry));
-      const { answer, count } = countIn(before === null ? emptyDay : before.json<DayCount>(), request);
-      if (count === null || (await write(connection, kv, entry, count, before?.revision ?? 0))) {
-        return answer;
-      }
+    try {
+      const { answer } = await changeEntry(connection, kv, entryOf(request.job, request.at), (before) => {
+        const day: DayCount = before === null ? emptyDay : JSON.parse(before);
+        const { answer, count } = countIn(day, request);
+        return { answer, text: count === null ? null : JSON.stringify(count) };
+      });
+      return answer;
+    } catch (failure) {
+      if (!isOutOfRoom(failure)) throw failure;
+      throw new LogFull("There is no room to count a tenant's recipients.", { cause: failure });
     }
   };
 
@@ -52,21 +55,3 @@ export function createJetStreamQuota(connection: JetStreamConnection, settings: 
 }
 
 const entryOf = ({ tenant }: JobRef, at: string): string => `${tenant}.${dayOf(at)}`;
-
-/** False if another process wrote the entry since it was read. */
-async function write(
-  connection: JetStreamConnection,
-  bucket: KV,
-  entry: string,
-  count: DayCount,
-  previousSeq: number,
-): Promise<boolean> {
-  try {
-    await asking(connection, () => bucket.put(entry, JSON.stringify(count), { previousSeq }));
-    return true;
-  } catch (failure) {
-    if (isWrongSequence(failure)) return false;
-    if (isOutOfRoom(failure)) throw new LogFull("There is no room to count a tenant's recipients.", { cause: failure });
-    throw failure;
-  }
-}

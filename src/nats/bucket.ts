@@ -1,5 +1,6 @@
 import type { KV, KvOptions } from "nats";
 import { asking, type JetStreamConnection } from "./connection.ts";
+import { isWrongSequence } from "./errors.ts";
 import { nameWith } from "./names.ts";
 
 export type BucketSettings = { readonly prefix: string; readonly replicas: number };
@@ -21,4 +22,31 @@ export function openBucket(
   return asking(connection, () =>
     views.kv(nameWith(prefix, bucket), { history: 1, replicas, allow_direct: false, ...options }),
   );
+}
+
+/** What to make of an entry; with `text` null the entry stays as it is. */
+type Change = { readonly text: string | null };
+
+/**
+ * Reads an entry (null if there is none), stores the text of the change that `toChange` answers, and returns that change.
+ * Starts over if another process wrote the entry meanwhile. Throws Unavailable.
+ */
+export async function changeEntry<Made extends Change>(
+  connection: JetStreamConnection,
+  bucket: KV,
+  entry: string,
+  toChange: (before: string | null) => Made,
+): Promise<Made> {
+  for (;;) {
+    const before = await asking(connection, () => bucket.get(entry));
+    const change = toChange(before?.string() ?? null);
+    const { text } = change;
+    if (text === null) return change;
+    try {
+      await asking(connection, () => bucket.put(entry, text, { previousSeq: before?.revision ?? 0 }));
+      return change;
+    } catch (failure) {
+      if (!isWrongSequence(failure)) throw failure;
+    }
+  }
 }

@@ -1,8 +1,6 @@
-import type { KV } from "nats";
 import { Type } from "typebox";
-import { type BucketSettings, openBucket } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isWrongSequence } from "../nats/errors.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
 import { isWebhookType, noWebhooks, type TenantWebhooks } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
@@ -14,42 +12,16 @@ export async function createJetStreamWebhookStore(
 ): Promise<WebhookStore> {
   const bucket = await openBucket(connection, "WEBHOOKS", settings);
   return {
-    read: async (tenant) => (await readEntry(connection, bucket, tenant)).webhooks,
+    read: async (tenant) => toWebhooks((await asking(connection, () => bucket.get(tenant)))?.string() ?? null),
     change: async (tenant, toNext) => {
-      for (;;) {
-        const before = await readEntry(connection, bucket, tenant);
-        const next = toNext(before.webhooks);
-        if (next === null) return { changed: false, webhooks: before.webhooks };
-        if (await write(connection, bucket, tenant, next, before.revision)) return { changed: true, webhooks: next };
-      }
+      const { before, next } = await changeEntry(connection, bucket, tenant, (bytes) => {
+        const before = toWebhooks(bytes);
+        const next = toNext(before);
+        return { before, next, text: next === null ? null : JSON.stringify(next) };
+      });
+      return { changed: next !== null, webhooks: next ?? before };
     },
   };
-}
-
-type Entry = { readonly webhooks: TenantWebhooks; readonly revision: number };
-
-async function readEntry(connection: JetStreamConnection, bucket: KV, tenant: string): Promise<Entry> {
-  const entry = await asking(connection, () => bucket.get(tenant));
-  if (entry === null) return { webhooks: noWebhooks, revision: 0 };
-  const bytes = entry.string();
-  return { webhooks: bytes === "" ? noWebhooks : decodeWebhooks(bytes), revision: entry.revision };
-}
-
-/** False if another process wrote the entry since it was read. */
-async function write(
-  connection: JetStreamConnection,
-  bucket: KV,
-  tenant: string,
-  next: TenantWebhooks,
-  previousSeq: number,
-): Promise<boolean> {
-  try {
-    await asking(connection, () => bucket.put(tenant, encodeWebhooks(next), { previousSeq }));
-    return true;
-  } catch (failure) {
-    if (isWrongSequence(failure)) return false;
-    throw failure;
-  }
 }
 
 const text = Type.String();
@@ -63,10 +35,10 @@ const check = checkedBy(
   }),
 );
 
-export const encodeWebhooks = (webhooks: TenantWebhooks): string => JSON.stringify(webhooks);
-
 /** Throws SchemaBroken for malformed records. Types that only a newer release knows are left out. */
-export function decodeWebhooks(bytes: string): TenantWebhooks {
+function toWebhooks(bytes: string | null): TenantWebhooks {
+  // A deleted entry is empty.
+  if (bytes === null || bytes === "") return noWebhooks;
   const webhooks = check(JSON.parse(bytes));
   const endpoints = webhooks.endpoints.map((endpoint) => ({
     ...endpoint,
