@@ -12,9 +12,9 @@ type StaticFile = {
   readonly digest: string;
 };
 
-/** A page that shows the OpenAPI document, and what it is made of. */
+/** The page that shows the OpenAPI document, and the files that it loads. */
 export type ApiReference = {
-  /** Null where there is no file of this name. The page itself is `page.html`. */
+  /** Null if there is no file of this name. The page itself is `page.html`. */
   findFile(name: string): Promise<StaticFile | null>;
 };
 
@@ -39,16 +39,16 @@ const page = `<!doctype html>
 <script defer src="docs/swagger-ui-bundle.js"></script>
 <script defer src="docs/start.js"></script>
 </head>
-<body><div id="reference"></div><noscript>This page needs JavaScript. What it shows is in <a href="openapi.json">openapi.json</a>.</noscript></body>
+<body><div id="reference"></div><noscript>This page needs JavaScript. It shows <a href="openapi.json">openapi.json</a>.</noscript></body>
 </html>
 `;
 
-/** Where the build puts the files: beside this one once that is compiled; a checkout that runs from source has a build too. */
+/** The folders into which the build puts the files: beside the compiled module, or seen from the source of a checkout. */
 const folders = ["app/", "../../dist/src/api-reference/app/"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
-/** Null where it was never built: nothing else of the service needs it. Few ask for it: a file is read when it is asked for. */
+/** Null if the files were never built, because the service runs without them. Files are read on demand: the page is used rarely. */
 export async function openApiReference(): Promise<ApiReference | null> {
   const folder = await findFolder();
   if (folder === null) return null;
@@ -62,7 +62,7 @@ export async function openApiReference(): Promise<ApiReference | null> {
       if (name !== "page.html" && !isFileName(name)) return null;
       const file = files.get(name) ?? load(name);
       files.set(name, file);
-      // What could not be read now may be readable later.
+      // A failed read is not cached.
       file.catch(() => files.delete(name));
       return await file;
     },

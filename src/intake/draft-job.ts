@@ -7,7 +7,7 @@ import { kindOf } from "../job-kinds/all-job-kinds.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
-import { digestOfRequest } from "./canonical-json.ts";
+import { digestOfRequest } from "./request-digest.ts";
 
 /** A job that nobody has accepted yet. */
 export type JobDraft = {

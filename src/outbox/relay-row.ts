@@ -3,7 +3,6 @@ import { type CallerLimits, expectedTenantName, isTenantName } from "../domain/t
 import type { JobRef } from "../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../event-log/traceparent.ts";
 import { findAccepted } from "../intake/accept-job.ts";
-import { digestOfRequest } from "../intake/canonical-json.ts";
 import { checkRequest, maxRequestBytes, refuseCrowd } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob } from "../intake/create-job.ts";
 import { toCreatedJob } from "../intake/created-job.ts";
@@ -12,6 +11,7 @@ import { draftJob } from "../intake/draft-job.ts";
 import { parseJson } from "../intake/parse-json.ts";
 import type { Refusal } from "../intake/refusal.ts";
 import { refuseDraft } from "../intake/refuse-draft.ts";
+import { digestOfRequest } from "../intake/request-digest.ts";
 import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
 import { problemOfFailure } from "../problems/problem-of-failure.ts";
 import { problemOfRefusal } from "../problems/problem-of-refusal.ts";

@@ -1,4 +1,4 @@
-// Addresses are relative, so that the page works behind whatever path a proxy puts before it.
+// URLs are relative, so that the page works behind any path that a proxy adds.
 globalThis.SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
@@ -6,6 +6,6 @@ globalThis.SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
-  // Its colours are too faint, and it takes its time.
+  // Syntax highlighting is slow, and its colours are too faint.
   syntaxHighlight: { activated: false },
 });

@@ -1,6 +1,6 @@
 import { digestOf } from "../content/encode-content.ts";
 
-/** The same digest for the same request, by which a repetition of it is recognised. */
+/** The same digest for the same request, so that a repeated request is recognised. */
 export const digestOfRequest = (body: unknown): string => digestOf(canonicalJson(body));
 
 /** The same text for the same JSON, whatever the order of its keys. Shallow JSON only: it calls itself. */
