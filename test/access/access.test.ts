@@ -15,19 +15,19 @@ const open = (ring: KeyRing, overrides: Partial<AccessSettings> = {}) =>
 const outcome = (ring: KeyRing, authorization: string | undefined, overrides: Partial<AccessSettings> = {}) =>
   open(ring, overrides).admit(authorization, "jobs:read").outcome;
 
-describe("Who is let in", () => {
+describe("A caller that is admitted", () => {
   const key = newKey();
   const revoked = newKey({ sha256: null, revokedAt: "2026-11-21T09:00:00.000Z" });
   const ring = ringOf([key.record, revoked.record]);
 
-  it("is everybody on this machine, in the default tenant, until a first key is made", () => {
+  it("is any program on this machine, in the default tenant, until the first key is created", () => {
     const admission = open(ringOf([])).admit(undefined, "jobs:write");
     expect(admission).to.deep.include({ outcome: "admitted", rate: null });
     expect(admission).to.have.nested.include({ "caller.tenant": "default", "caller.actor": "anonymous" });
     expect(outcome(ring, undefined)).to.equal("key-missing");
   });
 
-  it("stays who has a key when the last key is revoked", () => {
+  it("still needs a key after the last key is revoked", () => {
     expect(outcome(ringOf([revoked.record]), undefined)).to.equal("key-missing");
     expect(outcome(ringOf([revoked.record]), `Bearer ${revoked.text}`)).to.equal("key-invalid");
   });
@@ -42,7 +42,7 @@ describe("Who is let in", () => {
   }
 
   for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) {
-    it(`may be everybody on ${host}`, () => {
+    it(`may be any program on ${host}`, () => {
       expect(outcome(ringOf([]), undefined, { host })).to.equal("admitted");
       expect(whyNotToStart("auto", host, ringOf([]))).to.equal(null);
     });
@@ -62,7 +62,7 @@ describe("Who is let in", () => {
     ["nothing", ""],
     ["another scheme", `Basic ${key.text}`],
     ["no scheme", key.text],
-    ["a key that nobody made", `Bearer ${newKey().text}`],
+    ["a key that was never created", `Bearer ${newKey().text}`],
     ["a revoked key", `Bearer ${revoked.text}`],
     ["a key and more", `Bearer ${key.text} ${key.text}`],
     ["half a key", `Bearer ${key.text.slice(0, -1)}`],
@@ -70,7 +70,7 @@ describe("Who is let in", () => {
     ["something huge", `Bearer ${"a".repeat(16_000)}`],
     ["characters of no key", "Bearer \u0000ключ"],
   ] as const) {
-    it(`is nobody with ${what}`, () => {
+    it(`is none with ${what}`, () => {
       expect(open(ring).admit(header, "jobs:read")).to.deep.equal({ outcome: "key-invalid" });
     });
   }
@@ -94,7 +94,7 @@ describe("An instance that cannot reach NATS", () => {
     expect(outcome(ring, undefined)).to.equal("key-missing");
   });
 
-  it("lets nobody in after five minutes, since a key may have been revoked", () => {
+  it("admits no caller after five minutes, since a key may have been revoked", () => {
     const ring = ringOf([key.record], { ageMs: 301_000 });
     expect(outcome(ring, `Bearer ${key.text}`)).to.equal("keys-unavailable");
     expect(outcome(ring, undefined)).to.equal("keys-unavailable");

@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { storedKey } from "../support/keys.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 
-/** What "within a second" means to whoever revokes a key. */
+/** The second within which a revoked key must be refused. */
 const secondMs = 1000;
 
 describe("The keys that an instance knows", () => {

@@ -7,7 +7,7 @@ import { newKey, ringOf } from "../support/keys.ts";
 const open = (ring: KeyRing, mode: "auto" | "required" = "required") =>
   createAccess(ring, { mode, host: "127.0.0.1", rateLimit: null, mailFrom: "waybill@localhost" });
 
-describe("A caller who was let in", () => {
+describe("A caller that was admitted", () => {
   const { record } = newKey({ scopes: ["jobs:read"] });
   const actor = `key:${record.id}`;
 
@@ -23,7 +23,7 @@ describe("A caller who was let in", () => {
     expect(open(ringOf([])).isStillAdmitted(actor, "jobs:read")).to.equal(false);
   });
 
-  it("is not where nobody has heard of revocations for long", () => {
+  it("is not after the process has learned of no revocations for long", () => {
     expect(open(ringOf([record], { ageMs: 300_001 })).isStillAdmitted(actor, "jobs:read")).to.equal(false);
   });
 

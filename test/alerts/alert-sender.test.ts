@@ -36,7 +36,7 @@ describe("An operator", function () {
   let receiver: Receiver;
   let mailServer: TestMailServer;
   let last: number;
-  let told: string[];
+  let attempts: string[];
   let stops: (() => Promise<void>)[];
 
   before(async () => {
@@ -51,7 +51,7 @@ describe("An operator", function () {
       startMailServer(),
     ]);
     last = 0;
-    told = [];
+    attempts = [];
     stops = [];
   });
   afterEach(async () => {
@@ -70,20 +70,20 @@ describe("An operator", function () {
     stops.push(mailer.close);
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };
-  const startTeller = (...receivers: readonly AlertReceiver[]): AlertSender => {
+  const startSender = (...receivers: readonly AlertReceiver[]): AlertSender => {
     const note = ({ kind }: AlertReceiver, telling: AlertOutcome, isLast: boolean): void => {
-      told.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
+      attempts.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
     };
-    const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => told.push(notice));
-    const teller = createAlertSender(
+    const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => attempts.push(notice));
+    const sender = createAlertSender(
       feed,
       receivers,
       (one, telling, _entry, isLast) => note(one, telling, isLast),
-      (failure) => told.push(String(failure)),
+      (failure) => attempts.push(String(failure)),
     );
-    teller.start();
-    stops.push(() => teller.stop(1000));
-    return teller;
+    sender.start();
+    stops.push(() => sender.stop(1000));
+    return sender;
   };
   const waiting = async (): Promise<number> => {
     const manager = await opened.connection.nats.jetstreamManager();
@@ -92,7 +92,7 @@ describe("An operator", function () {
   };
 
   it("is sent by a signed webhook and by mail, once", async () => {
-    startTeller(webhook(), mail("ops@example.com"));
+    startSender(webhook(), mail("ops@example.com"));
     await record(raised());
     await record({
       type: "AlertCleared",
@@ -100,7 +100,12 @@ describe("An operator", function () {
       data: { ...figure, value: 0, raisedSequence: 1 },
     });
     await eventually(async () => expect(await waiting()).to.equal(0));
-    expect([...told].sort()).to.deep.equal(["mail notified", "mail notified", "webhook notified", "webhook notified"]);
+    expect([...attempts].sort()).to.deep.equal([
+      "mail notified",
+      "mail notified",
+      "webhook notified",
+      "webhook notified",
+    ]);
     const [first] = receiver.received as [Received];
     expect(isSignedBy(secret.text, first)).to.equal(true);
     const bodies = receiver.received.map(({ text }) => JSON.parse(text));
@@ -117,44 +122,44 @@ describe("An operator", function () {
 
   it("is sent again with the same id if its outcome is unknown", async () => {
     receiver.answers(() => {});
-    const teller = startTeller(webhook());
+    const sender = startSender(webhook());
     await record(raised());
     await eventually(() => expect(receiver.received).to.have.lengthOf(1));
-    await teller.stop(1000);
+    await sender.stop(1000);
     receiver.answers(withStatus(204));
-    startTeller(webhook());
+    startSender(webhook());
     await eventually(() => expect(receiver.received).to.have.lengthOf(2), 20_000);
     const [first, second] = receiver.received;
     expect(second?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);
     await eventually(async () => expect(await waiting()).to.equal(0));
-    expect(told).to.deep.equal(["webhook notified"]);
+    expect(attempts).to.deep.equal(["webhook notified"]);
   });
 
   it("is sent later if the receiver is down, and meanwhile by mail, as are other alerts", async () => {
     receiver.answers(withStatus(503));
-    startTeller(webhook(), mail("ops@example.com"));
+    startSender(webhook(), mail("ops@example.com"));
     await record(raised());
-    await eventually(() => expect(told).to.include("webhook later http-503, again"));
+    await eventually(() => expect(attempts).to.include("webhook later http-503, again"));
     await eventually(() => expect(mailServer.mails).to.have.lengthOf(1));
     receiver.answers(withStatus(204));
     await record(raised());
-    await eventually(() => expect(told.filter((one) => one === "webhook notified")).to.have.lengthOf(2), 20_000);
+    await eventually(() => expect(attempts.filter((one) => one === "webhook notified")).to.have.lengthOf(2), 20_000);
     await eventually(async () => expect(await waiting()).to.equal(0));
     expect(mailServer.mails).to.have.lengthOf(2);
   });
 
   it("is not called at an address of ours, nor for ever", async () => {
-    startTeller(webhook([]), mail("nobody@example.com"));
+    startSender(webhook([]), mail("nobody@example.com"));
     mailServer.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
     await record(raised());
     await eventually(async () => expect(await waiting()).to.equal(0));
-    expect([...told].sort()).to.deep.equal(["mail never rejected", "webhook never url-refused"]);
+    expect([...attempts].sort()).to.deep.equal(["mail never rejected", "webhook never url-refused"]);
     expect(receiver.received).to.deep.equal([]);
   });
 
-  it("hears nothing of what happened long ago, where the reader is made anew", async () => {
+  it("is not sent long after it happened, when the consumer is created anew", async () => {
     await record(raised(new Date(Date.now() - 86_400_000).toISOString()));
-    startTeller(webhook());
+    startSender(webhook());
     await eventually(async () => expect(await waiting()).to.equal(0));
     expect(receiver.received).to.deep.equal([]);
   });

@@ -10,7 +10,7 @@ import { startNats, type TestNats } from "../support/services.ts";
 const failing: Figures = { ...fineFigures, ended: { sent: 500, failed: 500, unknown: 0, deadLetters: 0 } };
 const failingAndWaiting: Figures = { ...failing, oldestWaiting: { seconds: 400, of: "high" } };
 
-describe("Those who watch over the service", () => {
+describe("Instances that watch the service", () => {
   let nats: TestNats;
   let opened: OpenedLog;
   let found: Figures;
@@ -96,7 +96,7 @@ describe("Those who watch over the service", () => {
     expect(reported).to.deep.equal([]);
   });
 
-  it("do not tell again what was told before they started anew", async () => {
+  it("do not repeat after a restart what was recorded before", async () => {
     start();
     found = failing;
     await looked(5);

@@ -58,7 +58,7 @@ describe("an erasure that breaks off", () => {
   const erasuresOf = async (job: JobRef) =>
     (await side.log.readDecisions(job)).filter(({ event }) => event.type === "JobContentErased");
 
-  it("is completed by whoever asks again, and decided once", async () => {
+  it("is completed by a repeated request, and decided once", async () => {
     const job = await cancelled("ada@example.com");
     expect((await failureOf(eraseJob(dyingPorts(), job, request))).message).to.equal("killed");
     expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
@@ -67,7 +67,7 @@ describe("an erasure that breaks off", () => {
     expect(await erasuresOf(job)).to.have.lengthOf(1);
   });
 
-  it("of one address is completed by whoever asks again", async () => {
+  it("of one address is completed by a repeated request", async () => {
     const job = await cancelled("ada@example.com", "bob@example.com");
     const ada = { address: "Ada@example.com", reason: "asked for", cause, at: now };
     await failureOf(eraseAddress(dyingPorts(), job, ada));
@@ -78,7 +78,7 @@ describe("an erasure that breaks off", () => {
     expect(await erasuresOf(job)).to.have.lengthOf(1);
   });
 
-  it("is completed without anybody asking, in whatever process does that", async () => {
+  it("is completed without another request, in any process", async () => {
     const [whole, part] = [await cancelled("ada@example.com"), await cancelled("ada@example.com", "bob@example.com")];
     await failureOf(eraseJob(dyingPorts(), whole, request));
     await failureOf(eraseAddress(dyingPorts(), part, { ...request, address: "bob@example.com" }));
@@ -141,7 +141,7 @@ describe("an erasure that breaks off", () => {
     expect(await addressesIn(job)).to.deep.equal(["ada@example.com"]);
   });
 
-  it("leaves a job that can be run again, but for who was erased", async () => {
+  it("leaves a job that can be run again, except for the erased recipient", async () => {
     const both = ["ada@example.net", "bob@example.net"];
     for (const address of both) mailServer.answerRecipient(address, { code: 550, text: "5.7.1 no" });
     side.startScheduler();

@@ -145,8 +145,8 @@ describe("Content that no job was made of", () => {
   it("is found by the erasure of an address, and waited for while a request may be about to go on", async () => {
     const [left, made] = [await store("left-with-ada"), draftOf({ tenant: "default", jobId: "made-with-ada" })];
     await acceptJob(side.log, side.contentStore, made, cause, now);
-    const wish = { address: "Ada@example.com", reason: "asked for", cause, at: now };
-    const young = await eraseLeftovers({ ...ports, storedThings: things }, "default", wish);
+    const request = { address: "Ada@example.com", reason: "asked for", cause, at: now };
+    const young = await eraseLeftovers({ ...ports, storedThings: things }, "default", request);
     expect(young.erased).to.equal(0);
     expect(young.notEnded).to.include("left-with-ada");
     expect(young.notEnded).not.to.include("made-with-ada");
@@ -159,9 +159,9 @@ describe("Content that no job was made of", () => {
       },
     };
     const inPorts = { ...ports, storedThings: twoMinutesLater };
-    expect(await eraseLeftovers(inPorts, "acme", wish)).to.deep.equal({ erased: 0, notEnded: [] });
-    expect((await eraseLeftovers(inPorts, "default", { ...wish, address: "bob@example.com" })).erased).to.equal(0);
-    expect((await eraseLeftovers(inPorts, "default", wish)).erased).to.be.greaterThan(0);
+    expect(await eraseLeftovers(inPorts, "acme", request)).to.deep.equal({ erased: 0, notEnded: [] });
+    expect((await eraseLeftovers(inPorts, "default", { ...request, address: "bob@example.com" })).erased).to.equal(0);
+    expect((await eraseLeftovers(inPorts, "default", request)).erased).to.be.greaterThan(0);
     expect(await isThere(left)).to.deep.equal(nothing);
     expect(await isThere(made.job)).to.deep.equal(everything);
   });

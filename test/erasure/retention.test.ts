@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 describe("jobs that were kept long enough", () => {
   let side: ReadSide;
   let retention: PollLoop | null = null;
-  const told: { readonly jobs: number; readonly endedBefore: string }[] = [];
+  const rounds: { readonly jobs: number; readonly endedBefore: string }[] = [];
   const failures: unknown[] = [];
   let old: readonly JobRef[];
   let running: JobRef;
@@ -54,7 +54,7 @@ describe("jobs that were kept long enough", () => {
       (work) => work(),
       { keptMs, everyMs: 20 },
       {
-        erased: (jobs, endedBefore) => told.push({ jobs, endedBefore }),
+        erased: (jobs, endedBefore) => rounds.push({ jobs, endedBefore }),
         failed: (failure) => failures.push(failure),
       },
     );
@@ -65,7 +65,7 @@ describe("jobs that were kept long enough", () => {
   const rowsAbout = async (job: JobRef): Promise<readonly string[]> => {
     const found: string[] = [];
     for (const table of allProjectors.flatMap(({ tables }) => Object.keys(tables))) {
-      // What is kept for outcomes that come later says of nobody who it was.
+      // Rows kept for later outcomes name no recipient.
       if (table === "logs_erasures") continue;
       if (JSON.stringify(await side.db(table)).includes(job.jobId)) found.push(table);
     }
@@ -79,7 +79,7 @@ describe("jobs that were kept long enough", () => {
     await side.caughtUp(...names);
     await retention.stop();
     expect(await rowsAbout(old[0] as JobRef)).to.include.members(["jobs", "logs", "recipients_jobs"]);
-    expect(told).to.deep.equal([]);
+    expect(rounds).to.deep.equal([]);
   });
 
   it("lose their content and their rows in every read model, and keep their events", async () => {
@@ -91,7 +91,7 @@ describe("jobs that were kept long enough", () => {
       expect([types.length, types.at(-1)]).to.deep.equal([8, "JobContentErased"]);
     }
     await retention.stop();
-    expect(told.map(({ jobs }) => jobs)).to.deep.equal([3]);
+    expect(rounds.map(({ jobs }) => jobs)).to.deep.equal([3]);
     expect(failures).to.deep.equal([]);
     const last = (await side.log.readDecisions(old[0] as JobRef)).at(-1);
     expect([last?.actor, last?.event.data]).to.deep.equal([
@@ -100,7 +100,7 @@ describe("jobs that were kept long enough", () => {
     ]);
   });
 
-  it("are in no list and no total any more, and still told from the log", async () => {
+  it("are in no list and no total any more, and are still read from the log", async () => {
     const listed = await createJobQueries(side.db).list("default", {
       statuses: [],
       type: null,

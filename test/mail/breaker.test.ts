@@ -10,7 +10,7 @@ import { mailTo } from "./letters.ts";
 
 const mail = mailTo("ada@example.com");
 
-describe("a mail server that is down for everybody", () => {
+describe("a mail server that is down for all mails", () => {
   let server: TestMailServer;
   let mailer: BrokenMailer;
   const changes: string[] = [];
@@ -35,14 +35,14 @@ describe("a mail server that is down for everybody", () => {
     expect(mailer.state()).not.to.equal("closed");
   };
 
-  it("is not asked any more after some mails found it so", async () => {
+  it("is not used any more after some mails found it down", async () => {
     await breakIt();
     const outcome = await mailer.send(mail);
     expect(outcome).to.deep.include({ kind: "unavailable" });
     expect(outcome).to.have.nested.property("error.code", "smtp-unavailable");
   });
 
-  it("is looked at until it is back, without a mail at stake", async () => {
+  it("is probed until it is back, without a mail at stake", async () => {
     await breakIt();
     await server.start();
     await eventually(() => expect(mailer.state()).to.equal("closed"));
@@ -50,13 +50,13 @@ describe("a mail server that is down for everybody", () => {
     expect((await mailer.send(mail)).kind).to.equal("sent");
   });
 
-  it("is asked on where it refuses single mails only", async () => {
+  it("is still used if it refuses single mails only", async () => {
     server.answerRecipient(mail.to, { code: 550, text: "5.1.1 no such user" });
     for (let mails = 0; mails < 5; mails += 1) expect((await mailer.send(mail)).kind).to.equal("failed");
     expect(changes).to.deep.equal([]);
   });
 
-  it("does not tell its address to those whose mails it does not take", async () => {
+  it("does not reveal its address in the failures of mails", async () => {
     await breakIt();
     expect(JSON.stringify(await mailer.send(mail))).not.to.match(/127\.0\.0\.1|localhost/);
   });
@@ -126,7 +126,7 @@ describe("jobs that come in while the mail server is down", () => {
     expect(await count(jobs, "retrying"), "jobs that lost an attempt").to.be.at.most(4);
   });
 
-  it("are tried by their schedule where they are few, so that somebody hears of it", async () => {
+  it("are tried by their schedule if they are few, so that the outage becomes visible", async () => {
     await server.stop();
     writeSide.startWorker(server.url);
     const [job] = await createJobs(1);

@@ -18,7 +18,7 @@ describe("a limit of mails per second", () => {
     expect(performance.now() - began).to.be.lessThan(500);
   });
 
-  it("keeps nobody waiting who is told to stop", async () => {
+  it("stops waiting when the signal aborts", async () => {
     const pace = createPace(0.1);
     await pace(never);
     const stopping = new AbortController();

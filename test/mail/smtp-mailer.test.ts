@@ -61,7 +61,7 @@ describe("handing a mail to a mail server", () => {
     server.release();
   });
 
-  it("finds the server unavailable when it refuses connections, or everybody", async () => {
+  it("finds the server unavailable when it refuses connections, or every mail", async () => {
     server.greetWith({ code: 421, text: "4.3.2 closing" });
     expect(await mailer.send(mailTo("ada@example.com"))).to.have.nested.property("error.code", "smtp-unavailable");
     await server.stop();
@@ -76,7 +76,7 @@ describe("handing a mail to a mail server", () => {
     expect(server.mails).to.have.lengthOf(2);
   });
 
-  it("reads nobody else out of the recipient", async () => {
+  it("reads no second address out of the recipient", async () => {
     await mailer.send(mailTo("ada@example.com", { subject: "x", headers: { "X-Campaign": "spring" } }));
     const [received] = server.mails;
     expect(received?.to).to.deep.equal(["ada@example.com"]);

@@ -65,7 +65,7 @@ describe("a session with the mail server", () => {
 
   describe("that breaks off in a mail", () => {
     for (const moment of ["body", "dot"] as const) {
-      it(`leaves it unknown at the ${moment}, sends it to nobody twice, and is replaced for the next one`, async () => {
+      it(`leaves it unknown at the ${moment}, does not send it twice, and is replaced for the next one`, async () => {
         server.next(moment, "hang up");
         expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
         expect(server.connections()).to.equal(1);
@@ -145,7 +145,7 @@ describe("a session with the mail server", () => {
       expect(server.heard.messages).to.have.lengthOf(101);
     });
 
-    it("gives its place to whoever waits when it cannot be opened", async () => {
+    it("gives its place to a waiting mail when it cannot be opened", async () => {
       server.next("greeting", "554 5.3.2 not you");
       server.next("greeting", "554 5.3.2 not you");
       server.next("greeting", "554 5.3.2 not you");

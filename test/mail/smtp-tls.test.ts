@@ -6,7 +6,7 @@ import { mailTo } from "./letters.ts";
 
 type Received = { readonly user: string | undefined; readonly isSecure: boolean; readonly message: string };
 
-/** With the certificate that the package brings along, which nobody has signed. */
+/** With the self-signed certificate of the package. */
 async function startTlsServer(secure: boolean) {
   const received: Received[] = [];
   const server = new SMTPServer({
@@ -48,7 +48,7 @@ for (const scheme of ["smtp", "smtps"] as const) {
     });
     after(() => server.stop());
 
-    it("is not used while nobody vouches for its certificate", async () => {
+    it("is not used while its certificate is not trusted", async () => {
       const mailer = open();
       const outcome = await mailer.send(mailTo("ada@example.com"));
       await mailer.close();
@@ -67,7 +67,7 @@ for (const scheme of ["smtp", "smtps"] as const) {
         else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = asItWas;
       });
 
-      it("takes mails of any size, whole and in turn, from whoever signed in", async () => {
+      it("takes mails of any size, whole and in turn, from every client that signed in", async () => {
         const mailer = open();
         const lines = ["small", `${"A line of a large text.\r\n".repeat(80_000)}end`, "small again"];
         for (const text of lines)

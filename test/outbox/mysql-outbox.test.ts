@@ -54,7 +54,7 @@ describe("the table of the outbox", () => {
     expect((await take("acme")).map(({ attempts }) => attempts)).to.deep.equal([2, 2, 2]);
   });
 
-  it("passes over rows that somebody else has locked, and does not wait for them", async () => {
+  it("skips rows that another transaction has locked, and does not wait for them", async () => {
     const [locked] = await insert("acme");
     const [free] = await insert("acme");
     await inTransaction(db, async (transaction) => {
@@ -74,7 +74,7 @@ describe("the table of the outbox", () => {
     expect(hasMore).to.equal(true);
   });
 
-  it("goes around the tenants who have something that is due", async () => {
+  it("goes around the tenants that have rows due", async () => {
     await insert("later");
     await db("outbox").update({ next_retry_at: db.raw("CURRENT_TIMESTAMP(3) + INTERVAL 1 HOUR") });
     await insert("acme", 3);
@@ -149,7 +149,7 @@ describe("the table of the outbox", () => {
     expect(await db("outbox").select()).to.deep.equal([]);
   });
 
-  it("finds who waits, and what to take, without reading through a backlog", async () => {
+  it("finds the waiting tenants and their rows without reading through a backlog", async () => {
     await insert("crowd", 500);
     await insert("single");
     const reads = await inTransaction(db, async (transaction) => {

@@ -28,7 +28,7 @@ describe("the outbox while a server is away", function () {
     }, withinMs);
   const insertSome = () => Promise.all(Array.from({ length: 10 }, () => side.insert()));
 
-  it("waits for the log without using up anybody's attempts, and goes on once it is back", async () => {
+  it("waits for the log without using up any row's attempts, and goes on once it is back", async () => {
     await side.nats.stop();
     const ids = await insertSome();
     await eventually(() => expect(side.waits.length).to.be.at.least(3), 40_000);

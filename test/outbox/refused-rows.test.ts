@@ -35,7 +35,7 @@ describe("a row of the outbox that cannot become a job", () => {
     return refused.response;
   }
 
-  it("is told every fault of its request, as HTTP tells them", async () => {
+  it("gets every fault of its request, as over HTTP", async () => {
     const problem = await refusalOf({ request: { ...mailingOfRow, subject: "", recipients: ["ada@"] } });
     expect(problem).to.include({
       type: "urn:waybill:problem:validation-failed",
@@ -48,19 +48,19 @@ describe("a row of the outbox that cannot become a job", () => {
   });
 
   for (const request of [[], ["a"], 12, "text", null, {}]) {
-    it(`is told so where its request is ${JSON.stringify(request)}`, async () => {
+    it(`gets a problem if its request is ${JSON.stringify(request)}`, async () => {
       const problem = await refusalOf({ request });
       expect(problem).to.include({ status: 400 });
       expect(problem.code).to.match(/^(invalid-json|validation-failed)$/);
     });
   }
 
-  it("is told so where its id is no UUID, or its tenant's name is none", async () => {
+  it("gets a problem if its id is not a UUID, or its tenant's name is malformed", async () => {
     const problem = await refusalOf({ id: `order-${randomUUID().slice(0, 8)}`, tenant: "Acme Corp." });
     expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(["/id", "/tenant"]);
   });
 
-  it("may not send as somebody who is no sender of its tenant", async () => {
+  it("may not use an address that is not a sender of its tenant", async () => {
     const problem = await refusalOf({ tenant: "acme", request: { ...mailingOfRow, from: "ceo@other.example" } });
     expect(problem.errors).to.have.length(1);
     expect(problem.errors[0]).to.include({ pointer: "/from" });
@@ -106,7 +106,7 @@ describe("a row of the outbox that cannot become a job", () => {
     const connection = await mysql.createConnection(side.url);
     const id = randomUUID();
     try {
-      // MariaDB keeps JSON as text, and whoever writes may turn its check off. MySQL takes nothing else than JSON.
+      // MariaDB stores JSON as text, and a session may turn its check off. MySQL accepts only JSON.
       // The driver types rows as what any statement may answer.
       const [[server]] = (await connection.query("SELECT VERSION() AS version")) as unknown as [[{ version: string }]];
       const insert = () => connection.query("INSERT INTO outbox (id, request) VALUES (?, ?)", [id, "{no"]);
@@ -161,7 +161,7 @@ describe("a row of the outbox that cannot become a job", () => {
     expect(await ended(id)).to.include({ status: "processed" });
   });
 
-  it("has been tried as often as a row is, and is told what was in the way", async () => {
+  it("fails with the last problem after the last attempt", async () => {
     side.rules["none"] = { senders: null, dailyRecipients: 1 };
     expect(await ended(await side.insert({ tenant: "none" }))).to.include({ status: "processed" });
     const id = randomUUID();

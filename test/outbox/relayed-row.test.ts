@@ -87,7 +87,7 @@ describe("a row that an application writes into the outbox", () => {
     expect(await createdOf(id.toLowerCase())).to.have.length(1);
   });
 
-  it("says the same when somebody sets it to pending once more", async () => {
+  it("has the same result when it is set to pending once more", async () => {
     const id = await side.insert();
     const before = await processed(id);
     await side.db("outbox").where({ id }).update({ status: "pending", attempts: 0, response: null });

@@ -60,7 +60,7 @@ describe("The evidence of a job", () => {
       .map(({ what, detail }) => `${what}. ${detail}`)
       .join("\n");
   const statementOf = (text: string): EvidenceStatement => JSON.parse(text.split("\n")[0] ?? "");
-  /** As somebody would who has the key, or one of his own. */
+  /** A forgery by someone with the key, or with a key of their own. */
   const forged = (change: (statement: EvidenceStatement) => EvidenceStatement, key = side.key): string =>
     signed(change(statementOf(bundle)), key);
 
@@ -99,7 +99,7 @@ describe("The evidence of a job", () => {
     expect(faults(bundle, trust)).to.equal("");
   });
 
-  it("tells people who was mailed what, when and with which answer, and each thing that was looked at", () => {
+  it("reports which recipient was mailed what, when and with which answer, and each check", () => {
     const text = linesOfEvidence(verifyEvidence(Buffer.from(bundle), trustNothing)).join("\n");
     for (const part of [
       `Evidence about job ${job.jobId} of tenant acme`,
@@ -164,7 +164,7 @@ describe("The evidence of a job", () => {
     expect(faults(`${bundle}\n`)).to.include("It was altered at byte");
   });
 
-  it("cannot be forged by who has no key: what the log holds is proven apart from who signs the bundle", () => {
+  it("cannot be forged without the key: the contents of the log are proven apart from the signature of the bundle", () => {
     const key = newSealKey();
     const trust = { keys: [side.key.publicKey], seals: new Map() };
     const left = forged((statement) => ({ ...statement, events: statement.events.slice(0, -1) }), key);

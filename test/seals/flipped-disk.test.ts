@@ -36,7 +36,7 @@ describe("A bit that flips in a copy of the folder of NATS", function () {
 
   it("is found and named, though the server counts the message that it hands out no more", async () => {
     const source = await findNatsSource();
-    // What a server is that others run, and where it stores, nobody here knows: exports that were altered stand for it.
+    // How a foreign server stores its files is unknown here: altered exports stand for it.
     if (source.kind !== "binary") return;
     await nats.stop();
     const copy = await temporaryFolder();

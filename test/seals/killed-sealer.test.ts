@@ -95,7 +95,7 @@ describe("a sealer that is killed", () => {
   }).timeout(180_000);
 });
 
-/** Resolves as a seal is sent: around the time at which it is stored, and before anybody was told of it. */
+/** Resolves as a seal is sent: around the time at which it is stored, and before its observers are informed. */
 async function nthSeal({ connection, prefix }: SealingSide, wanted: number): Promise<void> {
   let count = 0;
   for await (const _ of connection.nats.subscribe(`${prefix}.jobs._service.log.seal`, { max: wanted })) {

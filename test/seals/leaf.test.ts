@@ -11,7 +11,7 @@ const message: LogMessage = {
 };
 
 describe("The leaf of a message of the log", () => {
-  it("is what the description says, so that anybody can compute it", () => {
+  it("is what the description says, so that anyone can compute it", () => {
     const text = `\0waybill.log.v1\n7\n1763716183123456789\njobs.acme.0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f.job\n{"specversion":"1.0"}`;
     expect(leafHashOf(message).toString("hex")).to.equal(createHash("sha256").update(text).digest("hex"));
   });

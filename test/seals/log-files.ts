@@ -30,7 +30,7 @@ export const replaced = (
   change: (message: LogMessage) => LogMessage,
 ): readonly LogMessage[] => messages.map((message) => (message.sequence === sequence ? change(message) : message));
 
-/** What somebody would do who has changed the log and has a key: all seals are made anew, where they stood. */
+/** A forger with a key who has changed the log: makes all seals anew, in their old places. */
 export function resealed(messages: readonly LogMessage[], key: SealKey): readonly LogMessage[] {
   let before: StoredSeal | null = null;
   const anew: LogMessage[] = [];

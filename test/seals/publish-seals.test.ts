@@ -62,7 +62,7 @@ describe("Seals that are published elsewhere", () => {
       .map((line) => JSON.parse(line));
 
   describe("to a file", () => {
-    it("are lines that are appended, each once, also by who starts again; and the log is held against them", async () => {
+    it("are lines that are appended, each once, also after a restart; and the log is held against them", async () => {
       const path = await newFile();
       await sealsHappen(3);
       const stop = publish(createSealFile(path));

@@ -35,7 +35,7 @@ describe("The sealer", () => {
     expect((await verifyLog(side.sealedLog, trustNothing)).findings).to.deep.equal([]);
   };
 
-  it("seals a log that was there before in ranges of as many events as it is told, one after the other", async () => {
+  it("seals a log that was there before in ranges of the configured number of events, one after the other", async () => {
     for (let job = 0; job < 5; job += 1) await side.jobHappens();
     await side.newSealer().sealWhatIsDue();
     expect(await ranges()).to.deep.equal([
@@ -168,7 +168,7 @@ describe("The sealer", () => {
     }
   });
 
-  it("seals on while whoever remembers is away", async () => {
+  it("goes on sealing while an observer is down", async () => {
     const reported: unknown[] = [];
     const away = {
       name: "away",

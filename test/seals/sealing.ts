@@ -10,7 +10,7 @@ import { happen } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import type { TestNats } from "../support/services.ts";
 
-/** A log on streams of its own, and whoever seals it. */
+/** A log on streams of its own, and its sealers. */
 export type SealingSide = OpenedLog & {
   readonly prefix: string;
   readonly key: SealKey;

@@ -117,7 +117,7 @@ describe("A log that is held against its seals", () => {
     "the time at which it was stored": (message) => ({ ...message, storedAt: String(BigInt(message.storedAt) ^ 1n) }),
   };
   for (const [what, flip] of Object.entries(flips)) {
-    it(`names the range in which somebody changed ${what}`, async () => {
+    it(`names the range in which someone changed ${what}`, async () => {
       for (const sequence of [2, 10, 13, 23, 30]) {
         const from = sequence - ((sequence - 1) % 10);
         const [finding] = foundIn(await verified(replaced(messages, sequence, flip)));
@@ -181,7 +181,7 @@ describe("A log that is held against its seals", () => {
     expect(finding?.message).to.include("events 11 to 20 were sealed by one that is gone");
   });
 
-  it("that was changed and sealed anew with another key is found by who knows the right one, or has kept the seals", async () => {
+  it("that was changed and sealed anew with another key is found by a reader who knows the right one, or has kept the seals", async () => {
     const thief = newSealKey();
     const rewritten = resealed(
       replaced(messages, 12, (message) => withText(message, (text) => text.replace(/"run":1/, '"run":9'))),
@@ -197,7 +197,7 @@ describe("A log that is held against its seals", () => {
     expect(bySeals).to.deep.equal({ kind: "rewritten", range: [1, 10], sequences: [] });
   });
 
-  it("that was changed and sealed anew with the stolen key is found by who has kept the seals, from where on", async () => {
+  it("that was changed and sealed anew with the stolen key is found by a reader who has kept the seals, with the first altered range", async () => {
     const rewritten = resealed(
       replaced(messages, 12, (message) => withText(message, (text) => text.replace(/"run":1/, '"run":9'))),
       side.key,
@@ -208,7 +208,7 @@ describe("A log that is held against its seals", () => {
     ]);
   });
 
-  it("whose key was changed by its owner is whole for who trusts the new one, as each seal speaks for those before", async () => {
+  it("whose key was changed by its owner is intact for a reader who trusts the new one, as each seal speaks for those before", async () => {
     const next = newSealKey();
     const rotated = await openSealingSide(nats);
     try {

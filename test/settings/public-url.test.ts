@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config.ts";
 const publicUrlOf = (value: string) => readConfig({ PUBLIC_URL: value }).publicUrl;
 
 describe("the address at which people reach the service", () => {
-  it("is nothing where nobody said it, and has no slash at its end", () => {
+  it("is null if it is not set, and has no slash at its end", () => {
     expect(readConfig({}).publicUrl).to.equal(null);
     expect(publicUrlOf("https://mail.example.com/")).to.equal("https://mail.example.com");
     expect(publicUrlOf("https://example.com/waybill/")).to.equal("https://example.com/waybill");

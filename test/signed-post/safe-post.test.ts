@@ -82,7 +82,7 @@ describe("A POST to a URL that a tenant gave", () => {
     await eventually(() => expect(hungUp).to.equal(true));
   });
 
-  it("is unanswered where nobody listens, where the host has no address, and where no HTTP comes back", async () => {
+  it("is unanswered if no server listens, if the host has no address, and if the answer is not HTTP", async () => {
     const nobody = await startReceiver();
     await nobody.stop();
     expect(codeOf(await post(nobody.url))).to.equal("connection-failed");
@@ -104,7 +104,7 @@ describe("A POST to a URL that a tenant gave", () => {
     expect(codeOf(await post("https://hooks.example.com", { resolve, timeoutMs: 50 }))).to.equal("timed-out");
   });
 
-  it("stops when it is told to", async () => {
+  it("stops when its signal aborts", async () => {
     receiver.answers(() => {});
     const stopping = new AbortController();
     const send = createSafePost({ allowed: loopback });
@@ -206,7 +206,7 @@ describe("An address that only we can reach", () => {
     await Promise.all([allowed.stop(), secret.stop()]);
   });
 
-  it("is called where it is allowed, and without TLS nobody else is", async () => {
+  it("is called if it is allowed, and no other host is called without TLS", async () => {
     expect(await post(inside.url)).to.include({ kind: "answered" });
     const resolve = async () => [{ address: "93.184.215.14", family: 4 }];
     expect(codeOf(await post("http://hooks.example.com/", { resolve }))).to.equal("url-refused");

@@ -44,7 +44,7 @@ describe("the suppressed digests that a worker knows", () => {
   const put = async (digest: string, tenant = "acme"): Promise<void> => {
     await store.put({ tenant, digest }, { email: "ada@example.com", reason: "manual", createdAt: now });
   };
-  /** `isDeaf` hears no hint. */
+  /** With `isDeaf`, announcements are lost. */
   const open = (isDeaf = false) => {
     const entries = createJetStreamSuppressionEntries(connection, nats.prefix);
     const digests = createSuppressedDigests(isDeaf ? { ...entries, onEntry: () => () => {} } : entries);
@@ -65,7 +65,7 @@ describe("the suppressed digests that a worker knows", () => {
     expect(digests.mayHave(digestOf(5000))).to.equal(false);
   });
 
-  it("are none where nobody was ever suppressed", async () => {
+  it("are empty if no address was ever suppressed", async () => {
     const digests = open();
     await digests.upToDate();
     expect(digests.size()).to.equal(0);
@@ -78,7 +78,7 @@ describe("the suppressed digests that a worker knows", () => {
     await eventually(() => expect(digests.mayHave(digestOf(1))).to.equal(true));
   });
 
-  it("have a new one within the promised second also where nobody told of it", async () => {
+  it("have a new one within the promised second even if its announcement was lost", async () => {
     const digests = open(true);
     await digests.upToDate();
     await put(digestOf(1));
@@ -116,7 +116,7 @@ describe("the suppressed digests that a worker knows", () => {
     expect(digests.mayHave(digestOf(1))).to.equal(false);
   });
 
-  it("let nobody pass who asks while NATS is away, and go on when it is back", async () => {
+  it("admit no mail while NATS is down, and go on when it is back", async () => {
     const digests = open();
     await digests.upToDate();
     await nats.stop();

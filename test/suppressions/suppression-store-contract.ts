@@ -19,14 +19,14 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
     store = await open();
   });
 
-  it("has one secret of 256 bits, whoever asks for it first", async () => {
+  it("has one secret of 256 bits, whichever process reads it first", async () => {
     const [one, other] = await Promise.all([store.secret(), store.secret()]);
     expect(one).to.have.lengthOf(32);
     expect(other.equals(one)).to.equal(true);
     expect((await store.secret()).equals(one)).to.equal(true);
   });
 
-  it("gives back what was put there, to nobody but its tenant", async () => {
+  it("returns what was stored, to its own tenant only", async () => {
     const suppression = suppressionOf("ada");
     expect(await store.find(keyOf("ada"))).to.equal(null);
     expect(await store.put(keyOf("ada"), suppression)).to.deep.equal({ isNew: true, suppression });
@@ -44,7 +44,7 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
     expect(await store.find(keyOf("ada"))).to.deep.equal(suppression);
   });
 
-  it("takes one of those who put the same address at once for the first", async () => {
+  it("counts one of several concurrent entries of an address as the first", async () => {
     const reasons = ["manual", "unsubscribe", "hard-bounce"] as const;
     const put = await Promise.all(reasons.map((reason) => store.put(keyOf("ada"), suppressionOf("ada", { reason }))));
     expect(put.filter(({ isNew }) => isNew)).to.have.lengthOf(1);

@@ -24,17 +24,17 @@ describe("A job that has ended, with no database anywhere,", function () {
     await receiver.stop();
   });
 
-  const told = (job: JobRef, count = 1): Promise<readonly StoredEvent<WebhookEvent>[]> =>
+  const recorded = (job: JobRef, count = 1): Promise<readonly StoredEvent<WebhookEvent>[]> =>
     eventually(async () => {
       const notices = await side.notices(job);
       expect(notices).to.have.lengthOf(count);
       return notices;
     }, 20_000);
 
-  it("is told to its own webhookUrl, signed, as the API shows it", async () => {
+  it("is sent to its own webhookUrl, signed, as the API shows it", async () => {
     side.start(null);
     const job = await side.endedJob(`${receiver.url}/mine?token=t0ps3cret`);
-    const [notice] = await told(job);
+    const [notice] = await recorded(job);
     const [message] = receiver.received as [Received];
     expect(message.path).to.equal("/mine?token=t0ps3cret");
     expect(message.headers).to.include({
@@ -54,13 +54,13 @@ describe("A job that has ended, with no database anywhere,", function () {
     expect(JSON.stringify(notice)).not.to.match(/t0ps3cret|127\.0\.0\.1|mine/);
   });
 
-  it("is told to every endpoint that wants to know, each with a secret and an id of its own", async () => {
+  it("is sent to every endpoint with its type, each with a secret and an id of its own", async () => {
     side.start(null);
     const one = await side.addEndpoint(`${receiver.url}/one`);
     const other = await side.addEndpoint(`${receiver.url}/other`);
     await side.addEndpoint(`${receiver.url}/failures`, { types: ["job.failed"] });
     await side.addEndpoint(`${receiver.url}/too-late`, { createdAt: later });
-    await told(await side.endedJob(null), 2);
+    await recorded(await side.endedJob(null), 2);
     expect(receiver.received.map(({ path }) => path)).to.have.members(["/one", "/other"]);
     for (const { path, secrets } of [
       { path: "/one", ...one },
@@ -73,11 +73,11 @@ describe("A job that has ended, with no database anywhere,", function () {
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).to.equal(2);
   });
 
-  it("is told once by two instances", async () => {
+  it("is sent once by two instances", async () => {
     side.start(null);
     side.start(null);
     const jobs = await Promise.all(Array.from({ length: 20 }, () => side.endedJob(receiver.url)));
-    for (const job of jobs) await told(job);
+    for (const job of jobs) await recorded(job);
     expect(receiver.received).to.have.lengthOf(20);
   });
 
@@ -91,10 +91,10 @@ describe("A job that has ended, with no database anywhere,", function () {
     { status: 302, final: false },
     { status: 500, final: false },
   ]) {
-    it(`${final ? "is never told again" : "is to be told again"} where the answer is ${status}`, async () => {
+    it(`${final ? "is never sent again" : "is to be sent again"} if the answer is ${status}`, async () => {
       receiver.answers(withStatus(status, { Location: "http://127.0.0.1:1/", "Retry-After": "600" }));
       side.start(null);
-      const [notice] = await told(await side.endedJob(receiver.url));
+      const [notice] = await recorded(await side.endedJob(receiver.url));
       const event = notice?.event as Extract<WebhookEvent, { type: "WebhookFailed" }>;
       expect(event.data).to.include({ attempt: 1, statusCode: status });
       expect(event.data.error.code).to.equal("http-status");
@@ -104,27 +104,27 @@ describe("A job that has ended, with no database anywhere,", function () {
     });
   }
 
-  it("is not told where its URL leads to a private address, which nobody hears of", async () => {
+  it("is not sent if its URL leads to a private address, which no message reveals", async () => {
     side.start(null);
-    const [notice] = await told(await side.endedJob("https://10.11.12.13/"));
+    const [notice] = await recorded(await side.endedJob("https://10.11.12.13/"));
     expect(notice?.event.data).to.deep.include({ statusCode: null, nextAttemptAt: null });
     expect(JSON.stringify(notice)).not.to.include("10.11.12.13");
   });
 
-  it("is told again with the same id where a crash lost the outcome", async () => {
+  it("is sent again with the same id if a crash lost the outcome", async () => {
     const lost = (): Promise<never> => Promise.reject(new Error("it died before it was recorded"));
     const dying = side.start(null, { log: { ...side.writeSide.log, record: lost } });
     const job = await side.endedJob(receiver.url);
     await eventually(() => expect(receiver.received.length).to.be.at.least(1));
     await dying.stop(0);
     side.start(null);
-    await told(job);
+    await recorded(job);
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
     expect(ids.length).to.be.at.least(2);
     expect(new Set(ids).size).to.equal(1);
   });
 
-  it("is told once although the log is away when the outcome is to be recorded", async () => {
+  it("is sent once although the log is down when the outcome is to be recorded", async () => {
     let refusals = 3;
     const { log } = side.writeSide;
     side.start(null, {
@@ -136,26 +136,26 @@ describe("A job that has ended, with no database anywhere,", function () {
         },
       },
     });
-    await told(await side.endedJob(receiver.url));
+    await recorded(await side.endedJob(receiver.url));
     expect(receiver.received).to.have.lengthOf(1);
   });
 
-  it("is told to others at once while one receiver takes none of it", async () => {
+  it("is sent to others at once while one receiver takes nothing", async () => {
     receiver.answers((response, { path }) => {
       if (path !== "/hangs") response.writeHead(204).end();
     });
     side.start(null);
     await Promise.all(Array.from({ length: 12 }, () => side.endedJob(`${receiver.url}/hangs`)));
     const job = await side.endedJob(`http://localhost:${receiver.port}/well`);
-    const [notice] = await told(job);
+    const [notice] = await recorded(job);
     expect(notice?.event.type).to.equal("WebhookDelivered");
   });
 
-  it("is not told to a receiver that took nothing of five others, until it is looked at again", async () => {
+  it("is not sent to a receiver that took none of five others, until its breaker tries again", async () => {
     receiver.answers(withStatus(500));
     side.start(null);
-    for (let count = 1; count <= 5; count += 1) await told(await side.endedJob(receiver.url));
-    const [notice] = await told(await side.endedJob(receiver.url));
+    for (let count = 1; count <= 5; count += 1) await recorded(await side.endedJob(receiver.url));
+    const [notice] = await recorded(await side.endedJob(receiver.url));
     expect(notice?.event.data).to.deep.include({
       statusCode: null,
       error: { code: "receiver-down", message: "The receiver did not take the messages before this one." },
@@ -163,7 +163,7 @@ describe("A job that has ended, with no database anywhere,", function () {
     expect(receiver.received).to.have.lengthOf(5);
   });
 
-  it("is not told to an endpoint that was deleted meanwhile", async () => {
+  it("is not sent to an endpoint that was deleted meanwhile", async () => {
     const { id } = await side.addEndpoint(receiver.url);
     const { readNotices } = side.writeSide.log;
     const deleting: typeof readNotices = async (job) => {
@@ -171,7 +171,7 @@ describe("A job that has ended, with no database anywhere,", function () {
       return readNotices(job);
     };
     side.start(null, { log: { ...side.writeSide.log, readNotices: deleting } });
-    const [notice] = await told(await side.endedJob(null));
+    const [notice] = await recorded(await side.endedJob(null));
     expect(notice?.event.data).to.deep.include({ nextAttemptAt: null });
     expect(receiver.received).to.deep.equal([]);
   });

@@ -36,7 +36,7 @@ describe("A delivery that failed", function () {
 
   /** What a role has left behind that failed a while ago, and is no more. */
   async function failedBefore(overrides: Partial<Extract<WebhookEvent, { type: "WebhookFailed" }>["data"]> = {}) {
-    // Younger than the job's end, so that nobody but this test begins a delivery to it.
+    // Younger than the job's end, so that only this test begins a delivery to it.
     const endpoint = await side.addEndpoint(receiver.url, { createdAt: new Date().toISOString() });
     const job = await side.endedJob(null);
     const jobSequence = await side.writeSide.log.lastDecision(job);
@@ -107,7 +107,7 @@ describe("A delivery that failed", function () {
     expect(receiver.received).to.deep.equal([]);
   });
 
-  it("is handed to one of those who ask, and again to anybody when that one has died", async () => {
+  it("is handed to one of several processes, and to any of them again when that one has died", async () => {
     readSide.startProjector(webhookDeliveriesProjector);
     const { job } = await failedBefore();
     await readSide.caughtUp("webhook-deliveries");

@@ -28,7 +28,7 @@ export function behavesAsWebhookStore(open: () => Promise<WebhookStore>): void {
     store = await open();
   });
 
-  it("has nothing of a tenant that nobody spoke of", async () => {
+  it("has nothing for an unknown tenant", async () => {
     expect(await store.read("nobody")).to.deep.equal(noWebhooks);
   });
 
