@@ -1,12 +1,11 @@
 import { createInbox, type Msg } from "nats";
 import { type DurableConsumer, ensureDurable, nextMessages } from "../event-log/jetstream-durable.ts";
-import { createReader, deleteReader } from "../event-log/jetstream-follow.ts";
+import { readPending } from "../event-log/jetstream-follow.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";
-import { openPull } from "../nats/pull.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 
 const atOnce = 100;
@@ -37,10 +36,12 @@ export function createJetStreamStoredThings(connection: JetStreamConnection, pre
       const { stream, name } = contents.consumer;
       const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
       const { ack_floor } = await asking(connection, () => manager.consumers.info(stream, name));
-      const after = { stream, sequence: ack_floor.stream_seq };
-      for await (const message of readHeaders(connection, after)) {
-        const job = contents.thingOf(message.subject)?.job;
-        if (job?.tenant === tenant) yield { job, storedAtMs: millisOf(message) };
+      const headers = { batch: readAtOnce, headersOnly: true };
+      for await (const messages of readPending(connection, stream, ack_floor.stream_seq, headers)) {
+        for (const message of messages) {
+          const job = contents.thingOf(message.subject)?.job;
+          if (job?.tenant === tenant) yield { job, storedAtMs: millisOf(message) };
+        }
       }
     },
   };
@@ -129,23 +130,4 @@ async function nextAtOnce(connection: JetStreamConnection, { stream, name }: Dur
         nats.publish(nextMessages(stream, name), JSON.stringify({ batch: atOnce, no_wait: true }), { reply: inbox });
       }),
   );
-}
-
-/** The messages in the stream after a sequence, headers only. */
-async function* readHeaders(
-  connection: JetStreamConnection,
-  { stream, sequence }: { readonly stream: string; readonly sequence: number },
-): AsyncGenerator<Msg> {
-  const reader = await createReader(connection, stream, sequence, null, { headersOnly: true });
-  const pull = openPull(connection, nextMessages(stream, reader.name), readAtOnce);
-  try {
-    for (let read = 0; read < reader.pending; ) {
-      const messages = await pull.next();
-      read += messages.length;
-      yield* messages;
-    }
-  } finally {
-    pull.close();
-    await deleteReader(connection, stream, reader);
-  }
 }

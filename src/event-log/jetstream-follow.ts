@@ -4,7 +4,7 @@ import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isUnanswered, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isJetStreamError } from "../nats/errors.ts";
 import { placeOf } from "../nats/message.ts";
-import { openPull, PullEnded } from "../nats/pull.ts";
+import { openPull, type Pull, PullEnded } from "../nats/pull.ts";
 import type { FollowOptions, LogEntry, UndecodableEvent } from "./event-log.ts";
 import { expectCount } from "./jetstream-counts.ts";
 import { nextMessages } from "./jetstream-durable.ts";
@@ -74,16 +74,46 @@ async function* readFrom(
   }
 }
 
+export type PendingOptions = {
+  readonly batch: number;
+  readonly subject?: string | null;
+  readonly headersOnly?: boolean;
+  readonly next?: (pull: Pull) => Promise<readonly Msg[]>;
+};
+
+/** The messages that stand in the stream after a sequence now, in batches that are never empty. Throws what `isPassing` knows. */
+export async function* readPending(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  { batch, subject = null, headersOnly = false, next = (pull) => pull.next() }: PendingOptions,
+): AsyncGenerator<readonly Msg[]> {
+  const reader = await createReader(connection, stream, afterSequence, subject, headersOnly);
+  const pull = openPull(connection, nextMessages(stream, reader.name), batch);
+  let delivered = 0;
+  try {
+    while (delivered < reader.pending) {
+      const messages = await next(pull);
+      delivered += messages.length;
+      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      yield messages;
+    }
+  } finally {
+    pull.close();
+    await deleteReader(connection, stream, reader);
+  }
+}
+
 /** `pending` messages stood there when it was made. */
-export type Reader = { readonly name: string; readonly pending: number };
+type Reader = { readonly name: string; readonly pending: number };
 
 /** With a filter only for an exact subject, for which no server looks through the others. */
-export async function createReader(
+async function createReader(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
   subject: string | null = null,
-  { headersOnly = false }: { readonly headersOnly?: boolean } = {},
+  headersOnly = false,
 ): Promise<Reader> {
   const request = {
     stream_name: stream,
@@ -110,7 +140,7 @@ export async function createReader(
 }
 
 /** Politeness: the server drops an idle reader by itself a minute later. */
-export async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
+async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
   if (!connection.isUp()) return;
   await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, "", { timeout: 500 }).catch(() => {});
 }

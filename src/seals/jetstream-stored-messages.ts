@@ -1,15 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { nextMessages } from "../event-log/jetstream-durable.ts";
-import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
+import { isPassing, readPending } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isMessageMissing } from "../nats/errors.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
-import { openPull, type Pull, PullEnded } from "../nats/pull.ts";
+import { type Pull, PullEnded } from "../nats/pull.ts";
 
 const batch = 2000;
 const retryAfterMs = 500;
@@ -61,7 +60,7 @@ export async function* readStored(
   for (;;) {
     try {
       reach ??= await endOf(connection, stream, subject);
-      for await (const messages of readOnce(connection, stream, last, filter)) {
+      for await (const messages of readPending(connection, stream, last, { batch, subject: filter, next: nextOf })) {
         failures = 0;
         const wanted = messages.filter((message) => subject === null || message.subject === subject);
         if (wanted.length > 0) yield wanted;
@@ -102,28 +101,6 @@ const lastSequenceOf = async (connection: JetStreamConnection, stream: string): 
   );
   return state.last_seq;
 };
-
-async function* readOnce(
-  connection: JetStreamConnection,
-  stream: string,
-  afterSequence: number,
-  subject: string | null,
-): AsyncGenerator<readonly Msg[]> {
-  const reader = await createReader(connection, stream, afterSequence, subject);
-  const pull = openPull(connection, nextMessages(stream, reader.name), batch);
-  let delivered = 0;
-  try {
-    while (delivered < reader.pending) {
-      const messages = await nextOf(pull);
-      delivered += messages.length;
-      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
-      yield messages;
-    }
-  } finally {
-    pull.close();
-    await deleteReader(connection, stream, reader);
-  }
-}
 
 async function nextOf(pull: Pull): Promise<readonly Msg[]> {
   const over = new AbortController();

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
-import { nextMessages } from "../event-log/jetstream-durable.ts";
-import { createReader, deleteReader, isPassing } from "../event-log/jetstream-follow.ts";
+import { isPassing, readPending } from "../event-log/jetstream-follow.ts";
 import { isClustered } from "../event-log/jetstream-horizon.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
-import { openPull } from "../nats/pull.ts";
 import { digestPattern } from "./address-digest.ts";
 import type { SuppressionEntries } from "./suppressed-digests.ts";
 
@@ -83,26 +81,17 @@ async function readSubjects(
   afterSequence: number,
   onSubject: (subject: string) => void,
 ): Promise<number> {
-  const reader = await createReader(connection, stream, afterSequence);
-  const pull = openPull(connection, nextMessages(stream, reader.name), readAtOnce);
   let reached = afterSequence;
   try {
-    for (let read = 0; read < reader.pending; ) {
-      const messages = await pull.next();
-      for (const { subject } of messages) onSubject(subject);
-      read += messages.length;
-      const last = messages.at(-1);
-      if (last === undefined || placeOf(last).consumerSequence !== read) {
-        throw new Unavailable("NATS left out some of the suppressions.");
+    for await (const messages of readPending(connection, stream, afterSequence, { batch: readAtOnce })) {
+      for (const message of messages) {
+        onSubject(message.subject);
+        reached = placeOf(message).streamSequence;
       }
-      reached = placeOf(last).streamSequence;
     }
     return reached;
   } catch (failure) {
     if (!isPassing(failure)) throw failure;
     throw new Unavailable("The suppressions could not be read to their end.", { cause: failure });
-  } finally {
-    pull.close();
-    await deleteReader(connection, stream, reader);
   }
 }
