@@ -1,9 +1,10 @@
-import { noRules, type TenantRules } from "../domain/tenant.ts";
-import { readSubject } from "../event-log/jetstream-reader.ts";
+import type { TenantRules } from "../domain/tenant.ts";
+import { noRules } from "../domain/tenant.ts";
 import { type BucketSettings, changeEntry, openBucket, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";
 import { nameWith } from "../nats/names.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import {
   type AccessRecords,
   decodeKey,

@@ -1,10 +1,10 @@
 import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { readSubject } from "../event-log/jetstream-reader.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
 import { nextMessageOf, removeMessage } from "../nats/jetstream-api.ts";
 import { nameWith } from "../nats/names.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import type { AttachmentStore } from "./content-store.ts";
 import { digestOf } from "./encode-content.ts";
 

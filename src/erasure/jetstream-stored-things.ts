@@ -1,8 +1,8 @@
 import { createInbox, type Msg } from "nats";
-import { type DurableConsumer, ensureDurable, nextMessages } from "../event-log/jetstream-durable.ts";
-import { readPending } from "../event-log/jetstream-follow.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import type { DurableConsumer } from "../nats/consumers.ts";
+import { ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";

@@ -2,11 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { type DurableConsumer, ensureDurable, nextMessages } from "../nats/consumers.ts";
 import { openPull } from "../nats/pull.ts";
 import type { AlertFeed, DecisionFeed } from "./decision-feed.ts";
 import type { Delivery } from "./delivery.ts";
 import { alertsRef, type WaybillEvent } from "./event-log.ts";
-import { type DurableConsumer, ensureDurable, type Notice, nextMessages, readDelivery } from "./jetstream-durable.ts";
+import { type Notice, readDelivery } from "./jetstream-durable.ts";
 import { channelFilter, streamName, subjectOf } from "./subjects.ts";
 
 const batch = 200;

@@ -1,57 +1,11 @@
-import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
-import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { isConsumerMissing } from "../nats/errors.ts";
+import type { Msg } from "nats";
+import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { sawStored } from "../nats/horizon.ts";
 import { placeOf } from "../nats/message.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import type { Delivery } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
-import { sawStored } from "./jetstream-horizon.ts";
 import { streamName } from "./subjects.ts";
-
-export type DurableConsumer = {
-  readonly stream: string;
-  readonly name: string;
-  readonly filterSubject: string;
-  /** How long a delivery may go without a sign before it is handed to somebody else. */
-  readonly ackWaitMs: number;
-  /** Deliver subjects and headers without the data. */
-  readonly headersOnly?: true;
-};
-
-/** Creates the durable consumer, or makes an older one fit; twice is as good as once, also from several processes. */
-export async function ensureDurable(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
-  const config: Partial<ConsumerConfig> = {
-    durable_name: consumer.name,
-    filter_subject: consumer.filterSubject,
-    deliver_policy: DeliverPolicy.All,
-    ack_policy: AckPolicy.Explicit,
-    replay_policy: ReplayPolicy.Instant,
-    ack_wait: nanosOf(consumer.ackWaitMs),
-    max_deliver: -1,
-    // Every worker holds as many as it has free slots, so this is a limit for a whole fleet.
-    max_ack_pending: 20_000,
-    ...(consumer.headersOnly ? { headers_only: true } : {}),
-  };
-  const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
-  const found = await asking(connection, () => findConsumer(manager, consumer));
-  if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
-  else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {
-    await asking(connection, () => manager.consumers.update(consumer.stream, consumer.name, { ...found, ...config }));
-  }
-}
-
-async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer): Promise<ConsumerConfig | null> {
-  try {
-    return (await manager.consumers.info(consumer.stream, consumer.name)).config;
-  } catch (failure) {
-    if (isConsumerMissing(failure)) return null;
-    throw failure;
-  }
-}
-
-/** The subject that asks a consumer for its next messages. */
-export const nextMessages = (stream: string, consumer: string): string =>
-  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 
 /** Tells an operator about what was passed over. */
 export type Notice = (message: string) => void;

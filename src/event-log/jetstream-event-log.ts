@@ -3,7 +3,9 @@ import type { AlertEvent } from "../domain/alerts/events.ts";
 import { defaultJobType, type JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { lastMessageSince } from "../nats/horizon.ts";
 import type { StreamMessage } from "../nats/jetstream-api.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import {
   alertsRef,
@@ -20,10 +22,8 @@ import {
   VersionConflict,
 } from "./event-log.ts";
 import { followLog } from "./jetstream-follow.ts";
-import { lastMessageSince } from "./jetstream-horizon.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
-import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, lanesOf, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;

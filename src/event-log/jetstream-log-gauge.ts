@@ -1,9 +1,9 @@
 import type { StreamInfo } from "nats";
 import { streamOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { countOf } from "../nats/consumers.ts";
 import { isMessageMissing, isStreamMissing } from "../nats/errors.ts";
 import { nameWith } from "../nats/names.ts";
-import { countOf } from "./jetstream-counts.ts";
 import type { ConsumerLoad, LogGauge, StreamSize } from "./log-gauge.ts";
 import { bucketKinds, streamFilter, streamKinds, streamName } from "./subjects.ts";
 

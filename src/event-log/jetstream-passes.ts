@@ -1,13 +1,13 @@
 import type { Msg } from "nats";
 import type { MessagePassed } from "../domain/log/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { lastMessageSince } from "../nats/horizon.ts";
 import { lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
 import { placeOf, storedAtOf } from "../nats/message.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import { decodeMessage } from "./decode-envelope.ts";
 import { isPassed, type LogEntry, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
 import type { Decode } from "./jetstream-follow.ts";
-import { lastMessageSince } from "./jetstream-horizon.ts";
-import { readSubject } from "./jetstream-reader.ts";
 import { leafHashOf } from "./log-message.ts";
 import { parseSubject, streamName, subjectOf } from "./subjects.ts";
 

@@ -3,13 +3,13 @@ import { headers, type MsgHdrs } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
 import { isBusy, isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
+import { sawStored } from "../nats/horizon.ts";
 import { askJetStream } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
 import { type JobRef, LogFull, type NewEvent, VersionConflict } from "./event-log.ts";
-import { sawStored } from "./jetstream-horizon.ts";
-import { readSubject } from "./jetstream-reader.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
 
 /** A publish without an answer is repeated with the same id and the same expectation, so often in all. */

@@ -1,12 +1,12 @@
 import type { Msg } from "nats";
 import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
 import { createReading } from "../event-log/jetstream-passes.ts";
-import { readSubject } from "../event-log/jetstream-reader.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf, storedAtOf } from "../nats/message.ts";
+import { readSubject } from "../nats/read-subject.ts";
 import { messageAt, readStored } from "./jetstream-stored-messages.ts";
 import { isSealSubject, readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";

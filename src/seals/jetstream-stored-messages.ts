@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { isPassing, readPending } from "../event-log/jetstream-follow.ts";
-import { isClustered } from "../event-log/jetstream-horizon.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isPassing, readPending } from "../nats/consumers.ts";
 import { isMessageMissing } from "../nats/errors.ts";
+import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
 import { type Pull, PullEnded } from "../nats/pull.ts";

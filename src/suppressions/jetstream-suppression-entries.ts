@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
-import { isPassing, readPending } from "../event-log/jetstream-follow.ts";
-import { isClustered } from "../event-log/jetstream-horizon.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isPassing, readPending } from "../nats/consumers.ts";
+import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
 import { digestPattern } from "./address-digest.ts";

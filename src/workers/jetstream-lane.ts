@@ -1,7 +1,7 @@
 import { createInbox, ErrorCode, type Msg, NatsError } from "nats";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
-import { type DurableConsumer, nextMessages } from "../event-log/jetstream-durable.ts";
 import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { type DurableConsumer, nextMessages } from "../nats/consumers.ts";
 import { isStatus } from "../nats/message.ts";
 import { createStandingRequest } from "./jetstream-standing-request.ts";
 

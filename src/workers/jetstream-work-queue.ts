@@ -1,10 +1,10 @@
 import type { JobQueued, JobType } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { Lane as LaneName } from "../event-log/event-log.ts";
-import { countOf } from "../event-log/jetstream-counts.ts";
-import { ensureDurable, type Notice, readDelivery } from "../event-log/jetstream-durable.ts";
+import { type Notice, readDelivery } from "../event-log/jetstream-durable.ts";
 import { channelFilter, lanesOf, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { countOf, ensureDurable } from "../nats/consumers.ts";
 import { createLane, type Lane } from "./jetstream-lane.ts";
 import { serveLanes } from "./serve-lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";

@@ -1,10 +1,10 @@
 import { createInbox, type Msg } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { lastMessageOf } from "../nats/jetstream-api.ts";
-import { isStatus, placeOf } from "../nats/message.ts";
-import { expectCount } from "./jetstream-counts.ts";
-import { isClustered } from "./jetstream-horizon.ts";
+import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
+import { expectCount } from "./consumers.ts";
+import { isClustered } from "./horizon.ts";
+import { lastMessageOf } from "./jetstream-api.ts";
+import { isStatus, placeOf } from "./message.ts";
 
 type Created = {
   readonly name?: string;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { lastMessageOf, messageIsThere, type StreamMessage } from "../nats/jetstream-api.ts";
+import { asking, type JetStreamConnection } from "./connection.ts";
+import { lastMessageOf, messageIsThere, type StreamMessage } from "./jetstream-api.ts";
 
 /** By connection and stream, the last place that this process has seen taken. */
 const seen = new WeakMap<JetStreamConnection, Map<string, number>>();

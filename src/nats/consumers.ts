@@ -1,0 +1,142 @@
+import type { Msg } from "nats";
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, ReplayPolicy } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
+import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
+import { isConsumerMissing, isJetStreamError } from "./errors.ts";
+import { placeOf } from "./message.ts";
+import { isUnanswered } from "./outages.ts";
+import { openPull, type Pull, PullEnded } from "./pull.ts";
+
+export type DurableConsumer = {
+  readonly stream: string;
+  readonly name: string;
+  readonly filterSubject: string;
+  /** How long a delivery may stay silent before the server hands it to another process. */
+  readonly ackWaitMs: number;
+  /** Deliver subjects and headers without the data. */
+  readonly headersOnly?: true;
+};
+
+/** Creates the durable consumer, or adjusts an older one; it may be called twice, also by several processes at once. */
+export async function ensureDurable(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
+  const config: Partial<ConsumerConfig> = {
+    durable_name: consumer.name,
+    filter_subject: consumer.filterSubject,
+    deliver_policy: DeliverPolicy.All,
+    ack_policy: AckPolicy.Explicit,
+    replay_policy: ReplayPolicy.Instant,
+    ack_wait: nanosOf(consumer.ackWaitMs),
+    max_deliver: -1,
+    // A worker holds as many as it has free slots, so this is a limit for the whole fleet.
+    max_ack_pending: 20_000,
+    ...(consumer.headersOnly ? { headers_only: true } : {}),
+  };
+  const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
+  const found = await asking(connection, () => findConsumer(manager, consumer));
+  if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
+  else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {
+    await asking(connection, () => manager.consumers.update(consumer.stream, consumer.name, { ...found, ...config }));
+  }
+}
+
+async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer): Promise<ConsumerConfig | null> {
+  try {
+    return (await manager.consumers.info(consumer.stream, consumer.name)).config;
+  } catch (failure) {
+    if (isConsumerMissing(failure)) return null;
+    throw failure;
+  }
+}
+
+/** The subject that asks a consumer for its next messages. */
+export const nextMessages = (stream: string, consumer: string): string =>
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+
+/** A consumer that lives as long as it is read. `pending` messages were left to read when it was made. */
+export type Reader = { readonly name: string; readonly pending: number };
+
+/** Takes a filter only for an exact subject: for that no server looks through the other messages. */
+export async function createReader(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  subject: string | null = null,
+  { headersOnly = false }: { readonly headersOnly?: boolean } = {},
+): Promise<Reader> {
+  const request = {
+    stream_name: stream,
+    config: {
+      deliver_policy: "by_start_sequence",
+      opt_start_seq: afterSequence + 1,
+      ...(subject === null ? {} : { filter_subject: subject }),
+      ...(headersOnly ? { headers_only: true } : {}),
+      ack_policy: "none",
+      max_deliver: 1,
+      mem_storage: true,
+      num_replicas: 1,
+      inactive_threshold: nanosOf(60_000),
+    },
+  };
+  const answer = await asking(connection, () =>
+    connection.nats.request(`$JS.API.CONSUMER.CREATE.${stream}`, JSON.stringify(request), { timeout: 2000 }),
+  );
+  const created = answer.json<{ name?: string; num_pending?: number; error?: { description: string } }>();
+  if (created.name === undefined) {
+    throw new Unavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
+  }
+  return { name: created.name, pending: expectCount(created.num_pending) };
+}
+
+/** Not necessary, but polite: the server drops an idle reader by itself a minute later. */
+export async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
+  if (!connection.isUp()) return;
+  await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, "", { timeout: 500 }).catch(() => {});
+}
+
+/** The failure passes without help: the server or the connection is away, or the consumer went with them. */
+export const isPassing = (failure: unknown): boolean =>
+  failure instanceof PullEnded || failure instanceof Unavailable || isUnanswered(failure) || isJetStreamError(failure);
+
+/**
+ * A count as NATS reports it; null where it cannot be right. In releases up to 2.9 the number of messages that wait for a
+ * consumer can run below zero and is reported as 18,446,744,073,709,551,615: how many really wait is unknown then.
+ */
+export const countOf = (told: unknown): number | null =>
+  typeof told === "number" && Number.isSafeInteger(told) && told >= 0 ? told : null;
+
+/** For a caller that needs the count: throws Unavailable, as the next count of NATS is mostly right. */
+export function expectCount(told: unknown): number {
+  const count = countOf(told ?? 0);
+  if (count === null) throw new Unavailable(`NATS has counted ${told} messages, which cannot be.`);
+  return count;
+}
+
+export type PendingOptions = {
+  readonly batch: number;
+  readonly subject?: string | null;
+  readonly headersOnly?: boolean;
+  readonly next?: (pull: Pull) => Promise<readonly Msg[]>;
+};
+
+/** The messages that stand in the stream after a sequence now, in batches that are never empty. Throws what `isPassing` knows. */
+export async function* readPending(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
+  { batch, subject = null, headersOnly = false, next = (pull) => pull.next() }: PendingOptions,
+): AsyncGenerator<readonly Msg[]> {
+  const reader = await createReader(connection, stream, afterSequence, subject, { headersOnly });
+  const pull = openPull(connection, nextMessages(stream, reader.name), batch);
+  let delivered = 0;
+  try {
+    while (delivered < reader.pending) {
+      const messages = await next(pull);
+      delivered += messages.length;
+      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      yield messages;
+    }
+  } finally {
+    pull.close();
+    await deleteReader(connection, stream, reader);
+  }
+}
