@@ -1,6 +1,5 @@
-import type { KV } from "nats";
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { type BucketSettings, changeEntry, openBucket } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket, openLazily } from "../nats/bucket.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom } from "../nats/errors.ts";
 import { countIn, type DayCount, dayOf, emptyDay, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
@@ -13,17 +12,10 @@ const keptMs = 3 * 86_400_000;
  * created at the first request of a tenant with a quota.
  */
 export function createJetStreamQuota(connection: JetStreamConnection, settings: BucketSettings): Quota {
-  let bucket: Promise<KV> | null = null;
+  const open = openLazily(() => openBucket(connection, "QUOTA", settings, { ttl: keptMs }));
   /** One request at a time for each tenant, so that requests of this process do not conflict with each other. */
   const queues = new Map<string, Promise<unknown>>();
 
-  const open = (): Promise<KV> => {
-    bucket ??= openBucket(connection, "QUOTA", settings, { ttl: keptMs }).catch((failure: unknown) => {
-      bucket = null;
-      throw failure;
-    });
-    return bucket;
-  };
   const take = async (request: QuotaRequest): Promise<QuotaAnswer> => {
     const kv = await open();
     try {

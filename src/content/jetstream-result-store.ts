@@ -1,8 +1,9 @@
-import { DiscardPolicy, headers, type JetStreamManager, RetentionPolicy, StorageType } from "nats";
+import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType } from "nats";
 import { resultSubjectOf, streamFilter, streamName } from "../event-log/subjects.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isOutOfRoom, isStreamMissing, isWrongSequence } from "../nats/errors.ts";
-import { askJetStream, lastMessageOf, removeMessage } from "../nats/jetstream-api.ts";
+import { openLazily } from "../nats/bucket.ts";
+import { asking, type JetStreamConnection, payloadLimit } from "../nats/connection.ts";
+import { isStreamMissing } from "../nats/errors.ts";
+import { lastMessageOf, removeMessage, storeIfLast } from "../nats/jetstream-api.ts";
 import { type ResultChunk, type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
 
 const answerTimeoutMs = 1500;
@@ -21,22 +22,10 @@ export function createJetStreamResultStore(
   connection: JetStreamConnection,
   { prefix, replicas }: { readonly prefix: string; readonly replicas: number },
 ): ResultStore {
-  const { nats } = connection;
   const stream = streamName(prefix, "RESULTS");
-  // Between two connections the client does not know it; what was told last still says what to expect.
-  let maxPayload = nats.info?.max_payload ?? 0;
-  connection.onReconnect(() => {
-    maxPayload = nats.info?.max_payload ?? maxPayload;
-  });
+  const maxPayload = payloadLimit(connection);
 
-  let opened: Promise<JetStreamManager> | null = null;
-  const open = (): Promise<JetStreamManager> => {
-    opened ??= ensureStream(connection, prefix, replicas).catch((failure: unknown) => {
-      opened = null;
-      throw failure;
-    });
-    return opened;
-  };
+  const open = openLazily(() => ensureStream(connection, prefix, replicas));
   const find = async (result: ResultRef, index: number) => {
     await open();
     return await lastMessageOf(connection, stream, resultSubjectOf(prefix, result, result.run, index));
@@ -44,23 +33,13 @@ export function createJetStreamResultStore(
 
   return {
     get maxBytes() {
-      return maxPayload - overheadBytes - overheadOfChunk;
+      return maxPayload() - overheadBytes - overheadOfChunk;
     },
-    put: (result, index, chunk) =>
-      asking(connection, async () => {
-        await open();
-        const messageHeaders = headers();
-        messageHeaders.append("Nats-Expected-Last-Subject-Sequence", "0");
-        const subject = resultSubjectOf(prefix, result, result.run, index);
-        try {
-          await askJetStream(connection, subject, encodeChunk(chunk), messageHeaders);
-          return true;
-        } catch (failure) {
-          if (isWrongSequence(failure)) return false;
-          if (!isOutOfRoom(failure)) throw failure;
-          throw new ResultStoreFull("There is no room for the result.", { cause: failure });
-        }
-      }),
+    put: async (result, index, chunk) => {
+      await asking(connection, open);
+      const subject = resultSubjectOf(prefix, result, result.run, index);
+      return await storeIfLast(connection, subject, encodeChunk(chunk), 0, noRoom);
+    },
     get: (result, index) =>
       asking(connection, async () => {
         const found = await find(result, index);
@@ -91,6 +70,8 @@ export function decodeChunk(stored: Uint8Array): ResultChunk {
   const description: Omit<ResultChunk, "bytes"> = JSON.parse(Buffer.from(stored.subarray(0, end)).toString());
   return { ...description, bytes: stored.subarray(end + 1) };
 }
+
+const noRoom = (cause: unknown): Error => new ResultStoreFull("There is no room for the result.", { cause });
 
 /** Each file once, of the subjects of its pieces: `….<job>.<run>.<index>`. */
 function resultsIn(tenant: string, subjects: readonly string[]): readonly ResultRef[] {

@@ -6,6 +6,7 @@ import { ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";
+import { describesObject, nameOfObject, streamOfObjects } from "../nats/object-store.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
 
 const atOnce = 100;
@@ -84,12 +85,10 @@ function contentsOf(prefix: string): Source {
 /** Each object has one metadata message after those with its bytes; the name of the object stands in the subject. */
 function attachmentsOf(prefix: string): Source {
   const bucket = nameWith(prefix, "ATTACHMENTS");
-  const start = `$O.${bucket}.M.`;
   return {
-    consumer: sweeperOf(`OBJ_${bucket}`, `${start}>`),
+    consumer: sweeperOf(streamOfObjects(bucket), `${describesObject(bucket)}>`),
     thingOf: (subject) => {
-      const name = Buffer.from(subject.slice(start.length), "base64url").toString();
-      const [tenant, jobId, attachment, ...rest] = name.split(".");
+      const [tenant, jobId, attachment, ...rest] = nameOfObject(bucket, subject).split(".");
       return tenant && jobId && attachment && rest.length === 0 ? { job: { tenant, jobId }, attachment } : null;
     },
   };

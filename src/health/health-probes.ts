@@ -7,7 +7,7 @@ import type { EventLog } from "../event-log/event-log.ts";
 import type { LogCanary } from "../event-log/jetstream-canary.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { AppendTrouble } from "../event-log/observe-appends.ts";
-import type { LogServer } from "../nats/durability.ts";
+import type { LogServer } from "../nats/server-version.ts";
 import type { StandstillOfKind } from "../workers/standstill.ts";
 import type { Condition, Probe } from "./probe.ts";
 

@@ -4,8 +4,7 @@ import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
 import { isLoginRefused } from "../nats/outages.ts";
-import { whyNoReplicas } from "../nats/replicas.ts";
-import { isAtLeast } from "../nats/server-version.ts";
+import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";
 import { examineClock } from "./examine-clock.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 

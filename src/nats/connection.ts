@@ -171,3 +171,15 @@ export async function asking<Answer>(connection: JetStreamConnection, ask: () =>
 }
 
 export const nanosOf = (ms: number): number => ms * 1_000_000;
+
+/**
+ * The largest message that the server takes, in bytes. Between two connections the client does not know it: the last
+ * known value is used then.
+ */
+export function payloadLimit({ nats, onReconnect }: JetStreamConnection): () => number {
+  let known = nats.info?.max_payload ?? 0;
+  onReconnect(() => {
+    known = nats.info?.max_payload ?? known;
+  });
+  return () => known;
+}

@@ -1,15 +1,15 @@
-import { type ApiError, type MsgHdrs, NatsError } from "nats";
-import type { JetStreamConnection } from "./connection.ts";
-import { isMessageMissing, isNothingToRemove } from "./errors.ts";
+import { type ApiError, headers, type MsgHdrs, NatsError } from "nats";
+import { asking, type JetStreamConnection } from "./connection.ts";
+import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
 
-/** Asks JetStream, and throws what it refuses as the client does, for `jetstream-errors.ts` to tell apart. */
+/** Asks JetStream. A refusal is thrown as the client throws it; errors.ts tells refusals apart. */
 export async function askJetStream<Answer>(
   connection: JetStreamConnection,
   subject: string,
   data: Uint8Array | string,
-  headers?: MsgHdrs,
+  messageHeaders?: MsgHdrs,
 ): Promise<Answer> {
-  const { data: bytes } = await connection.request(subject, data, headers);
+  const { data: bytes } = await connection.request(subject, data, messageHeaders);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const answer: Answer & { readonly error?: ApiError } = JSON.parse(text);
   if (answer.error === undefined) return answer;
@@ -17,6 +17,32 @@ export async function askJetStream<Answer>(
   refusal.api_error = answer.error;
   throw refusal;
 }
+
+/**
+ * Stores a message if the last one of its subject still has this sequence, 0 for none; false where it has not. Throws
+ * what `noRoom` makes of the failure where the stream is full.
+ */
+export const storeIfLast = (
+  connection: JetStreamConnection,
+  subject: string,
+  data: Uint8Array | string,
+  lastSequence: number,
+  noRoom: (cause: unknown) => Error,
+  more: Readonly<Record<string, string>> = {},
+): Promise<boolean> =>
+  asking(connection, async () => {
+    const messageHeaders = headers();
+    for (const [name, value] of Object.entries(more)) messageHeaders.append(name, value);
+    messageHeaders.append("Nats-Expected-Last-Subject-Sequence", String(lastSequence));
+    try {
+      await askJetStream(connection, subject, data, messageHeaders);
+      return true;
+    } catch (failure) {
+      if (isWrongSequence(failure)) return false;
+      // Told apart here, as most of these errors count as an outage elsewhere.
+      throw isOutOfRoom(failure) ? noRoom(failure) : failure;
+    }
+  });
 
 export type StreamMessage = {
   readonly sequence: number;

@@ -21,7 +21,7 @@ import { type Condition, conditionOf } from "../health/probe.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
-import { logServerOf } from "../nats/durability.ts";
+import { logServerOf } from "../nats/server-version.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
 
 /** Is told of the work while it is done: for the metrics, the probes and the log of this process. */

@@ -20,7 +20,7 @@ import type { Mailbox } from "../http/routes/mailbox.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { connectJetStream, type JetStreamConnection } from "../nats/connection.ts";
 import { type Patience, WaitInterrupted } from "../nats/patience.ts";
-import { whyNoReplicas } from "../nats/replicas.ts";
+import { whyNoReplicas } from "../nats/server-version.ts";
 import { CannotStart } from "../standalone/cannot-start.ts";
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import type { SuppressionStore } from "../suppressions/suppression-store.ts";

@@ -1,22 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { headers } from "nats";
 import { Type } from "typebox";
 import { LogFull } from "../event-log/event-log.ts";
 import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
-import {
-  askJetStream,
-  lastMessageOf,
-  nextMessageOf,
-  removeMessage,
-  type StreamMessage,
-} from "../nats/jetstream-api.ts";
+import { lastMessageOf, nextMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";
 import { checkRequest } from "../schemas/request-schema.ts";
 import { suppressionReasons } from "../schemas/suppression-request.ts";
 import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
 
 const secretBytes = 32;
+
+const noRoom = (cause: unknown): Error => new LogFull("There is no room for a suppression.", { cause });
 
 /**
  * One message for each address in the stream SUPPRESSIONS, which `ensureStreams` creates or checks. The secret is stored
@@ -31,18 +25,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
 
   /** False if the last message of the subject is not the expected one; 0 expects none. */
   const publish = (subject: string, data: string | Uint8Array, expectedSequence: number): Promise<boolean> =>
-    asking(connection, async () => {
-      const guard = headers();
-      guard.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
-      try {
-        await askJetStream(connection, subject, data, guard);
-        return true;
-      } catch (failure) {
-        if (isWrongSequence(failure)) return false;
-        if (isOutOfRoom(failure)) throw new LogFull("There is no room for a suppression.", { cause: failure });
-        throw failure;
-      }
-    });
+    storeIfLast(connection, subject, data, expectedSequence, noRoom);
 
   return {
     secret: async () => {

@@ -1,0 +1,100 @@
+import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
+import { type BucketSettings, openLazily } from "./bucket.ts";
+import { asking, type JetStreamConnection } from "./connection.ts";
+import { isOutOfRoom, isWrongSequence } from "./errors.ts";
+import { nextMessageOf, removeMessage } from "./jetstream-api.ts";
+import { nameWith } from "./names.ts";
+import { readSubject } from "./read-subject.ts";
+
+/** For each question; a large object takes some dozens of them at a time. */
+const answerMs = 5000;
+
+/** Objects of any size in one bucket, which is made when the first object is stored or asked for. `put` throws `noRoom`. */
+export type Objects = {
+  /** Stores an object once: one that is there whole is left as it is. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** The bytes; null where the object is not there, or not whole. */
+  get(name: string): Promise<Buffer | null>;
+  /** Overwrites and removes it; one that is not there is no failure. */
+  erase(name: string): Promise<void>;
+};
+
+/** The stream that such a bucket is. */
+export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
+
+/** How the subject of the message begins that describes an object, after those with its bytes; its name follows. */
+export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
+
+export const nameOfObject = (bucket: string, subject: string): string =>
+  Buffer.from(subject.slice(describesObject(bucket).length), "base64url").toString();
+
+type Opened = { readonly objects: ObjectStore; readonly manager: JetStreamManager };
+
+export function openObjects(
+  connection: JetStreamConnection,
+  bucket: string,
+  { prefix, replicas }: BucketSettings,
+  noRoom: (cause: unknown) => Error,
+): Objects {
+  const name = nameWith(prefix, bucket);
+  const stream = streamOfObjects(name);
+  const chunksOf = ({ nuid }: ObjectInfo): string => `$O.${name}.C.${nuid}`;
+  const open = openLazily(async (): Promise<Opened> => {
+    const jetstream = connection.nats.jetstream({ timeout: answerMs });
+    // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers refuse it.
+    const options: { readonly replicas: number } = Object.create({ replicas });
+    const objects = await jetstream.views.os(name, Object.assign(options, { storage: StorageType.File }));
+    return { objects, manager: await jetstream.jetstreamManager() };
+  });
+
+  /** A reader would wait without end for an object some of whose chunks are missing. */
+  const isWhole = async (manager: JetStreamManager, info: ObjectInfo): Promise<boolean> => {
+    if (info.deleted) return false;
+    const subject = chunksOf(info);
+    const { state } = await manager.streams.info(stream, { subjects_filter: subject });
+    return (state.subjects?.[subject] ?? 0) === info.chunks;
+  };
+
+  /** Deleting an object only unlinks its chunks: their bytes would stay on the disk. */
+  const overwrite = async (info: ObjectInfo): Promise<void> => {
+    // The oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
+    const next = () => nextMessageOf(connection, stream, chunksOf(info), 1);
+    for (let chunk = await next(); chunk !== null; chunk = await next()) {
+      // Another process may be erasing the same object.
+      await removeMessage(connection, stream, chunk.sequence);
+    }
+  };
+
+  return {
+    put: (object, bytes) =>
+      asking(connection, async () => {
+        const { objects, manager } = await open();
+        const there = await objects.info(object);
+        if (there !== null && (await isWhole(manager, there))) return;
+        try {
+          // Guarded: of several that store it at once, one succeeds and the others clear away what they brought.
+          const options = { previousRevision: there?.revision ?? 0, timeout: answerMs };
+          await objects.putBlob({ name: object }, bytes, options);
+        } catch (failure) {
+          if (isOutOfRoom(failure)) throw noRoom(failure);
+          if (!isWrongSequence(failure)) throw failure;
+        }
+      }),
+    get: (object) =>
+      asking(connection, async () => {
+        const { objects, manager } = await open();
+        const there = await objects.info(object);
+        if (there === null || !(await isWhole(manager, there))) return null;
+        const chunks = await readSubject(connection, stream, chunksOf(there));
+        return Buffer.concat(chunks.map(({ data }) => data));
+      }),
+    erase: (object) =>
+      asking(connection, async () => {
+        const { objects } = await open();
+        const there = await objects.info(object);
+        if (there === null || there.deleted) return;
+        await overwrite(there);
+        await objects.delete(object);
+      }),
+  };
+}
