@@ -1,3 +1,8 @@
+/** A process cannot start, and waiting does not help: the message tells the operator what to do. */
+export class CannotStart extends Error {
+  override readonly name: string = "CannotStart";
+}
+
 export type Lifecycle = {
   /** Names what was started and how to stop it. */
   started(name: string, stop: () => Promise<void>): void;

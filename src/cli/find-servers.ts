@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { CompleteConfig, Config } from "../config.ts";
-import { DataDirInUse } from "../standalone/cannot-start.ts";
+import { DataDirInUse } from "../standalone/data-dir-lock.ts";
 import { readAddresses } from "../standalone/running-addresses.ts";
 import { startStandalone } from "../standalone/standalone.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -1,8 +1,8 @@
 import { foldDecisions } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
-import { eraseContent, eraseResult } from "../content/erase-content.ts";
 import type { ResultStore } from "../content/result-store.ts";
+import { eraseContent, eraseResult } from "../content/stored-content.ts";
 import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { findKind } from "../job-kinds/all-job-kinds.ts";

@@ -1,6 +1,6 @@
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { isAtLeast } from "../nats/server-version.ts";
-import { examineClock } from "./examine-clock.ts";
+import { examineClock } from "./examine-surroundings.ts";
 import { type Finding, fine, serious, wordsOf } from "./finding.ts";
 
 const connectTimeoutMs = 5000;

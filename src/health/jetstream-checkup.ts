@@ -5,7 +5,7 @@ import { streamName } from "../event-log/subjects.ts";
 import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
 import { isLoginRefused } from "../nats/outages.ts";
 import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";
-import { examineClock } from "./examine-clock.ts";
+import { examineClock } from "./examine-surroundings.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
 const answerMs = 3000;

@@ -1,7 +1,7 @@
 import { handleCommand, newJob, readJob } from "../commands/handle-command.ts";
 import type { AttachmentFile, ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
-import { eraseContent } from "../content/erase-content.ts";
+import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";

@@ -1,18 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Gauge } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
+import type { Condition } from "../health/probe.ts";
+import type { OutboxGauge } from "../outbox/outbox.ts";
+import { named } from "./registry.ts";
 
-/** Gauges that are set by asking somebody. */
+/** Gauges whose values are asked for. */
 export type GaugeSource = {
   readonly gauges: readonly Gauge[];
-  /** Asks, and answers how to set them. */
+  /** Asks; the result sets the gauges. */
   readonly ask: () => Promise<() => void>;
 };
 
 const askWithinMs = 2000;
 
 /**
- * Asks every source, and returns when all have answered or had their time. The gauges of one that did not answer are
- * not shown at all: an old value would look like a new one.
+ * Asks every source, and returns when each has answered or its time is over. The gauges of a source that did not answer
+ * are not shown at all: an old value would look like a new one.
  */
 export function createRefresh(sources: readonly GaugeSource[]): () => Promise<void> {
   let refreshing: Promise<void> | null = null;
@@ -30,11 +33,11 @@ export function createRefresh(sources: readonly GaugeSource[]): () => Promise<vo
 async function refresh({ gauges, ask }: GaugeSource): Promise<void> {
   const set = await withinTime(ask).catch(() => null);
   for (const gauge of gauges) hide(gauge);
-  // Why somebody is away is logged by those who need it; here it shows by what is missing.
+  // The parts that need the source log why it is away; here its metrics are missing.
   set?.();
 }
 
-/** A gauge without labels is 0 after a reset, as if somebody had said so. */
+/** A gauge without labels is 0 after a reset, which would look like a value. */
 function hide(gauge: Gauge): void {
   gauge.reset();
   gauge.remove({});
@@ -45,11 +48,56 @@ async function withinTime<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const late = pause(askWithinMs, undefined, { signal: answered.signal }).then(() => {
     throw new Error(`There was no answer within ${askWithinMs} ms.`);
   });
-  // Aborted below, when nobody waits for it any more.
+  // Aborted below, when nothing waits for it any more.
   late.catch(() => undefined);
   try {
     return await Promise.race([ask(), late]);
   } finally {
     answered.abort();
   }
+}
+
+const numbers: Readonly<Record<Condition["status"], number>> = { up: 1, degraded: 0.5, down: 0 };
+
+/** The findings of `/readyz` as numbers, so that alert rules can use them. */
+export function createDependencyGauges(
+  registry: Registry,
+  examine: () => Promise<ReadonlyMap<string, Condition>>,
+): readonly GaugeSource[] {
+  const gauge = new Gauge({
+    ...named("dependency_up", "1 while a dependency can be used, 0.5 while it works in part, 0 while it is away."),
+    labelNames: ["dependency"],
+    registers: [registry],
+  });
+  const ask = async () => {
+    const found = await examine();
+    return () => {
+      for (const [dependency, { status }] of found) gauge.set({ dependency }, numbers[status]);
+    };
+  };
+  return [{ gauges: [gauge], ask }];
+}
+
+/** Rows that applications have written and that are no jobs yet, of all tenants; every process shows the same. */
+export function createOutboxGauges(registry: Registry, outbox: OutboxGauge): readonly GaugeSource[] {
+  const registers = [registry];
+  const rows = new Gauge({
+    ...named("outbox_pending_rows", "Rows of the outbox that wait to become a job, counted up to 100000."),
+    registers,
+  });
+  const oldest = new Gauge({
+    ...named(
+      "outbox_oldest_pending_age_seconds",
+      "How long ago the one of them was written that has waited longest; 0 where none waits.",
+    ),
+    registers,
+  });
+  const ask = async () => {
+    const backlog = await outbox.backlog();
+    return () => {
+      rows.set(backlog.rows);
+      oldest.set(backlog.oldestAgeSeconds);
+    };
+  };
+  return [{ gauges: [rows, oldest], ask }];
 }

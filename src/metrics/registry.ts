@@ -1,14 +1,25 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { readVersion } from "../release.ts";
 
-/** Before every name, whatever NATS_PREFIX says: dashboards and alerts are made once. */
+/** Before every name, independent of NATS_PREFIX: the same dashboards and alerts fit every installation. */
 const prefix = "waybill_";
 
-/** A registry of one's own with the metrics of Node itself: memory, event loop, garbage collection. */
+/** A new registry with the metrics of Node itself: memory, event loop, garbage collection. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix });
   return registry;
 }
 
-/** The name and the sentence of a metric. */
+/** The name and the help text of a metric. */
 export const named = (name: string, help: string) => ({ name: `${prefix}${name}`, help });
+
+/** Always 1. Its labels are joined with other metrics of the process, to see for instance which release became slower. */
+export function createBuildInfo(registry: Registry): void {
+  const info = new Gauge({
+    ...named("build_info", "1; the versions of Waybill and of Node that this process runs."),
+    labelNames: ["version", "node"],
+    registers: [registry],
+  });
+  info.set({ version: readVersion(), node: process.versions.node }, 1);
+}

@@ -7,16 +7,12 @@ import type { OutboxGauge } from "../outbox/outbox.ts";
 import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";
 import { type AttemptMetrics, createAttemptMetrics } from "./attempt-metrics.ts";
-import { createBuildInfo } from "./build-info.ts";
-import { createDependencyGauges } from "./dependency-gauges.ts";
-import { createHttpMetrics } from "./http-metrics.ts";
 import { createLogGauges } from "./log-gauges.ts";
 import { createMailMetrics, type MailMetrics } from "./mail-metrics.ts";
-import { createOutboxGauges } from "./outbox-gauges.ts";
 import { createReadModelGauges, type ReadModels } from "./read-model-gauges.ts";
-import { createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
-import { createRegistry } from "./registry.ts";
-import { createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
+import { createDependencyGauges, createOutboxGauges, createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
+import { createBuildInfo, createRegistry } from "./registry.ts";
+import { createHttpMetrics, createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
 /** What is asked each time somebody looks. */
 export type WatchedParts = ReadModels & {

@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { CannotStart, DataDirInUse } from "./cannot-start.ts";
+import { CannotStart } from "../lifecycle.ts";
 import { identifyProcess } from "./process-identity.ts";
+
+/** Another process works in the data folder. */
+export class DataDirInUse extends CannotStart {
+  override readonly name = "DataDirInUse";
+}
 
 export type DataDirLock = { release(): Promise<void> };
 

@@ -4,8 +4,8 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import mysql from "mysql2/promise";
-import { CannotStart } from "./cannot-start.ts";
-import { type ChildServer, startChildServer } from "./child-server.ts";
+import { CannotStart } from "../lifecycle.ts";
+import { type ChildServer, startChildServer, untilReady } from "./child-server.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
 import {
   asRoot,
@@ -14,7 +14,6 @@ import {
   temporaryFolderIn,
   withoutDefaults,
 } from "./initialise-database.ts";
-import { untilReady } from "./until-ready.ts";
 
 export type DatabaseServerOptions = {
   /** Its data, secrets and log; a later start finds the data again. */

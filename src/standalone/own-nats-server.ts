@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type ChildServer, startChildServer } from "./child-server.ts";
+import { type ChildServer, startChildServer, untilReady } from "./child-server.ts";
 import { versionOf } from "./find-binary.ts";
-import { untilReady } from "./until-ready.ts";
 
 export type NatsCredentials = { readonly user: string; readonly password: string };
 

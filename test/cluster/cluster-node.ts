@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NatsConfig } from "../../src/config.ts";
-import { type ChildServer, startChildServer } from "../../src/standalone/child-server.ts";
-import { untilReady } from "../../src/standalone/until-ready.ts";
+import { type ChildServer, startChildServer, untilReady } from "../../src/standalone/child-server.ts";
 import type { Routes } from "./routes.ts";
 
 /** One server of the cluster. It keeps its address, and its data unless they are wiped. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
-import { eraseContent } from "../../src/content/erase-content.ts";
+import { eraseContent } from "../../src/content/stored-content.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 
 const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { eraseResult } from "../../src/content/erase-content.ts";
 import type { ResultChunk, ResultRef, ResultStore } from "../../src/content/result-store.ts";
+import { eraseResult } from "../../src/content/stored-content.ts";
 import { jobCreated, jobStarted } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";

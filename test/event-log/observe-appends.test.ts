@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { observeContents } from "../../src/content/observe-contents.ts";
+import { observeContents } from "../../src/content/stored-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { LogFull } from "../../src/event-log/event-log.ts";
 import { type Append, observeAppends } from "../../src/event-log/observe-appends.ts";

@@ -9,7 +9,7 @@ import { expect } from "chai";
 import mysql from "mysql2/promise";
 import { connect } from "nats";
 import { type CompleteConfig, type Config, readConfig } from "../../src/config.ts";
-import { CannotStart } from "../../src/standalone/cannot-start.ts";
+import { CannotStart } from "../../src/lifecycle.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { startStandalone } from "../../src/standalone/standalone.ts";
 import { eventually } from "../support/eventually.ts";

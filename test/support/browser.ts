@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import type { AxeResults } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
-import { CannotStart } from "../../src/standalone/cannot-start.ts";
+import { CannotStart } from "../../src/lifecycle.ts";
 import { findBinary } from "../../src/standalone/find-binary.ts";
 import { canInstall } from "../../src/standalone/install-servers.ts";
 import { atEndOfRun } from "./end-of-run.ts";

@@ -1,4 +1,4 @@
-import { CannotStart } from "../../src/standalone/cannot-start.ts";
+import { CannotStart } from "../../src/lifecycle.ts";
 import type { DatabaseBinary } from "../../src/standalone/find-binary.ts";
 import { locateServers } from "../../src/standalone/locate-servers.ts";
 

@@ -1,8 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { NatsConfig } from "../../src/config.ts";
-import { startChildServer } from "../../src/standalone/child-server.ts";
-import { untilReady } from "../../src/standalone/until-ready.ts";
+import { startChildServer, untilReady } from "../../src/standalone/child-server.ts";
 import { atEndOfRun } from "./end-of-run.ts";
 import { locateOwnBinaries } from "./own-binaries.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

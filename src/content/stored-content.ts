@@ -1,11 +1,12 @@
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
-import type { ContentStore } from "./content-store.ts";
-import { decodeContent } from "./encode-content.ts";
+import { type AppendOutcome, timed } from "../event-log/observe-appends.ts";
+import type { ContentAttachment, ContentStore } from "./content-store.ts";
+import { decodeContent, digestOf } from "./encode-content.ts";
 import type { ResultRef, ResultStore } from "./result-store.ts";
 
-/** Erases all that was stored for a job, where its history says so. Called again after a crash, it goes on. */
+/** Erases all that was stored for a job, once its history says so. Called again after a crash, it continues. */
 export async function eraseContent(contentStore: ContentStore, job: JobRef): Promise<void> {
-  // First, as it is the content that names them.
+  // First, as the content names them.
   await eraseAttachments(contentStore, job);
   await contentStore.erase(job);
 }
@@ -15,6 +16,35 @@ async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef)
   if (content === null) return;
   for (const { sha256 } of decodeContent(content).attachments ?? []) await attachments.erase(job, sha256);
 }
+
+export type LoadedAttachment = Pick<ContentAttachment, "filename" | "contentType" | "contentId"> & {
+  readonly bytes: Buffer;
+};
+
+/** The attachments that a content names; null where one is missing or was changed. */
+export async function loadAttachments(
+  { attachments }: Pick<ContentStore, "attachments">,
+  job: JobRef,
+  named: readonly ContentAttachment[] = [],
+): Promise<readonly LoadedAttachment[] | null> {
+  const loaded: LoadedAttachment[] = [];
+  for (const { sha256, filename, contentType, contentId } of named) {
+    const bytes = await attachments.get(job, sha256);
+    if (bytes === null || digestOf(bytes) !== sha256) return null;
+    loaded.push({ filename, contentType, contentId, bytes });
+  }
+  return loaded;
+}
+
+/** The same store, which reports whether a content could be stored. */
+export const observeContents = (store: ContentStore, observe: (outcome: AppendOutcome) => void): ContentStore => ({
+  ...store,
+  // It changes with the server that is connected.
+  get maxBytes() {
+    return store.maxBytes;
+  },
+  put: (job, content) => timed(() => store.put(job, content), observe),
+});
 
 type Results = Pick<ResultStore, "get" | "erase">;
 

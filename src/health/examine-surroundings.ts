@@ -1,0 +1,57 @@
+import { statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { ProbeOutcome } from "../mail/mailer.ts";
+import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
+
+/** The time of a server, and the times of this machine before the question and after the answer. */
+export type ClockReading = { readonly before: number; readonly told: number; readonly after: number };
+
+const noticeableMs = 1000;
+const harmfulMs = 30_000;
+
+/** Events carry the time of the machine that wrote them: schedules and histories are only as correct as the clocks. */
+export function examineClock(server: string, { before, told, after }: ClockReading): Finding {
+  const offMs = told < before ? told - before : Math.max(0, told - after);
+  const off = Math.abs(offMs);
+  if (off < noticeableMs) return fine("clock", `${server} and this machine agree on the time`);
+  const what = `The clock of ${server} is ${(off / 1000).toFixed(1)} s ${offMs > 0 ? "ahead of" : "behind"} this machine's`;
+  const advice = "Let NTP (chrony, systemd-timesyncd) set the clocks of both machines.";
+  return off < harmfulMs ? warning("clock", what, advice) : serious("clock", what, advice);
+}
+
+const mebibyte = 1024 * 1024;
+const scarce = 1024 * mebibyte;
+const hardlyAny = 200 * mebibyte;
+
+/** The disk of the servers that Waybill starts itself; the disks of other servers cannot be examined from here. */
+export async function examineDisk(dataDir: string): Promise<Finding> {
+  const path = resolve(dataDir);
+  try {
+    // Before the first start the folder does not exist yet.
+    const { bavail, bsize } = await statfs(path).catch(() => statfs(dirname(path)));
+    return toFinding(path, bavail * bsize);
+  } catch (failure) {
+    return warning("disk", `The free space under ${path} is unknown: ${wordsOf(failure)}`, "Look at DATA_DIR.");
+  }
+}
+
+export function toFinding(path: string, free: number): Finding {
+  const what = `${Math.floor(free / mebibyte).toLocaleString("en")} MB are free under ${path}`;
+  const advice = "Make room: once the disk is full NATS stores nothing, and has to be started again afterwards.";
+  if (free < hardlyAny) return serious("disk", what, advice);
+  return free < scarce ? warning("disk", what, advice) : fine("disk", what);
+}
+
+/** Connects to the mail server and signs in, and sends nothing. */
+export async function examineMail(probe: () => Promise<ProbeOutcome>): Promise<Finding> {
+  const outcome = await probe();
+  if (outcome.kind === "ready") return fine("smtp", "The mail server takes connections and lets Waybill sign in");
+  const { code, message } = outcome.error;
+  return code === "smtp-authentication-failed"
+    ? serious("smtp", `The mail server refuses the login: ${message}`, "Check user and password in SMTP_URL.")
+    : serious(
+        "smtp",
+        message,
+        "Check host and port in SMTP_URL, and that a firewall lets this machine out. Jobs wait meanwhile, and none is lost.",
+      );
+}
