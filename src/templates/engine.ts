@@ -1,12 +1,9 @@
-import { type Context, Liquid } from "liquidjs";
+import { type Context, Liquid, type Template as Node, type Token, Value } from "liquidjs";
 import { allowedFilters, allowedTags } from "./allowed.ts";
-import { workOf } from "./filter-work.ts";
-import { measure } from "./measure.ts";
-import type { Meter } from "./meter.ts";
+import { meteredOperators, workOf } from "./counted-work.ts";
+import { type Meter, measure } from "./meter.ts";
 import { MeteredContext } from "./metered-context.ts";
-import { meteredOperators } from "./operator-work.ts";
 import { boundFilter, checkBound } from "./safe-ranges.ts";
-import { weightOf } from "./weight.ts";
 
 /** In characters; the content of a job holds a megabyte in all. */
 const maxTemplateLength = 256_000;
@@ -130,3 +127,33 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+
+const weights = new WeakMap<readonly Node[], number>();
+
+/** How many steps it takes to go through these once, beside what they read, filter and write. */
+function weightOf(nodes: readonly Node[]): number {
+  const known = weights.get(nodes);
+  if (known !== undefined) return known;
+  const weight = nodes.reduce((sum, node) => sum + weightOfNode(node), 1);
+  weights.set(nodes, weight);
+  return weight;
+}
+
+/** Every branch counts, also those that are not tried. */
+function weightOfNode(node: Node): number {
+  let weight = 1;
+  for (const argument of node.arguments?.() ?? []) {
+    weight += argument instanceof Value ? weightOfValue(argument) : weightOfToken(argument);
+  }
+  return weight;
+}
+
+function weightOfValue({ initial, filters }: Value): number {
+  let weight = initial.postfix.reduce((sum, token) => sum + weightOfToken(token), 0);
+  for (const { args } of filters) {
+    for (const arg of args) weight += weightOfToken(Array.isArray(arg) ? arg[1] : arg);
+  }
+  return weight;
+}
+
+const weightOfToken = (token: Token | undefined): number => 0.25 + (token ? (token.end - token.begin) / 128 : 0);

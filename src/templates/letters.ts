@@ -1,6 +1,5 @@
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import type { Attachment, Letter, PersonalParts } from "../mail/mailer.ts";
-import { textTemplateOf } from "./html-template.ts";
 import { Meter } from "./meter.ts";
 import {
   hasTemplate,
@@ -10,7 +9,7 @@ import {
   type TemplateKind,
   type Variables,
 } from "./template.ts";
-import { textOfHtml } from "./text-of-html.ts";
+import { textOfHtml, textTemplateOf } from "./text-of-html.ts";
 
 export type PartName = "subject" | "html" | "text";
 

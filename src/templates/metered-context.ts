@@ -1,6 +1,5 @@
 import { Context, type Liquid } from "liquidjs";
-import { measure } from "./measure.ts";
-import type { Meter } from "./meter.ts";
+import { type Meter, measure } from "./meter.ts";
 
 /** How much longer it takes to list a key, and to compare an element, than to look at a character. */
 const keyCost = 24;

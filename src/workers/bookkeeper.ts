@@ -7,6 +7,7 @@ import type {
 import { recordInLedger } from "../domain/recipients/ledger.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
+import type { Lease } from "./lease.ts";
 import type { HeldTurn } from "./turn.ts";
 
 /** More outcomes than this on their way to the log make the sending wait for it. */
@@ -91,4 +92,15 @@ export function createBookkeeper(
       if (failure !== null) throw failure;
     },
   };
+}
+
+/**
+ * A claim left behind would count as a mail in doubt. Whoever decided about the job meanwhile may have handed it to
+ * another worker, whose claims these now are; from a pause until it is resumed there is no other worker. Answers whether
+ * the lease is held.
+ */
+export async function giveBackClaims(lease: Lease, books: Bookkeeper, notSent: ReadonlySet<number>): Promise<boolean> {
+  const isHeld = await lease.confirm();
+  if (isHeld || (notSent.size > 0 && (await lease.wasOnlyPaused()))) await books.release([...notSent]);
+  return isHeld;
 }

@@ -2,7 +2,7 @@ import { ErrorCode, NatsError } from "nats";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
-import type { LeaseProbe } from "./lease-probe.ts";
+import type { LeaseProbe } from "./lease.ts";
 
 const timeoutMs = 1000;
 /** One answer may get lost, and a worker that is alive must not lose its job over it. */

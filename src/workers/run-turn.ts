@@ -9,11 +9,9 @@ import type { Delivery } from "../event-log/delivery.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
 import { type Bookkeeper, createBookkeeper } from "./bookkeeper.ts";
-import { type Lease, watchLease } from "./lease.ts";
-import type { LeaseProbe } from "./lease-probe.ts";
-import { replayLedger } from "./replay-ledger.ts";
+import { type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import { endTakeovers, lastWorker, takeLease } from "./take-lease.ts";
-import type { AttemptEnd, HeldTurn } from "./turn.ts";
+import { type AttemptEnd, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
   readonly log: EventLog;

@@ -1,13 +1,11 @@
 import type { JobError } from "../domain/job/events.ts";
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { countRecipients, recipientsInDoubt, recipientsToMail } from "../domain/recipients/ledger.ts";
-import type { Bookkeeper } from "./bookkeeper.ts";
-import { endOfAttempt, type Tried } from "./end-of-attempt.ts";
-import { giveBackClaims } from "./give-back-claims.ts";
+import { type Bookkeeper, giveBackClaims } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
 import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
-import type { AttemptEnd, HeldTurn } from "./turn.ts";
+import { type AttemptEnd, endOfAttempt, type HeldTurn, type Tried } from "./turn.ts";
 
 /** What became of one recipient, under the id by which the other side can recognise a repetition. */
 export type Served = {

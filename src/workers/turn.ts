@@ -1,7 +1,14 @@
-import type { JobError, JobSettings, RecipientCounts, Turn } from "../domain/job/events.ts";
+import type { JobError, JobEvent, JobSettings, RecipientCounts, Turn } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
-import type { Ledger } from "../domain/recipients/ledger.ts";
-import type { Cause, JobRef } from "../event-log/event-log.ts";
+import {
+  beginRunInLedger,
+  countRecipients,
+  emptyLedger,
+  hasTooManyFailures,
+  type Ledger,
+  recordInLedger,
+} from "../domain/recipients/ledger.ts";
+import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
 /** What a worker holds while it does one attempt of a job. */
 export type HeldTurn = {
@@ -36,3 +43,51 @@ export type AttemptEnd =
   | { readonly kind: "lease-lost" }
   /** This process is stopping; another worker goes on where the log says. */
   | { readonly kind: "interrupted" };
+
+/** What is known of an attempt besides its ledger. */
+export type Tried = {
+  /** Whether somebody was deferred for the last time. */
+  readonly isExhausted: () => boolean;
+  /** The longest that somebody asked to be left alone. */
+  readonly notBeforeMs: () => number;
+};
+
+/** Everybody who was to be served has been tried. */
+export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }: Tried): AttemptEnd {
+  const counts = countRecipients(ledger);
+  if (counts.deferred > 0) {
+    const message = `${counts.deferred} of ${counts.total} recipients are to be tried again.`;
+    const error = { code: "recipients-deferred", message };
+    return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs() };
+  }
+  if (isExhausted()) {
+    const message = "Some recipients were deferred on every attempt, the last one included.";
+    return { kind: "failed", counts, error: { code: "attempts-exhausted", message } };
+  }
+  if (hasTooManyFailures(counts)) {
+    const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
+    return { kind: "failed", counts, error: { code: "too-many-failures", message } };
+  }
+  return { kind: "completed", counts };
+}
+
+/**
+ * What happened to the recipients so far, with the retries by hand in between, in the order of the log. `decisions`
+ * are those before the lease, which is guarded by the last of them; null for a job that nobody has ever held.
+ */
+export async function replayLedger(
+  log: EventLog,
+  job: JobRef,
+  total: number,
+  decisions: readonly StoredEvent<JobEvent>[] | null,
+): Promise<Ledger> {
+  const ledger = emptyLedger(total);
+  if (decisions === null) return ledger;
+  const retries = decisions.filter(({ event }) => event.type === "JobRetried");
+  const history: StoredEvent[] = [...retries, ...(await log.readRecipients(job))];
+  for (const { event } of history.sort((one, other) => one.sequence - other.sequence)) {
+    if (event.type === "JobRetried") beginRunInLedger(ledger, event);
+    else recordInLedger(ledger, event as Parameters<typeof recordInLedger>[1]);
+  }
+  return ledger;
+}

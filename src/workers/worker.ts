@@ -3,7 +3,7 @@ import type { JobQueued } from "../domain/job/events.ts";
 import type { Delivery } from "../event-log/delivery.ts";
 import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage } from "../event-log/persistently.ts";
-import type { LeaseProbe } from "./lease-probe.ts";
+import type { LeaseProbe } from "./lease.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 import type { WorkQueue } from "./work-queue.ts";
 

@@ -1,5 +1,5 @@
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import type { LeaseProbe } from "../../src/workers/lease-probe.ts";
+import type { LeaseProbe } from "../../src/workers/lease.ts";
 import type { MailWorld } from "./mail-world.ts";
 import type { SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";

@@ -9,12 +9,10 @@ import { persistently } from "../../event-log/persistently.ts";
 import type { JobWork } from "../../workers/job-work.ts";
 import type { Lease } from "../../workers/lease.ts";
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
-import { chunkLines, RowTooLarge } from "./chunk-lines.ts";
-import { linesOf } from "./report-lines.ts";
-import { type ReportRequest, type ReportSources, SourceUnavailable } from "./report-source.ts";
-import { spanOf } from "./report-span.ts";
+import { chunkLines, linesOf, RowTooLarge } from "./report-lines.ts";
+import { createProgressPublisher, type ProgressPublisher } from "./report-progress.ts";
+import { type ReportRequest, type ReportSources, type ReportSpan, SourceUnavailable } from "./report-source.ts";
 import { openResultFile, type ResultFile } from "./result-file.ts";
-import { createTeller, type Teller } from "./teller.ts";
 
 export type ReportPorts = {
   readonly log: EventLog;
@@ -46,11 +44,11 @@ export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkByte
       const request = content.payload as ReportRequest;
       const result = { ...held.job, run: held.turn.run };
       const file = await persistently(stopping, () => openResultFile(results, result));
-      const teller = createTeller(log, held, request, file, stopping);
-      const writing = { held, lease, stopping, request, file, teller, chunkBytes };
+      const publisher = createProgressPublisher(log, held, request, file, stopping);
+      const writing = { held, lease, stopping, request, file, publisher, chunkBytes };
       const end = await writeRows(ports, writing).catch(endAfter);
       if (end === "lease-lost") return { kind: end };
-      await teller.tell();
+      await publisher.publish();
       if (end === "interrupted") return { kind: end };
       return { ...end, counts: countsOf(held, file.rows()) };
     } catch (failure) {
@@ -66,7 +64,7 @@ type Writing = {
   readonly stopping: AbortSignal;
   readonly request: ReportRequest;
   readonly file: ResultFile;
-  readonly teller: Teller;
+  readonly publisher: ProgressPublisher;
   readonly chunkBytes: number;
 };
 
@@ -78,7 +76,7 @@ type End =
   | { readonly kind: "try-again" | "failed"; readonly error: JobError };
 
 async function writeRows({ log, sources, results }: ReportPorts, writing: Writing): Promise<End> {
-  const { held, lease, stopping, request, file, teller, chunkBytes } = writing;
+  const { held, lease, stopping, request, file, publisher, chunkBytes } = writing;
   const span = await persistently(stopping, () => spanOf(log, held, request));
   const lines = linesOf(request, sources);
   if (!(await lease.confirm())) return "lease-lost";
@@ -93,7 +91,7 @@ async function writeRows({ log, sources, results }: ReportPorts, writing: Writin
       if (stopping.aborted) return "interrupted";
       if (!(await lease.confirm())) return "lease-lost";
       const isOurs = await persistently(stopping, () => file.append(chunk));
-      await teller.tellNowAndThen();
+      await publisher.publishNowAndThen();
       // A worker that had the job before has stored another piece: behind its last row everything is read anew.
       if (!isOurs) break;
     }
@@ -121,3 +119,20 @@ function endAfter(failure: unknown): Exclude<End, string> {
 
 const countsOf = ({ ledger }: HeldTurn, rows: number): Extract<AttemptEnd, { kind: "completed" }>["counts"] =>
   progressOf({ ledger, rows });
+
+/**
+ * What a report holds is laid down by the first attempt of its run, and read from the log: all attempts mean the same
+ * rows. A job that waited for a time begins with that, so a report of a day that is still to come holds all of it.
+ */
+async function spanOf(
+  log: EventLog,
+  { job, turn, createdAt }: HeldTurn,
+  { from, to }: ReportRequest,
+): Promise<ReportSpan> {
+  const decisions = await log.readDecisions(job);
+  const started = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === turn.run);
+  if (started === undefined) throw new Error(`Run ${turn.run} of job ${job.jobId} has not begun.`);
+  // A worker's clock may be behind that of whoever took the job: what was asked for before it must not be left out.
+  const [, at = createdAt] = [createdAt, started.event.at].sort();
+  return { tenant: job.tenant, from, to, began: { sequence: started.sequence, at } };
+}

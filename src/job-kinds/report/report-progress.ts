@@ -4,46 +4,46 @@ import type { HeldTurn } from "../../workers/turn.ts";
 import type { ReportRequest } from "./report-source.ts";
 import type { ResultFile } from "./result-file.ts";
 
-/** Tells the log how far a file has come: at most once for each piece. */
-export type Teller = {
-  /** Unless it was told a moment ago: people watch it, but the log keeps it for ever. */
-  tellNowAndThen(): Promise<void>;
-  /** Unless there is nothing new to tell. */
-  tell(): Promise<void>;
+/** Records in the log how far a file has come: at most once for each piece. */
+export type ProgressPublisher = {
+  /** Publishes unless it did so a moment ago: people watch the progress, but the log keeps it for ever. */
+  publishNowAndThen(): Promise<void>;
+  /** Publishes unless there is nothing new. */
+  publish(): Promise<void>;
 };
 
-const tellEveryMs = 1000;
+const publishEveryMs = 1000;
 
 const now = (): string => new Date().toISOString();
 
-export function createTeller(
+export function createProgressPublisher(
   log: EventLog,
   { job, turn, cause }: HeldTurn,
   { of, format }: ReportRequest,
   file: ResultFile,
   patience: AbortSignal,
-): Teller {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  // What an attempt before this one has told is not known here. Told again, it changes nothing.
-  let told = 0;
+): ProgressPublisher {
+  let publishedAt = Number.NEGATIVE_INFINITY;
+  // What an earlier attempt has published is not known here. Publishing it again changes nothing.
+  let published = 0;
 
-  const tell = async (): Promise<void> => {
+  const publish = async (): Promise<void> => {
     const chunks = file.chunks();
-    if (chunks === told) return;
+    if (chunks === published) return;
     const [rows, bytes, sha256] = [file.rows(), file.bytes(), file.isWhole() ? file.sha256() : null];
     const data = { ...turn, of, format, chunks, rows, bytes, sha256 };
     const id = `${job.jobId}/result/${turn.run}/${chunks}`;
     await persistently(patience, () =>
       log.record(job, { ...cause, id, event: { type: "ResultStored", at: now(), data } }),
     );
-    told = chunks;
-    toldAt = performance.now();
+    published = chunks;
+    publishedAt = performance.now();
   };
 
   return {
-    tell,
-    tellNowAndThen: async () => {
-      if (performance.now() - toldAt >= tellEveryMs) await tell();
+    publish,
+    publishNowAndThen: async () => {
+      if (performance.now() - publishedAt >= publishEveryMs) await publish();
     },
   };
 }
