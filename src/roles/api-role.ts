@@ -31,7 +31,7 @@ import { createLive } from "../live/live.ts";
 import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
-import { createJetStreamRollCall } from "../workers/jetstream-roll-call.ts";
+import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
@@ -91,7 +91,7 @@ async function systemForRoutes(
   return {
     streams: await createJetStreamStreamSizes(connection, prefix),
     consumers: logGauge.consumers,
-    workers: createJetStreamRollCall(connection, prefix).call,
+    workers: createJetStreamMembership(connection, prefix).call,
     keys: store.listKeys,
   };
 }

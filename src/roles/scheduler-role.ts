@@ -1,8 +1,8 @@
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
 import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import { createOutageReport } from "../logger.ts";
-import { createCrowd } from "../scheduler/crowd.ts";
-import { listenToCrowd } from "../scheduler/jetstream-crowd.ts";
+import { listenToLanes } from "../scheduler/jetstream-overflow-lanes.ts";
+import { createOverflowLanes } from "../scheduler/overflow-lanes.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createTimer } from "../scheduler/timer.ts";
 import type { Parts } from "./parts.ts";
@@ -12,11 +12,11 @@ export function startScheduler({ config, logger, connection, log, db, lifecycle 
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "scheduler", (notice) =>
     logger.error(notice),
   );
-  const crowd = createCrowd();
-  const stopListening = listenToCrowd(connection, config.natsPrefix, crowd);
+  const lanes = createOverflowLanes();
+  const stopListening = listenToLanes(connection, config.natsPrefix, lanes);
   const report = (part: string) => createOutageReport(logger, { part }).failed;
-  const scheduler = createScheduler(log, feed, crowd, report("scheduler"));
-  const timer = createTimer(log, createWaitingList(db), crowd, report("timer"));
+  const scheduler = createScheduler(log, feed, lanes, report("scheduler"));
+  const timer = createTimer(log, createWaitingList(db), lanes, report("timer"));
   scheduler.start();
   timer.start();
   lifecycle.started("the scheduler", async () => {

@@ -20,7 +20,7 @@ import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
-import { createJetStreamRollCall } from "../workers/jetstream-roll-call.ts";
+import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import { createJetStreamWorkQueue } from "../workers/jetstream-work-queue.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import type { Worker } from "../workers/worker.ts";
@@ -48,10 +48,10 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
     reports: reportsForWork(parts),
     webhooks: await webhooksForWork(parts),
   });
-  const rollCall = createJetStreamRollCall(parts.connection, config.natsPrefix);
+  const membership = createJetStreamMembership(parts.connection, config.natsPrefix);
   const stopAnswering = workers.map(({ type, name, breaker, worker }) => {
     worker.start();
-    return rollCall.answer(() => ({ type, name, busy: worker.busy(), slots: worker.slots, breaker: breaker() }));
+    return membership.answer(() => ({ type, name, busy: worker.busy(), slots: worker.slots, breaker: breaker() }));
   });
   lifecycle.started("the workers", async () => {
     await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));

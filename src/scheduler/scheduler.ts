@@ -2,7 +2,7 @@ import type { JobEvent, JobQueued, JobSettings, OpenTurn } from "../domain/job/e
 import type { Instant } from "../domain/message.ts";
 import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, NewEvent, StoredEvent } from "../event-log/event-log.ts";
-import type { Crowd } from "./crowd.ts";
+import type { OverflowLanes } from "./overflow-lanes.ts";
 
 type Report = (failure: unknown) => void;
 
@@ -13,12 +13,17 @@ const tryAgainMs = 500;
  * Queues jobs that may run at once, straight from the log. A crash between a decision and its JobQueued leaves nothing
  * stuck, because the decision was not acknowledged; a JobQueued that is there twice starts nothing the second time.
  */
-export function createScheduler(log: EventLog, feed: DecisionFeed, crowd: Crowd, report: Report): DecisionActor {
+export function createScheduler(
+  log: EventLog,
+  feed: DecisionFeed,
+  lanes: OverflowLanes,
+  report: Report,
+): DecisionActor {
   return actOnDecisions(
     feed,
     async (decision) => {
       const turn = turnOpenedBy(decision.event);
-      if (turn !== null) await log.record(decision, toQueued(decision, crowd.place(decision, turn)));
+      if (turn !== null) await log.record(decision, toQueued(decision, lanes.place(decision, turn)));
     },
     tryAgainMs,
     report,

@@ -1,6 +1,6 @@
 import type { EventLog } from "../event-log/event-log.ts";
 import { keepPolling } from "../poll-loop.ts";
-import type { Crowd } from "./crowd.ts";
+import type { OverflowLanes } from "./overflow-lanes.ts";
 import { toQueued } from "./scheduler.ts";
 import type { DueTurn, WaitingList } from "./waiting-list.ts";
 
@@ -18,13 +18,13 @@ const atOnce = 200;
  * Queues what waited for its time. Nothing waits inside a consumer of the log: tens of thousands of delayed messages
  * cost a NATS server more than its work, and come late.
  */
-export function createTimer(log: EventLog, waitingList: WaitingList, crowd: Crowd, report: Report): Timer {
+export function createTimer(log: EventLog, waitingList: WaitingList, lanes: OverflowLanes, report: Report): Timer {
   const stopping = new AbortController();
   let loop: Promise<void> | null = null;
 
   const queue = async ({ turn, cause, tenant, jobId }: DueTurn): Promise<void> => {
     try {
-      const placed = crowd.place({ tenant, jobId }, turn);
+      const placed = lanes.place({ tenant, jobId }, turn);
       await log.record({ tenant, jobId }, toQueued({ ...cause, jobId }, placed));
     } catch (failure) {
       report(failure);

@@ -15,7 +15,7 @@ import {
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
-import { createJetStreamRollCall } from "../../src/workers/jetstream-roll-call.ts";
+import { createJetStreamMembership } from "../../src/workers/jetstream-membership.ts";
 import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
 
 const job = { tenant: "acme", jobId: "0193a5e0-6c1d" };
@@ -61,7 +61,7 @@ describe("the subjects of a job", () => {
       expect(() => nameWith(prefix, "ACCESS"), prefix).to.throw("The prefix is");
       expect(() => createJetStreamAnnouncements(connection, prefix), prefix).to.throw("The prefix is");
       expect(() => createJetStreamLeaseProbe(connection, prefix), prefix).to.throw("The prefix is");
-      expect(() => createJetStreamRollCall(connection, prefix), prefix).to.throw("The prefix is");
+      expect(() => createJetStreamMembership(connection, prefix), prefix).to.throw("The prefix is");
     }
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { waitingProjector } from "../../projections/waiting/projector.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
-import { createCrowd } from "../../src/scheduler/crowd.ts";
+import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createTimer, type Timer } from "../../src/scheduler/timer.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated } from "../support/examples.ts";
@@ -25,7 +25,7 @@ describe("thousands of jobs that wait for their time", () => {
 
   const startTimer = (): Timer => {
     const report = (failure: unknown): void => void reported.push(failure);
-    const timer = createTimer(side.log, createWaitingList(side.db), createCrowd(), report);
+    const timer = createTimer(side.log, createWaitingList(side.db), createOverflowLanes(), report);
     timers.push(timer);
     timer.start();
     return timer;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
-import { createCrowd } from "../../src/scheduler/crowd.ts";
+import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";
@@ -44,7 +44,7 @@ describe("a job that may run at once", () => {
     const dying = createScheduler(
       { ...writeSide.log, record: () => Promise.reject(new Unavailable("it died before the second event")) },
       feed,
-      createCrowd(),
+      createOverflowLanes(),
       (failure) => failures.push(failure),
     );
     const failures: unknown[] = [];

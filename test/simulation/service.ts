@@ -5,7 +5,7 @@ import type { DecisionFeed } from "../../src/event-log/decision-feed.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
-import { createCrowd } from "../../src/scheduler/crowd.ts";
+import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
@@ -133,9 +133,9 @@ export function createService(world: World, scenario: Scenario) {
   });
   const startScheduler = (process: SimulatedProcess): null => {
     const log = shared.logOf(process);
-    const crowd = createCrowd();
-    createScheduler(log, feedOf(process), crowd, report(process)).start();
-    createTimer(log, readSide.waitingListOf(process), crowd, report(process)).start();
+    const lanes = createOverflowLanes();
+    createScheduler(log, feedOf(process), lanes, report(process)).start();
+    createTimer(log, readSide.waitingListOf(process), lanes, report(process)).start();
     return null;
   };
 

@@ -13,8 +13,8 @@ import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
-import { createCrowd } from "../../src/scheduler/crowd.ts";
-import { listenToCrowd } from "../../src/scheduler/jetstream-crowd.ts";
+import { listenToLanes } from "../../src/scheduler/jetstream-overflow-lanes.ts";
+import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
@@ -136,10 +136,10 @@ export async function startWriteSide(): Promise<WriteSide> {
     },
     startScheduler: () => {
       const feed = createJetStreamDecisionFeed(connection, prefix, "scheduler", (notice) => reported.push(notice));
-      const crowd = createCrowd();
-      const stopListening = listenToCrowd(connection, prefix, crowd);
+      const lanes = createOverflowLanes();
+      const stopListening = listenToLanes(connection, prefix, lanes);
       stops.push(async () => stopListening());
-      const scheduler = createScheduler(log, feed, crowd, (failure) => reported.push(failure));
+      const scheduler = createScheduler(log, feed, lanes, (failure) => reported.push(failure));
       scheduler.start();
       stops.push(scheduler.stop);
     },

@@ -6,7 +6,7 @@ import type { StoredEvent } from "../../event-log/event-log.ts";
 import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import type { SameShape } from "../../schemas/same-shape.ts";
-import type { WorkerState } from "../../workers/roll-call.ts";
+import type { WorkerState } from "../../workers/membership.ts";
 import { type AnswerOf, count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const stream = named("Stream", {

@@ -28,7 +28,7 @@ import type { AllowedNetworks } from "../../signed-post/addresses.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
-import type { RollCall } from "../../workers/roll-call.ts";
+import type { Membership } from "../../workers/membership.ts";
 import type { OwnWrites } from "./ask-read-model.ts";
 
 /** What routes about jobs work with. */
@@ -67,7 +67,7 @@ export type RouteDependencies = {
   readonly system: {
     readonly streams: () => Promise<readonly StreamSize[]>;
     readonly consumers: LogGauge["consumers"];
-    readonly workers: RollCall["call"];
+    readonly workers: Membership["call"];
     readonly keys: () => Promise<readonly KeyRecord[]>;
   };
   readonly readPosition: Pick<ReadPositions, "waitFor">;

@@ -3,14 +3,15 @@ import type { JobRef } from "../event-log/event-log.ts";
 import { laneOf } from "../event-log/subjects.ts";
 
 /**
- * Who waits in which lane, as far as it was heard: the first turn of a tenant that waits goes into the lane proper, the
- * others into the crowd behind it. So a tenant with one mailing never waits behind the five hundred of another. It is
- * a matter of order only: what was not heard, or was forgotten, puts a turn into the other lane and loses nothing.
+ * Chooses the lane of each turn. The first waiting turn of a tenant goes into the lane proper, the others into the
+ * overflow lane behind it (`.crowd` in its subject), so a tenant with one mailing never waits behind the five hundred of
+ * another. Only the order depends on it: a message that was missed or forgotten puts a turn into the other of the two
+ * lanes, and loses nothing.
  */
-export type Crowd = {
+export type OverflowLanes = {
   /** The turn with its lane; it counts as waiting from here on. */
   place(job: JobRef, turn: OpenTurn): JobQueued["data"];
-  /** Somebody has queued a turn, in a lane or in the crowd behind it: `lane` is the lane proper. */
+  /** A turn was queued by any process, in a lane or in the overflow lane behind it: `lane` is the lane proper. */
   queued(job: JobRef, lane: string): void;
   /** Whatever was decided about a job, it waits in no lane any more: it has started, ended, or is to be queued anew. */
   decided(job: JobRef): void;
@@ -20,7 +21,7 @@ export type Crowd = {
 /** A turn that is queued once more after it was done would else be counted for ever. */
 const forgottenAfterMs = 600_000;
 
-export function createCrowd(): Crowd {
+export function createOverflowLanes(): OverflowLanes {
   /** By tenant and lane, the jobs that wait. */
   const waiting = new Map<string, Set<string>>();
   /** The longest waiting first. */

@@ -14,7 +14,7 @@ export type WorkerState = {
 };
 
 /** Finds the workers that are there now, whichever process they are in: nothing is written down of them. */
-export interface RollCall {
+export interface Membership {
   /** Answers from now on; returns how to stop that. */
   answer(state: () => WorkerState): () => void;
   /** All that answer within a moment, by name. One that is frozen or cut off is not among them. */

@@ -1,13 +1,13 @@
 import { type Msg, RequestStrategy } from "nats";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
-import type { RollCall, WorkerState } from "./roll-call.ts";
+import type { Membership, WorkerState } from "./membership.ts";
 
 /** Until the first answer, and then after each one until the next. */
 const maxWait = 1000;
 const jitter = 100;
 
-export function createJetStreamRollCall(connection: JetStreamConnection, prefix: string): RollCall {
+export function createJetStreamMembership(connection: JetStreamConnection, prefix: string): Membership {
   const { nats } = connection;
   const subject = `${startOf(prefix)}waybill.workers`;
   return {

@@ -1,0 +1,25 @@
+import { channelFilter, lanesFilter, parseSubject } from "../event-log/subjects.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import type { OverflowLanes } from "./overflow-lanes.ts";
+
+/** Follows what any process publishes about turns and decisions; the subjects say enough. */
+export function listenToLanes(connection: JetStreamConnection, prefix: string, lanes: OverflowLanes): () => void {
+  const { nats } = connection;
+  const subscriptions = [
+    nats.subscribe(channelFilter(prefix, "job"), {
+      callback: (_, { subject }) => lanes.decided(parseSubject(prefix, subject)),
+    }),
+    nats.subscribe(lanesFilter(prefix), {
+      callback: (_, { subject }) => {
+        const job = parseSubject(prefix, subject);
+        if (job.channel !== null) lanes.queued(job, job.channel.replace(/\.crowd$/, ""));
+      },
+    }),
+  ];
+  // A message that was missed meanwhile may have said that a turn waits no longer.
+  const stopListening = connection.onReconnect(lanes.forgetAll);
+  return () => {
+    stopListening();
+    if (!nats.isClosed()) for (const subscription of subscriptions) subscription.unsubscribe();
+  };
+}
