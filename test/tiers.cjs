@@ -17,7 +17,7 @@ const long = [
   "test/faults/short-pass.test.ts",
   "test/ops/backup.test.ts",
   "test/docs/",
-  "test/reports/memory.test.ts",
+  "test/job-kinds/report/memory.test.ts",
   "test/journey/reports.test.ts",
   "test/journey/killed-report.test.ts",
   "test/journey/start-without-servers.test.ts",
