@@ -21,7 +21,7 @@ export type JobVersion = { readonly state: JobState; readonly sequence: number }
 type Options = {
   /** What the caller read a moment ago, to save reading it again. A stale one costs a conflict, nothing else. */
   readonly from?: JobVersion;
-  /** How often somebody else may be faster before VersionConflict is thrown. */
+  /** How often another writer may be faster before VersionConflict is thrown. */
   readonly maxConflicts?: number;
 };
 
@@ -31,7 +31,7 @@ export const newJob: JobVersion = { state: jobDecider.initialState, sequence: 0 
 /** More rivals than this for one job at one moment are a defect, not a race. */
 const usualMaxConflicts = 20;
 
-/** Reads the job, decides, appends; decides again on what is new when somebody else was faster. */
+/** Reads the job, decides, appends; decides again on what is new when another writer was faster. */
 export async function handleCommand(
   log: EventLog,
   job: JobRef,

@@ -1,6 +1,6 @@
 /**
  * What a template may use of Liquid. Left out is what reads files (`include`, `render`, `layout`), what compiles text at
- * the time of rendering (`where_exp` and its like), and what nobody needs in a mail.
+ * the time of rendering (`where_exp` and its like), and what no mail needs.
  */
 export const allowedTags: ReadonlySet<string> = new Set([
   "assign",

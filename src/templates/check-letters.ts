@@ -2,14 +2,14 @@ import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import { type Letters, PartFault, readLetters, type Spent } from "./letters.ts";
 
-/** A fault of a template itself has no recipient: it is the same for everybody. */
+/** A fault of a template itself has no recipient: it is the same for all. */
 export type LetterFault = { readonly recipient: number | null; readonly fault: PartFault };
 
-/** More are of no use to anybody in one answer. */
+/** More are of no use in one answer. */
 const maxFaults = 50;
 /** A thousand mails of the usual size take a tenth of them; they are counted, so that each machine checks as many. */
 const maxSteps = 500_000;
-/** For so long nobody else gets a turn. */
+/** For so long no other work of the process gets a turn. */
 const sliceMs = 15;
 
 /**

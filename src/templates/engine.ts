@@ -101,7 +101,7 @@ function meterOf(context: Context): Meter {
   throw new Error("A template is filled in without a meter.");
 }
 
-/** A list is written out before anybody sees how long it is. */
+/** Liquid writes out a list before its length can be seen, so it is measured first. */
 function writeOutput(this: { readonly context: Context }, value: unknown): string {
   if (Array.isArray(value)) meterOf(this.context).hold(measure(value, meterOf(this.context)));
   return toText(value);

@@ -26,11 +26,11 @@ export class PartFault extends Error {
   }
 }
 
-/** The mails of a mailing, before anybody composes them. */
+/** The mails of a mailing, before they are composed. */
 export type Letters = {
   readonly letter: Letter;
   /**
-   * What only this recipient gets; null where everybody gets the letter. Templates know the link by which they
+   * What only this recipient gets; null where all get the letter. Templates know the link by which they
    * unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault. `spent` is told the steps it took.
    */
   readonly personalFor: (
@@ -45,7 +45,7 @@ export type Spent = (steps: number) => void;
 
 type MailContent = JobContent & { readonly subject: string };
 
-/** What is no mail has no subject, and nobody asks for its letters. */
+/** Content without a subject is no mail, and its letters are never asked for. */
 function asMail(content: JobContent): MailContent {
   const { subject } = content;
   if (subject === null) throw new Error("A content without a subject is no mailing.");

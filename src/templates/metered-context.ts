@@ -41,7 +41,7 @@ export class MeteredContext extends Context {
     return value;
   }
 
-  /** Liquid compares a value, lists its keys, turns it into a number, without asking anybody. */
+  /** Liquid compares a value, lists its keys, turns it into a number, without asking the meter. */
   #countUse(value: string | object): void {
     if (typeof value === "string") this.meter.look(value.length / 16);
     else if (!Array.isArray(value)) this.meter.look(Object.keys(value).length * keyCost);

@@ -13,7 +13,7 @@ export const checkBound: FilterImplOptions = (value: unknown): unknown => {
 const { readGroupOrRange } = Tokenizer.prototype;
 
 /**
- * Liquid makes tokenizers where nobody can hand it another (also while it renders: `where` reads its path), so it is
+ * Liquid makes tokenizers where the engine cannot hand it another (also while it renders: `where` reads its path), so it is
  * the class that learns to have the bounds of ranges checked. Nothing else in this process reads Liquid.
  */
 Tokenizer.prototype.readGroupOrRange = function readSafely() {

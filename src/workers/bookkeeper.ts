@@ -22,7 +22,7 @@ export type Bookkeeper = {
   /**
    * Sees to it that the outcome gets stored; waits only while too many are on their way. `onceRecorded` is what follows
    * from it elsewhere: not done before, as a worker that died in between would leave behind a consequence of what
-   * nobody recorded.
+   * was never recorded.
    */
   outcome(facts: OutcomeFacts, onceRecorded?: () => Promise<void>): Promise<void>;
   /** Returns once every outcome is stored, and what follows from it is done. */
@@ -95,7 +95,7 @@ export function createBookkeeper(
 }
 
 /**
- * A claim left behind would count as a mail in doubt. Whoever decided about the job meanwhile may have handed it to
+ * A claim left behind would count as a mail in doubt. A decision about the job may meanwhile have handed it to
  * another worker, whose claims these now are; from a pause until it is resumed there is no other worker. Answers whether
  * the lease is held.
  */

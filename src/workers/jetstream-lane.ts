@@ -17,7 +17,7 @@ const lookAgainAfterMs = 500;
 /** A hint may be here before its message is in the log: then the lane is asked once more, a moment later. */
 const hintIsYoungForMs = 50;
 const askOnceMoreAfterMs = 20;
-/** What came when nobody waited for it is handed back after this, unless it was taken. */
+/** A message that came when no take waited for it is handed back after this, unless it was taken. */
 const keptForMs = 50;
 /**
  * For each turn that a worker has in hand it leaves a new one to the others for so long. An idle worker needs a
@@ -33,7 +33,7 @@ const standingAnswersWithinMs = 200;
 export type Lane = {
   readonly name: LaneName;
   readonly consumer: DurableConsumer;
-  /** Something is likely to be there, or nobody has looked for a while. */
+  /** A message is likely to be there, or the lane was not looked at for a while. */
   mayHaveWork(): boolean;
   /**
    * Up to `limit` messages, a moment later at most, and fewer the more are in hand; none, at once, where none is
@@ -51,7 +51,7 @@ export type Lane = {
 type Round = { readonly messages: Msg[]; outstanding: number; readonly settle: () => void };
 
 /**
- * Asks for one message a request, and counts the answers: of a request for several nobody is told when its last one
+ * Asks for one message a request, and counts the answers: of a request for several the server does not say when its last one
  * was answered. How many are asked for is how many are likely to be there, by the hints and by what was found before.
  * A worker with nothing in hand leaves one request with the server for seconds, which costs an idle service next to
  * nothing; one that is busy asks now and then, and does not wait for it. What comes then, or too late, wakes the worker.
@@ -101,7 +101,7 @@ export function createLane(
     round?.settle();
   };
   const standing = createStandingRequest(connection, next, { came: keep, refused: refuse });
-  /** An answer to an earlier question may be taken for one to the next: then that one comes when nobody waits for it. */
+  /** An answer to an earlier question may be taken for one to the next: then that one comes when no take waits for it. */
   const heard = (message: Msg): void => {
     if (!isStatus(message)) {
       if (round === null) keep(message);

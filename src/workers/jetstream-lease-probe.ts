@@ -26,7 +26,7 @@ export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix:
         try {
           return (await nats.request(subjectOf(worker), question, { timeout: timeoutMs })).string() === "yes";
         } catch (failure) {
-          // Where nobody listens, the server says so at once.
+          // Where no worker listens, the server says so at once.
           if (!(failure instanceof NatsError) || failure.code !== ErrorCode.Timeout) return false;
         }
       }

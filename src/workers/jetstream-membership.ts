@@ -29,6 +29,6 @@ export function createJetStreamMembership(connection: JetStreamConnection, prefi
   };
 }
 
-/** None in what the server says where nobody listens. */
+/** Empty for the answer that the server gives where no worker listens. */
 const readState = (message: Msg): readonly WorkerState[] =>
   message.data.length === 0 ? [] : [message.json<WorkerState>()];

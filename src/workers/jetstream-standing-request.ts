@@ -2,7 +2,7 @@ import { createInbox, type Msg, type Subscription } from "nats";
 import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isStatus } from "../nats/message.ts";
 
-/** A change of leader forgets the request, and nobody says so: what comes back after a crash waits for the next one. */
+/** A change of leader forgets the request without a word: what comes back after a crash waits for the next one. */
 const expiresMs = 5000;
 /** For the answer that its time is up, which releases up to 2.9.15 do not give. */
 const silenceMs = 100;
@@ -14,7 +14,7 @@ export type StandingRequest = {
   isOut(): boolean;
   /** The server may not know of it any more. */
   forget(): void;
-  /** The server hands nothing over any more, now that nobody hears it. */
+  /** Stops listening, so that the server hands nothing over any more. */
   close(): void;
 };
 

@@ -83,7 +83,7 @@ export function createJetStreamWorkQueue(
       asking(connection, async () => {
         await ensureLanes();
         const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-        // One that has run below zero has nothing waiting, as far as anybody knows.
+        // A count that has run below zero is taken for none waiting.
         const pending = lanes.map(
           async ({ consumer }) => countOf((await manager.consumers.info(stream, consumer.name)).num_pending) ?? 0,
         );

@@ -12,7 +12,7 @@ export type Lease = {
   confirm(): Promise<boolean>;
   /** Asks the log, unless it was asked a moment ago: a process that was stopped for a minute does not know it. */
   confirmLately(): Promise<boolean>;
-  /** Whether a lost lease was lost to a pause and to nothing after it: nobody else can have held the job since. */
+  /** Whether a lost lease was lost to a pause and to nothing after it: no other worker can have held the job since. */
   wasOnlyPaused(): Promise<boolean>;
   /** Calls back once, when the lease is found lost. */
   onLost(lost: () => void): void;

@@ -31,7 +31,7 @@ type Processing = Extract<JobState, { status: "processing" }>;
 
 /** A turn that another worker is alive and busy with is looked at again after this. */
 const askAgainMs = 5000;
-/** One that is about to come to its end, or that somebody decided about this very moment, after this. */
+/** A turn that is about to end, or whose job was decided about at this very moment, is looked at again after this. */
 const lookAgainMs = 500;
 /** One of a kind that this worker does not know is another's to do: it is offered again after this, and loses nothing. */
 const offerAgainMs = 10_000;
@@ -126,7 +126,7 @@ async function giveLeaseBack(
 const totalOf = ({ state }: JobVersion): number => (state.status === "absent" ? 0 : state.settings.total);
 
 function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
-  if (created === undefined) throw new Error("A job that nobody created has a turn.");
+  if (created === undefined) throw new Error("A job that was never created has a turn.");
   return created.event.at;
 }
 
@@ -154,7 +154,7 @@ async function doTurn(
   const command = commandFor(end, held, retrySchedule);
   // Decided on the lease itself: if it is lost, the append finds out, and what was decided since is read then.
   const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
-  // Refused means that somebody decided about the job meanwhile, and that stands.
+  // A refusal means that another decision about the job came first, and that one stands.
   return outcome === "accepted" ? "over" : "lost";
 }
 

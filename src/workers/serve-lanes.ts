@@ -8,13 +8,13 @@ const patience = 9;
 
 /**
  * Takes from the first lane that has work, then from the next. So that those behind do not starve, each in its turn is
- * served once after every nine; a lone turn of the first lane never waits for that, as it had passed over nobody.
+ * served once after every nine; a lone turn of the first lane never waits for that, as it had passed over no other.
  */
 export function serveLanes<Turn>(lanes: readonly ServedLane<Turn>[]) {
   let passedOver = 0;
   let next = 0;
 
-  /** One turn, of whoever is next among those behind. */
+  /** One turn, of the next lane among those behind. */
   const takeBehind = async (): Promise<readonly Turn[]> => {
     passedOver = 0;
     for (let tried = 1; tried < lanes.length; tried += 1) {

@@ -55,7 +55,7 @@ export type Serving = {
   readonly stopping: AbortSignal;
 };
 
-/** One attempt of a job with recipients: everybody who is still to be served, claimed before and recorded after. */
+/** One attempt of a job with recipients: each one that is still to be served is claimed before and recorded after. */
 export async function serveRecipients(
   held: HeldTurn,
   lease: Lease,
@@ -120,7 +120,7 @@ type Recipients = {
 
 type Progress = Tried & {
   readonly handle: (recipient: number) => Promise<void>;
-  /** Why nobody at all can be served, once that is known. */
+  /** Why no recipient at all can be served, once that is known. */
   readonly outage: () => JobError | null;
   readonly end: () => void;
 };

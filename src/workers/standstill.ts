@@ -1,7 +1,7 @@
 import type { JobType } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 
-/** What keeps a worker from taking work. The last one is an error that nobody expected, and may be a defect. */
+/** What keeps a worker from taking work. The last one is an unexpected error, which may be a defect. */
 export type Hindrance = "mail-server-away" | "log-away" | "queue-failed";
 
 /** A worker that takes no work, though it has room for some, and not for a moment only. */

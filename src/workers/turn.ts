@@ -36,23 +36,23 @@ export type AttemptEnd =
       readonly kind: "try-again";
       readonly counts: RecipientCounts;
       readonly error: JobError;
-      /** Somebody asked not to be tried again before so much time has passed; the schedule may say later. */
+      /** A receiver asked not to be tried again before so much time has passed; the schedule may say later. */
       readonly notBeforeMs?: number;
     }
-  /** Somebody decided about the job meanwhile: it is another worker's, paused, or cancelled. */
+  /** The job was decided about meanwhile: it is another worker's, paused, or cancelled. */
   | { readonly kind: "lease-lost" }
   /** This process is stopping; another worker goes on where the log says. */
   | { readonly kind: "interrupted" };
 
 /** What is known of an attempt besides its ledger. */
 export type Tried = {
-  /** Whether somebody was deferred for the last time. */
+  /** Whether a recipient was deferred for the last time. */
   readonly isExhausted: () => boolean;
-  /** The longest that somebody asked to be left alone. */
+  /** The longest time that a recipient asked to be left alone. */
   readonly notBeforeMs: () => number;
 };
 
-/** Everybody who was to be served has been tried. */
+/** How the attempt ends after each recipient that was to be served has been tried. */
 export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }: Tried): AttemptEnd {
   const counts = countRecipients(ledger);
   if (counts.deferred > 0) {
@@ -73,7 +73,7 @@ export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }:
 
 /**
  * What happened to the recipients so far, with the retries by hand in between, in the order of the log. `decisions`
- * are those before the lease, which is guarded by the last of them; null for a job that nobody has ever held.
+ * are those before the lease, which is guarded by the last of them; null for a job that no worker has ever held.
  */
 export async function replayLedger(
   log: EventLog,

@@ -5,7 +5,7 @@ import type { Delivery } from "../event-log/delivery.ts";
 export interface WorkQueue {
   /**
    * Turns that wait, up to `limit`, of the highest priority there is; none when none is known of. What is found then is
-   * told by `onArrival`, and handed back where nobody takes it at once. The more turns a worker has in hand, the longer
+   * told by `onArrival`, and handed back where the worker does not take it at once. The more turns a worker has in hand, the longer
    * it leaves a new one to workers that have fewer; one that stays is taken all the same. Throws Unavailable.
    */
   take(limit: number, inHand?: number): Promise<readonly Delivery<JobQueued>[]>;

@@ -10,7 +10,7 @@ export type ConnectionShare = {
 
 /**
  * Divides connections among the jobs that are served at the same time: an equal part to each, and what some do not use
- * to whoever asks first. A job that joins takes its part as the mails of the others come to their end.
+ * to the job that asks first. A job that joins takes its part as the mails of the others come to their end.
  */
 export function createConnectionShares(connections: number): { join(): ConnectionShare } {
   let jobs = 0;

@@ -64,7 +64,7 @@ export type ReportSources = {
   readonly events: ReportSource<StoredEvent>;
 };
 
-/** What the rows are read from is away: nobody's fault, and over some time later. */
+/** The source of the rows is away: the job is not at fault, and a later attempt can succeed. */
 export class SourceUnavailable extends Error {
   override readonly name = "SourceUnavailable";
 }

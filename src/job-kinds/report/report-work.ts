@@ -28,9 +28,9 @@ const concurrency = 2;
 const usualChunkBytes = 512 * 1024;
 
 /**
- * Writes the rows of a report into a file, piece by piece. A piece is stored before anybody is told of it, is never
- * changed, and says itself where reading goes on: whoever takes up the job goes on behind the last one, so that no row
- * is in the file twice and none is missing, whatever was killed when, and whoever else writes at the same time.
+ * Writes the rows of a report into a file, piece by piece. A piece is stored before the log names it, is never
+ * changed, and says itself where reading goes on: the worker that takes up the job goes on behind the last one, so that no row
+ * is in the file twice and none is missing, whatever was killed when, and whatever other worker writes at the same time.
  */
 export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkBytes): JobWork => ({
   type: "report.export",
@@ -99,7 +99,7 @@ async function writeRows({ log, sources, results }: ReportPorts, writing: Writin
   return { kind: "completed" };
 }
 
-/** Nobody's fault, or never to be done; what is neither breaks the turn off. */
+/** A failure that is over some time later, or one that never is; any other breaks the turn off. */
 function endAfter(failure: unknown): Exclude<End, string> {
   if (failure instanceof SourceUnavailable) {
     const message = "What the report is read from cannot be asked, or has not come so far yet.";
@@ -132,7 +132,7 @@ async function spanOf(
   const decisions = await log.readDecisions(job);
   const started = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === turn.run);
   if (started === undefined) throw new Error(`Run ${turn.run} of job ${job.jobId} has not begun.`);
-  // A worker's clock may be behind that of whoever took the job: what was asked for before it must not be left out.
+  // A worker's clock may be behind that of the process that took the job: what was asked for before it must not be left out.
   const [, at = createdAt] = [createdAt, started.event.at].sort();
   return { tenant: job.tenant, from, to, began: { sequence: started.sequence, at } };
 }

@@ -62,7 +62,7 @@ async function deliver(
 
 /**
  * Whose messages speak for each other: those of a tenant to a host. On the last attempt only what this attempt found
- * counts, as whoever is left alone then has failed.
+ * counts, as a recipient that is left alone then has failed.
  */
 function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string {
   const host = `${job.tenant} ${new URL(url).host}`;
