@@ -10,8 +10,7 @@ import {
   toLedgerEntry,
   toRecipientRecord,
 } from "./records.ts";
-import type { RecipientRow } from "./rows.ts";
-import { addressKeyOf, recipientTables } from "./rows.ts";
+import { addressKeyOf, type RecipientRow, recipientTables } from "./rows.ts";
 
 export type RecipientListOptions = {
   /** None means any. */

@@ -2,8 +2,7 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows } from "../batch.ts";
 import type { ProjectionTarget, Projector } from "../projector.ts";
-import type { WaitingRow } from "./rows.ts";
-import { waitingTable, waitingTableDefinitions } from "./rows.ts";
+import { type WaitingRow, waitingTable, waitingTableDefinitions } from "./rows.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "./waiting-row.ts";
 
 /** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */

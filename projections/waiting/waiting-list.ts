@@ -3,8 +3,7 @@ import { inTransaction } from "../../src/database/database.ts";
 import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
-import type { WaitingRow } from "./rows.ts";
-import { waitingTable } from "./rows.ts";
+import { type WaitingRow, waitingTable } from "./rows.ts";
 
 /**
  * The scheduler strikes off what it queued itself, instead of waiting for the projection of the JobQueued to do it: a

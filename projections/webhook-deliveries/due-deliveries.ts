@@ -3,8 +3,7 @@ import { inTransaction } from "../../src/database/database.ts";
 import type { DueDeliveries } from "../../src/webhooks/deliveries.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
-import type { DeliveryRow } from "./rows.ts";
-import { webhookDeliveriesTable } from "./rows.ts";
+import { type DeliveryRow, webhookDeliveriesTable } from "./rows.ts";
 
 /** No lock is held while a message is on its way: who takes a row moves its time ahead, and the next outcome sets it. */
 export const createDueDeliveries = (db: Knex): DueDeliveries =>

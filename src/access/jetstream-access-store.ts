@@ -1,5 +1,4 @@
-import type { TenantRules } from "../domain/tenant.ts";
-import { noRules } from "../domain/tenant.ts";
+import { noRules, type TenantRules } from "../domain/tenant.ts";
 import { type BucketSettings, changeEntry, openBucket, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";

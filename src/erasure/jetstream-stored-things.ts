@@ -1,8 +1,7 @@
 import { createInbox, type Msg } from "nats";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import type { DurableConsumer } from "../nats/consumers.ts";
-import { ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
+import { type DurableConsumer, ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";

@@ -1,5 +1,4 @@
-import type { Msg } from "nats";
-import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, ReplayPolicy } from "nats";
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
 import { isConsumerMissing, isJetStreamError } from "./errors.ts";

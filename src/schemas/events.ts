@@ -11,7 +11,9 @@ import { eventsOfJobs } from "./events-of-jobs.ts";
 import { eventsOfNotices } from "./events-of-notices.ts";
 import { eventsOfRecipients } from "./events-of-recipients.ts";
 import { eventsOfService } from "./events-of-service.ts";
-import type { Frozen } from "./same-shape.ts";
+
+/** The same, with nothing that may be changed. */
+export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
 type LoggedEvent =
   | JobEvent

@@ -1,13 +1,7 @@
 import { Type } from "typebox";
-import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { suppressionReasons } from "../domain/recipients/events.ts";
 import { address } from "./email-address.ts";
 import { checkRequest, closed } from "./request-schema.ts";
-
-export const suppressionReasons = [
-  "hard-bounce",
-  "unsubscribe",
-  "manual",
-] as const satisfies readonly SuppressionReason[];
 
 /** What POST /api/suppressions takes. Who brings a list from elsewhere can say why an address was on it. */
 export const suppressionRequest = Type.Object(

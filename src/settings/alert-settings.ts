@@ -1,5 +1,4 @@
-import type { AlertLimits } from "../domain/alerts/measure.ts";
-import { mostLettersCounted } from "../domain/alerts/measure.ts";
+import { type AlertLimits, mostLettersCounted } from "../domain/alerts/measure.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
 import type { AllowedNetworks } from "../signed-post/addresses.ts";
 import type { SettingReader } from "./setting-reader.ts";

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
+import { suppressionReasons } from "../domain/recipients/events.ts";
 import { LogFull } from "../event-log/event-log.ts";
 import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf, nextMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";
 import { checkRequest } from "../schemas/request-schema.ts";
-import { suppressionReasons } from "../schemas/suppression-request.ts";
 import type { AddressKey, Suppression, SuppressionStore } from "./suppression-store.ts";
 
 const secretBytes = 32;

@@ -1,9 +1,8 @@
 import type { Instant } from "../domain/message.ts";
-import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { type SuppressionReason, suppressionReasons } from "../domain/recipients/events.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
 import { type Checked, type Fault, failed, passed, shown } from "../schemas/fault.ts";
 import { toInstant } from "../schemas/instant.ts";
-import { suppressionReasons } from "../schemas/suppression-request.ts";
 
 export type Entry = { readonly email: string; readonly reason: SuppressionReason; readonly createdAt: Instant };
 

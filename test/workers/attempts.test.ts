@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
-import type { JobStatus, JobView } from "../../src/domain/job/job-view.ts";
-import { progressOf } from "../../src/domain/job/job-view.ts";
+import { type JobStatus, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { toQueued } from "../../src/scheduler/scheduler.ts";
 import type { Worker } from "../../src/workers/worker.ts";

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { expect } from "chai";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";

@@ -22,8 +22,10 @@ export type RecipientsClaimed = Message<
 /** Claims taken back: these were surely not handed to a mail server. */
 export type RecipientsReleased = Message<"RecipientsReleased", Turn & { readonly recipients: readonly number[] }>;
 
+export const suppressionReasons = ["hard-bounce", "unsubscribe", "manual"] as const;
+
 /** Why an address is on the suppression list of its tenant. */
-export type SuppressionReason = "hard-bounce" | "unsubscribe" | "manual";
+export type SuppressionReason = (typeof suppressionReasons)[number];
 
 export type RecipientOutcome =
   /** The next mail server took responsibility; `response` is its answer, masked. */

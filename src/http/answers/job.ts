@@ -35,7 +35,7 @@ const jobFields = {
   nextAttemptAt: orNull(instant),
   error: orNull(error),
   requeueOf: orNull(jobId),
-  metadata: recordOf<typeof text, string>(text),
+  metadata: recordOf(text),
   links: named("JobLinks", { self: text, logs: text, events: text, stream: text, result: Type.Optional(text) }),
 };
 
@@ -109,7 +109,7 @@ export const dryRunResult = named("DryRun", {
     subject: text,
     html: orNull(text),
     text: orNull(text),
-    headers: recordOf<typeof text, string>(text),
+    headers: recordOf(text),
     attachments: Type.Array(attachment),
     size: count,
     raw: text,

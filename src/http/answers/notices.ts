@@ -1,8 +1,7 @@
 import { Type } from "typebox";
-import type { DeliveryRecord } from "../../../projections/webhook-deliveries/queries.ts";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
+import type { DeliveryState } from "../../domain/webhooks/delivery.ts";
 import { webhookTypes } from "../../domain/webhooks/events.ts";
-import type { WebhookEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import { jobPath } from "./job.ts";
 import {
   type AnswerOf,
@@ -25,8 +24,10 @@ const endpointFields = { id: text, url: text, types: Type.Array(webhookType), cr
 
 export const endpoint = named("WebhookEndpoint", endpointFields);
 
+type EndpointAnswer = AnswerOf<typeof endpoint>;
+
 /** Without what signs. */
-export const toEndpointAnswer = ({ id, url, types, createdAt }: WebhookEndpoint): AnswerOf<typeof endpoint> => ({
+export const toEndpointAnswer = ({ id, url, types, createdAt }: EndpointAnswer): EndpointAnswer => ({
   id,
   url,
   types,
@@ -42,7 +43,11 @@ export const endpointWithSecret = named("WebhookEndpointWithSecret", {
   previousValidUntil: orNull(instant),
 });
 
-export function toSecretAnswer(endpoint: WebhookEndpoint): AnswerOf<typeof endpointWithSecret> {
+type Secret = { readonly text: string; readonly validUntil: string | null };
+
+export function toSecretAnswer(
+  endpoint: EndpointAnswer & { readonly secrets: readonly Secret[] },
+): AnswerOf<typeof endpointWithSecret> {
   const [secret, previous] = endpoint.secrets;
   if (secret === undefined) throw new Error(`The webhook endpoint ${endpoint.id} has no secret.`);
   // The one before signs as well until then.
@@ -63,7 +68,7 @@ export const delivery = named("WebhookDelivery", {
   nextAttemptAt: orNull(instant),
 });
 
-export const toDeliveryAnswer = (record: DeliveryRecord): AnswerOf<typeof delivery> => ({
+export const toDeliveryAnswer = (record: DeliveryState & { readonly jobId: string }): AnswerOf<typeof delivery> => ({
   id: record.deliveryId,
   jobId: record.jobId,
   type: record.type,

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
-import type { Frozen } from "../../schemas/same-shape.ts";
+import type { Frozen } from "../../schemas/events.ts";
 
 /** What a route answers where this schema describes it. The dashboard reads answers by the same type. */
 export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
@@ -38,8 +38,8 @@ export const progress = Type.Object(
 );
 
 /** Whatever the names are, all values are alike. */
-export const recordOf = <Schema extends TSchema, Value>(schema: Schema) =>
-  Type.Unsafe<Readonly<Record<string, Value>>>({ type: "object", additionalProperties: schema });
+export const recordOf = <Schema extends TSchema>(schema: Schema) =>
+  Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({ type: "object", additionalProperties: schema });
 
 export const named = <Fields extends TProperties>(title: string, fields: Fields) => Type.Object(fields, { title });
 
@@ -47,7 +47,7 @@ export const named = <Fields extends TProperties>(title: string, fields: Fields)
 export const pageOf = <Schema extends TSchema>(title: string, schema: Schema) =>
   named(title, { data: Type.Array(schema), nextCursor: orNull(text) });
 
-const numberedPage = <Total extends TSchema>(title: string, total: Total, nextCursor: TSchema) =>
+const numberedPage = <Total extends TSchema, Cursor extends TSchema>(title: string, total: Total, nextCursor: Cursor) =>
   named(title, { page: orNull(ordinal), pageSize: ordinal, total, totalPages: total, nextCursor });
 
 /** Of lists that can be asked for by number too; who goes on by cursor is on no page. */

@@ -1,10 +1,6 @@
-import { type Static, type TSchema, Type } from "typebox";
-import type { LogList } from "../../../projections/logs/queries.ts";
-import type { LedgerPage, RecipientList } from "../../../projections/recipients/queries.ts";
+import { Type } from "typebox";
+import { suppressionReasons } from "../../domain/recipients/events.ts";
 import { recipientStatuses } from "../../domain/recipients/recipient-status.ts";
-import type { SameShape } from "../../schemas/same-shape.ts";
-import { suppressionReasons } from "../../schemas/suppression-request.ts";
-import type { SuppressionPage } from "../../suppressions/suppression-store.ts";
 import { count, error, instant, jobId, named, numberedPageOf, ordinal, orNull, pageOf, text } from "./parts.ts";
 
 const told = { messageId: orNull(text), response: orNull(text), error: orNull(error) };
@@ -47,7 +43,7 @@ const outcome = named("RecipientOutcome", {
   ...told,
 });
 
-const ledgerFields = {
+const ledgerEntry = named("LedgerEntry", {
   jobId,
   recipient: count,
   email: orNull(text),
@@ -58,9 +54,7 @@ const ledgerFields = {
   createdAt: instant,
   updatedAt: instant,
   history: Type.Array(outcome),
-};
-
-const ledgerEntry = named("LedgerEntry", ledgerFields);
+});
 
 export const ledgerPage = pageOf("LedgerPage", ledgerEntry);
 
@@ -85,10 +79,3 @@ export const erasure = named("Erasure", {
   leftoversErased: count,
   isSuppressed: Type.Boolean(),
 });
-
-type Like<Schema extends TSchema, Answered> = SameShape<Static<Schema>, Answered>;
-
-true satisfies Like<typeof logEntry, LogList["entries"][number]>;
-true satisfies Like<typeof recipient, RecipientList["recipients"][number]>;
-true satisfies Like<typeof ledgerEntry, LedgerPage["entries"][number]>;
-true satisfies Like<typeof suppression, SuppressionPage["suppressions"][number]>;

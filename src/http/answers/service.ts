@@ -1,9 +1,7 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { scopes } from "../../access/key-ring.ts";
-import { jobStatuses } from "../../domain/job/job-view.ts";
-import type { SameShape } from "../../schemas/same-shape.ts";
-import type { toSealAnswer } from "../../seals/seal.ts";
-import { count, instant, named, ordinal, orNull, pageOf, text } from "./parts.ts";
+import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
+import { count, instant, named, ordinal, orNull, pageOf, recordOf, text } from "./parts.ts";
 
 const waiting = named("Waiting", { jobs: count, oldestAgeSeconds: orNull(Type.Number({ minimum: 0 })) });
 const rate = Type.Number({ minimum: 0 });
@@ -20,15 +18,15 @@ const rates = named("RatesPerMinute", {
 const share = orNull(Type.Number({ minimum: 0, maximum: 1 }));
 const lag = named("ProjectionLag", { sequence: count, lagEvents: orNull(count), lagSeconds: orNull(rate) });
 
-const openRecord = (schema: TSchema) => Type.Unsafe({ type: "object", additionalProperties: schema });
+const ofStatuses = Object.fromEntries(jobStatuses.map((status) => [status, count])) as Record<JobStatus, typeof count>;
 
 export const stats = named("Stats", {
   at: instant,
-  jobs: Type.Object(Object.fromEntries(jobStatuses.map((status) => [status, count]))),
+  jobs: Type.Object(ofStatuses),
   waiting: Type.Object({ high: waiting, normal: waiting, low: waiting }),
   perMinute: Type.Object({ last5Minutes: rates, last60Minutes: rates }),
   failureRate: orNull(Type.Object({ jobs: share, mails: share })),
-  projections: openRecord(lag),
+  projections: recordOf(lag),
 });
 
 const seal = named("Seal", {
@@ -45,8 +43,6 @@ const seal = named("Seal", {
   signature: text,
 });
 
-true satisfies SameShape<Static<typeof seal>, ReturnType<typeof toSealAnswer>>;
-
 export const sealPage = pageOf("SealPage", seal);
 export const sealKey = named("SealKey", {
   keyId: text,
@@ -60,12 +56,14 @@ export const caller = named("Caller", { tenant: text, actor: text, scopes: Type.
 export const alive = named("Alive", { alive: Type.Literal(true) });
 
 /** What else is shown of a dependency depends on which one it is. */
-const dependency = Type.Object(
-  { status: Type.Enum(["up", "degraded", "down"]), needed: Type.Boolean() },
-  { title: "Dependency", additionalProperties: true },
+const dependency = Type.Unsafe<{ status: "up" | "degraded" | "down"; needed: boolean; [name: string]: unknown }>(
+  Type.Object(
+    { status: Type.Enum(["up", "degraded", "down"]), needed: Type.Boolean() },
+    { title: "Dependency", additionalProperties: true },
+  ),
 );
 
-export const dependencies = openRecord(dependency);
+export const dependencies = recordOf(dependency);
 export const readiness = named("Readiness", { ready: Type.Literal(true), dependencies });
 
 export const caughtMails = Type.Array(

@@ -1,12 +1,7 @@
-import { type Static, Type } from "typebox";
-import type { ReadModelState } from "../../../projections/read-models.ts";
-import { scopes, type toShownKey } from "../../access/key-ring.ts";
+import { Type } from "typebox";
+import { scopes } from "../../access/key-ring.ts";
 import type { MessagePassed } from "../../domain/log/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
-import type { ConsumerLoad, StreamSize } from "../../event-log/log-gauge.ts";
-import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
-import type { SameShape } from "../../schemas/same-shape.ts";
-import type { WorkerState } from "../../workers/membership.ts";
 import { type AnswerOf, count, instant, named, ordinal, orNull, text } from "./parts.ts";
 
 const stream = named("Stream", {
@@ -25,13 +20,14 @@ const stream = named("Stream", {
 const told = orNull(count);
 const consumer = named("Consumer", { name: text, stream: text, pending: told, ackPending: told, redelivered: told });
 
-const worker = named("Worker", {
-  name: text,
-  type: Type.Enum([...jobTypes]),
-  busy: count,
-  slots: ordinal,
-  breaker: orNull(Type.Enum(["closed", "half-open", "open"])),
-});
+const workerOf = (jobTypes: readonly string[]) =>
+  named("Worker", {
+    name: text,
+    type: Type.Enum([...jobTypes]),
+    busy: count,
+    slots: ordinal,
+    breaker: orNull(Type.Enum(["closed", "half-open", "open"])),
+  });
 
 const key = named("Key", {
   id: text,
@@ -61,13 +57,15 @@ export const toPassedAnswer = ({
   passedBy: actor,
 });
 
-export const system = named("System", {
-  streams: Type.Array(stream),
-  consumers: Type.Array(consumer),
-  workers: Type.Array(worker),
-  keys: Type.Array(key),
-  passed: Type.Array(passed),
-});
+/** `jobTypes` are those that workers may have. */
+export const systemOf = (jobTypes: readonly string[]) =>
+  named("System", {
+    streams: Type.Array(stream),
+    consumers: Type.Array(consumer),
+    workers: Type.Array(workerOf(jobTypes)),
+    keys: Type.Array(key),
+    passed: Type.Array(passed),
+  });
 
 const rows = named("RowsOfReadModel", { version: ordinal, sequence: count });
 
@@ -77,11 +75,13 @@ export const rebuildRequest = named("RebuildRequest", {
   error: orNull(text),
 });
 
-export const toRequestAnswer = ({
+type RequestAnswer = AnswerOf<typeof rebuildRequest>;
+
+export const toRequestAnswer = ({ requestedAt, requestedBy, error }: RequestAnswer): RequestAnswer => ({
   requestedAt,
   requestedBy,
   error,
-}: NonNullable<ReadModelState["request"]>): AnswerOf<typeof rebuildRequest> => ({ requestedAt, requestedBy, error });
+});
 
 const readModel = named("ReadModel", {
   name: text,
@@ -95,7 +95,12 @@ const readModel = named("ReadModel", {
   request: orNull(rebuildRequest),
 });
 
-export const toReadModelAnswer = (state: ReadModelState): AnswerOf<typeof readModel> => ({
+type ReadModelAnswer = AnswerOf<typeof readModel>;
+
+/** What a projection tells of its read model. */
+type ReadModelState = Omit<ReadModelAnswer, "name"> & { readonly projection: string; readonly isAtWork: boolean };
+
+export const toReadModelAnswer = (state: ReadModelState): ReadModelAnswer => ({
   name: state.projection,
   version: state.version,
   // A rebuild that was killed left its word behind; whoever holds the lock is at it.
@@ -116,8 +121,3 @@ export const readModelList = named("ReadModelList", {
   data: Type.Array(readModel),
   nextCursor: Type.Null(),
 });
-
-true satisfies SameShape<Static<typeof stream>, StreamSize>;
-true satisfies SameShape<Static<typeof consumer>, ConsumerLoad>;
-true satisfies SameShape<Static<typeof worker>, WorkerState>;
-true satisfies SameShape<Static<typeof key>, ReturnType<typeof toShownKey>>;

@@ -1,8 +1,7 @@
 import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
 import { problem } from "../answers/problem.ts";
 import type { Parameter } from "../server/query.ts";
-import type { Route } from "../server/route.ts";
-import { answerHeaders, type DescribedAnswer, requestHeaders, troubles } from "../server/route.ts";
+import { answerHeaders, type DescribedAnswer, type Route, requestHeaders, troubles } from "../server/route.ts";
 import type { Components } from "./components.ts";
 
 /** One route as an Operation Object. */

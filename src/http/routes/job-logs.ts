@@ -1,5 +1,6 @@
 import type { LogListOptions } from "../../../projections/logs/queries.ts";
 import { jobPath } from "../answers/job.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { logEntries } from "../answers/recipients.ts";
 import { jobNotFound, json } from "../server/answer.ts";
 import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
@@ -53,7 +54,10 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       await caughtUp(readPosition, "logs", lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
-      return json(page.entries, { ...readSequenceHeader(page.readSequence), ...next });
+      return json(page.entries satisfies AnswerOf<typeof logEntries>, {
+        ...readSequenceHeader(page.readSequence),
+        ...next,
+      });
     },
   });
 

@@ -1,5 +1,6 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
 import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { recipientPage } from "../answers/recipients.ts";
 import { type Answer, jobNotFound, json, refuseFaults } from "../server/answer.ts";
 import { optionalText, type Parameters, someOf, whole } from "../server/query.ts";
@@ -66,5 +67,6 @@ function toAnswer(list: RecipientList, { page, pageSize, cursor }: RecipientList
   const totalPages = Math.ceil(total / pageSize);
   // Who goes on by cursor is on no page.
   const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
-  return json({ data: recipients, pagination }, readSequenceHeader(readSequence));
+  const body: AnswerOf<typeof recipientPage> = { data: recipients, pagination };
+  return json(body, readSequenceHeader(readSequence));
 }

@@ -1,9 +1,9 @@
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
-import { InvalidCursor } from "../../../projections/jobs/list-options.ts";
+import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
 import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { jobPage, toJobAnswer } from "../answers/job.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { type Answer, json, refuseFaults } from "../server/answer.ts";
 import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../server/query.ts";
 import { route } from "../server/route.ts";
@@ -67,5 +67,6 @@ function toAnswer(list: JobList, { page, pageSize, cursor }: JobListOptions, bas
   // Who goes on by cursor is on no page.
   const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
   const data = list.jobs.map((job) => toJobAnswer(job, base));
-  return json({ data, pagination }, readSequenceHeader(list.readSequence));
+  const body: AnswerOf<typeof jobPage> = { data, pagination };
+  return json(body, readSequenceHeader(list.readSequence));
 }

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { ledgerPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
@@ -89,7 +90,8 @@ async function list(
   );
   if (readSequence < minSequence) return refuseBehind(minSequence);
   const nextCursor = next === null ? null : `${next.sequence}.${next.recipient}`;
-  return json({ data: entries, nextCursor }, readSequenceHeader(readSequence));
+  const body: AnswerOf<typeof ledgerPage> = { data: entries, nextCursor };
+  return json(body, readSequenceHeader(readSequence));
 }
 
 /** It holds all that has happened when it was asked for, or there is no file. */

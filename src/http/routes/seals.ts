@@ -1,6 +1,7 @@
 import { readSeal, type StoredSeal, toSealAnswer } from "../../seals/seal.ts";
 import { publicPemOf } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { sealKey, sealPage } from "../answers/service.ts";
 import { json } from "../server/answer.ts";
 import { type Parameters, whole } from "../server/query.ts";
@@ -31,7 +32,8 @@ export const sealRoutes = ({ seals: { key, sealedLog } }: Pick<RouteDependencies
       const found = await readSeals(sealedLog, cursor ?? 0, limit + 1);
       const page = found.slice(0, limit);
       const nextCursor = found.length > limit ? String(page.at(-1)?.sequence) : null;
-      return json({ data: page.map(toSealAnswer), nextCursor });
+      const body: AnswerOf<typeof sealPage> = { data: page.map(toSealAnswer), nextCursor };
+      return json(body);
     },
   }),
   route({

@@ -1,8 +1,9 @@
 import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
-import type { Period, Stats } from "../../../projections/stats/queries.ts";
+import type { Period, Stats, Waiting } from "../../../projections/stats/queries.ts";
 import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { stats as statsSchema } from "../answers/service.ts";
 import { json } from "../server/answer.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
@@ -42,7 +43,8 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
-const periods = { last5Minutes: 5, last60Minutes: 60 } as const;
+/** The last 5 minutes, and the last 60. */
+const periods = [5, 60];
 
 async function answer(
   { minSequence }: ApiRequest,
@@ -53,21 +55,22 @@ async function answer(
   if (behind !== null) return behind;
   const at = now();
   const [found, lags] = await Promise.all([
-    askReadModel(() => stats.read(tenant, at, Object.values(periods))),
+    askReadModel(() => stats.read(tenant, at, periods)),
     askReadModel(projectionLags),
   ]);
   return json(toAnswer(found, lags, at), readSequenceHeader(found.readSequence));
 }
 
-function toAnswer(stats: Stats, lags: readonly ProjectionLag[], at: Instant) {
-  const ofPeriods = Object.keys(periods).map((name, index) => [name, stats.periods[index]] as const);
-  const longest = stats.periods.at(-1);
+function toAnswer(stats: Stats, lags: readonly ProjectionLag[], at: Instant): AnswerOf<typeof statsSchema> {
+  const [last5Minutes, last60Minutes] = stats.periods;
+  if (last5Minutes === undefined || last60Minutes === undefined) throw new Error("A period was not counted.");
+  const waiting = (priority: Priority) => toWaiting(stats.waiting.get(priority) ?? nothingWaits, at);
   return {
     at,
     jobs: { ...noJobs, ...Object.fromEntries(stats.jobs) },
-    waiting: Object.fromEntries([...stats.waiting].map(([priority, waiting]) => [priority, toWaiting(waiting, at)])),
-    perMinute: Object.fromEntries(ofPeriods.map(([name, period]) => [name, period && perMinute(period, at)])),
-    failureRate: longest === undefined ? null : failureRateOf(longest),
+    waiting: { high: waiting("high"), normal: waiting("normal"), low: waiting("low") },
+    perMinute: { last5Minutes: perMinute(last5Minutes, at), last60Minutes: perMinute(last60Minutes, at) },
+    failureRate: failureRateOf(last60Minutes),
     projections: Object.fromEntries(lags.map(({ projection, ...lag }) => [projection, lag])),
   };
 }
@@ -84,7 +87,7 @@ const noJobs = {
   cancelled: 0,
 } satisfies Record<JobStatus, number>;
 
-type Waiting = Stats["waiting"] extends ReadonlyMap<Priority, infer One> ? One : never;
+const nothingWaits: Waiting = { jobs: 0, oldestSince: null };
 
 const toWaiting = ({ jobs, oldestSince }: Waiting, at: Instant) => ({
   jobs,

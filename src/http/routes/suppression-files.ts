@@ -1,6 +1,5 @@
-import type { SuppressionReason } from "../../domain/recipients/events.ts";
+import { type SuppressionReason, suppressionReasons } from "../../domain/recipients/events.ts";
 import { toCsvRecord } from "../../schemas/csv.ts";
-import { suppressionReasons } from "../../schemas/suppression-request.ts";
 import {
   csvType,
   type ListFile,

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import { readSuppressionRequest, suppressionRequest } from "../../schemas/suppression-request.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { suppressionPage, suppression as suppressionSchema } from "../answers/recipients.ts";
 import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
@@ -80,7 +81,8 @@ async function list(dependencies: Dependencies, { context, query, inTime }: ApiR
     return json({ data: found === null ? [] : [found], nextCursor: null });
   }
   const page = await suppressions.page(context.tenant, { after: cursor ?? 0, limit });
-  return json({ data: page.suppressions, nextCursor: page.next });
+  const body: AnswerOf<typeof suppressionPage> = { data: page.suppressions, nextCursor: page.next };
+  return json(body);
 }
 
 async function add(dependencies: Dependencies, { context, body, inTime }: ApiRequest): Promise<Answer> {
@@ -89,7 +91,7 @@ async function add(dependencies: Dependencies, { context, body, inTime }: ApiReq
   if (!request.valid) return refuseFaults(request.faults);
   const { email, reason = "manual" } = request.value;
   const { isNew, suppression } = await suppressions.add(context.tenant, email, reason, now());
-  return json(suppression, {}, isNew ? 201 : 200);
+  return json(suppression satisfies AnswerOf<typeof suppressionSchema>, {}, isNew ? 201 : 200);
 }
 
 const suppressionNotFound = (): Answer =>

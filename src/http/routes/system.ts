@@ -1,8 +1,10 @@
 import { toShownKey } from "../../access/key-ring.ts";
+import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import {
   readModelList,
   rebuildRequest,
-  system as systemSchema,
+  systemOf,
   toPassedAnswer,
   toReadModelAnswer,
   toRequestAnswer,
@@ -13,6 +15,8 @@ import { askReadModel } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "system" | "readModels" | "log" | "logger" | "now">;
+
+const systemSchema = systemOf(jobTypes);
 
 /** What the service has in NATS, the workers of all processes, the keys of all tenants, and what is passed by. */
 const systemRoute = ({ system, log }: Dependencies) =>
@@ -37,7 +41,14 @@ const systemRoute = ({ system, log }: Dependencies) =>
         system.keys(),
         log.readPasses(),
       ]);
-      return json({ streams, consumers, workers, keys: keys.map(toShownKey), passed: passes.map(toPassedAnswer) });
+      const body: AnswerOf<typeof systemSchema> = {
+        streams,
+        consumers,
+        workers,
+        keys: keys.map(toShownKey),
+        passed: passes.map(toPassedAnswer),
+      };
+      return json(body);
     },
   });
 
@@ -85,7 +96,8 @@ async function list({ readModels, log }: Dependencies): Promise<Answer> {
     (state) => state.lastSequence,
     () => null,
   );
-  return json({ lastSequence, data: states.map(toReadModelAnswer), nextCursor: null });
+  const body: AnswerOf<typeof readModelList> = { lastSequence, data: states.map(toReadModelAnswer), nextCursor: null };
+  return json(body);
 }
 
 async function askForRebuild(

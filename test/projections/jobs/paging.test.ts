@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
-import { InvalidCursor } from "../../../projections/jobs/list-options.ts";
+import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries, type JobList } from "../../../projections/jobs/queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";

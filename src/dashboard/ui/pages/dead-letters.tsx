@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { CreatedAnswer, DeadLetterAnswer, Listed } from "../api/answers.ts";
+import type { CreatedAnswer, DeadLetterAnswer, DeadLetterPage } from "../api/answers.ts";
 import { send, withQuery } from "../api/client.ts";
 import type { Page } from "../page.ts";
 import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
@@ -37,7 +37,7 @@ function DeadLetters() {
   const status = query.get("status") ?? "open";
   const cursor = query.get("cursor");
   const path = withQuery("api/dead-letters", { status: status === "any" ? null : status, cursor, limit: 50 });
-  const list = useGet<Listed<DeadLetterAnswer>>(path, refreshMs);
+  const list = useGet<DeadLetterPage>(path, refreshMs);
   const [asked, setAsked] = useState<Decision | null>(null);
   const letters = list.value?.data ?? [];
 

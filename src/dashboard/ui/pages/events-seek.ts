@@ -1,4 +1,4 @@
-import type { EventAnswer, FeedPage } from "../api/answers.ts";
+import type { EventPage } from "../api/answers.ts";
 import { fetchAnswer, get, withQuery } from "../api/client.ts";
 import { Problem } from "../api/problem.ts";
 
@@ -9,7 +9,7 @@ type PageOptions = { readonly types: string; readonly limit: number; readonly si
 
 /** `next` is null at the end of the log. */
 export async function pageAfter(after: number, { types, limit, signal }: PageOptions) {
-  const page = await get<FeedPage<EventAnswer>>(withQuery("api/events", { after, types, limit, wait: 0 }), signal);
+  const page = await get<EventPage>(withQuery("api/events", { after, types, limit, wait: 0 }), signal);
   return { events: page.data, next: page.hasMore ? Number(page.nextCursor) : null };
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { JobAnswer, Paged, RecipientAnswer } from "../api/answers.ts";
+import type { JobAnswer, RecipientAnswer, RecipientPage } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 import { Attempts } from "../parts/attempts.tsx";
 import { recipientStatuses } from "../parts/bar.tsx";
@@ -30,7 +30,7 @@ export function JobRecipients({ job }: { readonly job: JobAnswer }) {
   const list = useLoad(
     question,
     (signal) =>
-      get<Paged<RecipientAnswer>>(
+      get<RecipientPage>(
         withQuery(`api/jobs/${encodeURIComponent(job.id)}/recipients`, { ...asked, pageSize }),
         signal,
       ),

@@ -1,4 +1,4 @@
-import type { JobAnswer, Paged } from "../api/answers.ts";
+import type { JobAnswer, JobPage } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 
 export const filterNames = ["status", "q", "createdAfter", "createdBefore"] as const;
@@ -16,8 +16,6 @@ export type PageOf = {
   readonly pageSize?: number;
   readonly signal?: AbortSignal | undefined;
 };
-
-export type JobPage = Paged<JobAnswer, number | null>;
 
 export const loadJobs = (filter: JobFilter, { cursor, pageSize = 50, signal }: PageOf): Promise<JobPage> =>
   get(withQuery("api/jobs", { ...filter, cursor, pageSize }), signal);

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Listed, NotificationAnswer } from "../api/answers.ts";
+import type { NotificationAnswer, NotificationPage } from "../api/answers.ts";
 import { get, send, withQuery } from "../api/client.ts";
 import { toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
@@ -29,7 +29,7 @@ function Notifications() {
   const { query } = place.value;
   const unread = query.has("all") ? null : "true";
   const path = withQuery("api/notifications", { unread, cursor: query.get("cursor"), limit: 50 });
-  const list = useLoad(path, (signal) => get<Listed<NotificationAnswer>>(path, signal), refreshMs);
+  const list = useLoad(path, (signal) => get<NotificationPage>(path, signal), refreshMs);
   const [isBusy, setBusy] = useState(false);
   const shown = list.value?.data ?? [];
   const news = shown.filter(({ readAt }) => readAt === null);

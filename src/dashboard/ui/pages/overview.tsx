@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { durationInWords } from "../../../domain/figures-in-words.ts";
-import type { DeadLetterAnswer, JobAnswer, Listed, Paged, StatsAnswer } from "../api/answers.ts";
+import type { DeadLetterPage, JobAnswer, JobPage, StatsAnswer } from "../api/answers.ts";
 import { withQuery } from "../api/client.ts";
 import { type LoadedStats, loadStats } from "../api/load-stats.ts";
 import type { Page } from "../page.ts";
@@ -122,7 +122,7 @@ const RatesChart = () => (
 
 function Running() {
   const path = withQuery("api/jobs", { status: "processing,retrying,paused", pageSize: 10 });
-  const running = useGet<Paged<JobAnswer>>(path, 2000);
+  const running = useGet<JobPage>(path, 2000);
   const jobs = running.value?.data ?? [];
   useEffect(() => jobs.forEach(estimates.look), [running.value]);
   return (
@@ -166,7 +166,7 @@ const lookedAt = 100;
 
 function Failures() {
   const path = withQuery("api/dead-letters", { status: "open", limit: lookedAt });
-  const letters = useGet<Listed<DeadLetterAnswer>>(path, refreshMs * 2);
+  const letters = useGet<DeadLetterPage>(path, refreshMs * 2);
   const groups = grouped(letters.value?.data ?? [], ({ error }) => error.code);
   if (groups.length === 0) return null;
   return (

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { LedgerEntry, Listed } from "../api/answers.ts";
+import type { LedgerPage } from "../api/answers.ts";
 import { get, send, withQuery } from "../api/client.ts";
 import type { Page } from "../page.ts";
 import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
@@ -43,7 +43,7 @@ export const recipientsPage: Page = {
 /** All that was meant for one address, and what may be done with it. */
 function Ledger({ email }: { readonly email: string }) {
   const path = withQuery("api/recipients", { email, cursor: place.value.query.get("cursor"), limit: 50 });
-  const list = useLoad(path, (signal) => get<Listed<LedgerEntry>>(path, signal));
+  const list = useLoad(path, (signal) => get<LedgerPage>(path, signal));
   const [isAsked, setAsked] = useState(false);
   const entries = list.value?.data ?? [];
   if (list.problem !== null) return <ProblemBox problem={list.problem} />;

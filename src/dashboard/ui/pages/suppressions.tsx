@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { type Listed, type SuppressionAnswer, suppressionReasons } from "../api/answers.ts";
+import { suppressionReasons } from "../../../domain/recipients/events.ts";
+import type { SuppressionPage } from "../api/answers.ts";
 import { fetchAnswer, send, withQuery } from "../api/client.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
@@ -25,7 +26,7 @@ function Suppressions() {
   const { query } = place.value;
   const email = query.get("email") ?? "";
   const path = withQuery("api/suppressions", { email, cursor: query.get("cursor"), limit: 50 });
-  const list = useGet<Listed<SuppressionAnswer>>(path);
+  const list = useGet<SuppressionPage>(path);
   const [asked, setAsked] = useState<string | null>(null);
   const rows = list.value?.data ?? [];
 
@@ -114,7 +115,7 @@ function Add({ onAdded }: { readonly onAdded: () => void }) {
         <Choice
           label="Why"
           value={reason}
-          options={suppressionReasons.map((one) => [one, one] as const)}
+          options={suppressionReasons.toReversed().map((one) => [one, one] as const)}
           onChange={setReason}
         />
         <button type="submit" class="primary">

@@ -1,4 +1,4 @@
-import type { Dependencies, EndpointAnswer, Listed, SealAnswer, StatsAnswer } from "../api/answers.ts";
+import type { Dependencies, EndpointPage, SealAnswer, SealKey, SealPage, StatsAnswer } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 import { loadStats } from "../api/load-stats.ts";
 import { Problem } from "../api/problem.ts";
@@ -100,14 +100,14 @@ async function findLastSeal(signal: AbortSignal): Promise<SealAnswer | null> {
   const end = Number((await loadReadiness(signal))["nats"]?.["lastSequence"] ?? 0);
   for (let back = 1000; ; back *= 2) {
     const query = { cursor: Math.max(0, end - back), limit: 1000 };
-    const { data } = await get<Listed<SealAnswer>>(withQuery("api/seals", query), signal);
+    const { data } = await get<SealPage>(withQuery("api/seals", query), signal);
     if (data.length > 0 || back >= end) return data.at(-1) ?? null;
   }
 }
 
 function Seals() {
   const last = useLoad("seals", findLastSeal, refreshMs * 6);
-  const key = useGet<{ readonly keyId: string; readonly publicKey: string }>("api/seals/key");
+  const key = useGet<SealKey>("api/seals/key");
   return (
     <Section name="Seals" title="Seals of the log" problem={last.problem ?? key.problem}>
       <dl class="facts">
@@ -136,7 +136,7 @@ function Seals() {
 
 function Endpoints() {
   const path = "api/webhook-endpoints";
-  const { value, problem } = useGet<Listed<EndpointAnswer>>(path);
+  const { value, problem } = useGet<EndpointPage>(path);
   return (
     <Section name="Webhook endpoints" problem={problem}>
       {value?.data.length === 0 && (

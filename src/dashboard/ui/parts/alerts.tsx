@@ -1,6 +1,6 @@
 import type { AlertEvent, AlertFigure, AlertName } from "../../../domain/alerts/events.ts";
 import { alertInWords, alertTitles, raisedInWords } from "../../../domain/alerts/words.ts";
-import type { EventAnswer, FeedPage, StatsAnswer } from "../api/answers.ts";
+import type { EventAnswer, EventPage, StatsAnswer } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 import { linkTo } from "../router.ts";
 import { can } from "../session.ts";
@@ -27,7 +27,10 @@ async function readAlerts(signal: AbortSignal): Promise<readonly AlertAnswer[]> 
   if (!can("admin")) return [];
   for (let hasMore = true; hasMore; ) {
     const query = { types: "AlertRaised,AlertCleared", after: position, limit: 1000 };
-    const page = await get<FeedPage<AlertAnswer>>(withQuery("api/admin/events", query), signal);
+    const page = await get<Omit<EventPage, "data"> & { readonly data: readonly AlertAnswer[] }>(
+      withQuery("api/admin/events", query),
+      signal,
+    );
     // Two that read at once come by the same events: they are taken over in one step, and once.
     const news = page.data.filter(({ sequence }) => sequence > Number(position));
     const after = new Map(raised);

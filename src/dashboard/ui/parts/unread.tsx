@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Listed } from "../api/answers.ts";
+import type { NotificationPage } from "../api/answers.ts";
 import { get } from "../api/client.ts";
 import { useLoad } from "../use-load.ts";
 
@@ -15,7 +15,7 @@ export const askUnread = (): void => {
 /** How many notifications are not read; nothing where there are none. */
 export function Unread() {
   const path = `api/notifications?unread=true&limit=${most}`;
-  const { value } = useLoad(`${path} ${round.value}`, (signal) => get<Listed<unknown>>(path, signal), refreshMs);
+  const { value } = useLoad(`${path} ${round.value}`, (signal) => get<NotificationPage>(path, signal), refreshMs);
   const count = value?.data.length ?? 0;
   if (count === 0) return null;
   return (
