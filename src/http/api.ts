@@ -31,7 +31,6 @@ import { systemRoutes } from "./routes/system.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
-import { webhookTestRoute } from "./routes/webhook-test.ts";
 import type { BodyBudget } from "./server/body-budget.ts";
 import {
   answerEverything,
@@ -133,7 +132,6 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   evidenceRoute(dependencies),
   ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),
-  webhookTestRoute(dependencies),
   ...webhookDeliveryRoutes(dependencies),
   ...notificationRoutes(dependencies),
 ];

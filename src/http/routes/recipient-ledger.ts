@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
+import { exportAddress } from "../../erasure/export-address.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { ledgerPage } from "../answers/recipients.ts";
@@ -7,7 +8,6 @@ import { type Answer, json } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
 import { ndjsonType, streaming, takePlace } from "../streaming/event-stream.ts";
-import { exportLedger } from "../streaming/export-ledger.ts";
 import { askIncluding, askReadModel, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
@@ -107,7 +107,7 @@ async function answerExport(dependencies: Dependencies, request: ApiRequest<Addr
   const place = takePlace(live, request);
   if (!place.taken) return place.answer;
   const ledger = { tenant, address, exportedAt: now(), contentStore, page };
-  const answer = streaming(ndjsonType, exportLedger(ledger, place.signal), place.signal);
+  const answer = streaming(ndjsonType, exportAddress(ledger, place.signal), place.signal);
   // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
   const { Connection: _, ...headers } = answer.headers;
   // No address in its name: names of files end up in many places.

@@ -19,15 +19,13 @@ import type { StoredThings } from "../../erasure/stored-things.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogGauge, StreamSize } from "../../event-log/log-gauge.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
-import type { ShowPorts } from "../../job-kinds/job-kind.ts";
+import type { CallerRules, ShowPorts } from "../../job-kinds/job-kind.ts";
 import type { Live } from "../../live/live.ts";
 import type { SealKey } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
 import type { Sealer } from "../../seals/sealer.ts";
-import type { AllowedNetworks } from "../../signed-post/addresses.ts";
-import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
-import type { WebhookStore } from "../../webhooks/webhook-store.ts";
+import type { EndpointPorts } from "../../webhooks/endpoints.ts";
 import type { Membership } from "../../workers/membership.ts";
 import type { OwnWrites } from "./ask-read-model.ts";
 
@@ -51,12 +49,10 @@ export type RouteDependencies = {
   readonly exportedRecipients: RecipientQueries;
   readonly deadLetters: DeadLetterQueries;
   readonly notifications: NotificationQueries;
-  readonly webhooks: {
-    readonly store: WebhookStore;
+  readonly webhooks: EndpointPorts & {
     readonly deliveries: WebhookDeliveryQueries;
-    readonly post: SafePost;
     /** Private networks that may be called all the same. */
-    readonly allowed: AllowedNetworks;
+    readonly allowed: CallerRules["allowed"];
   };
   readonly seals: { readonly key: SealKey; readonly sealedLog: SealedLog; readonly sealer: Sealer };
   readonly suppressions: SuppressionList;

@@ -1,24 +1,17 @@
-import { v7 as newId } from "uuid";
-import { webhookTypes } from "../../domain/webhooks/events.ts";
 import { checkWebhookUrl } from "../../intake/check-request.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import { readWebhookEndpointRequest, webhookEndpointRequest } from "../../schemas/webhook-request.ts";
-import { newSecret } from "../../signed-post/secret.ts";
-import {
-  findEndpoint,
-  maxEndpoints,
-  type WebhookEndpoint,
-  withEndpoint,
-  withoutEndpoint,
-  withRotatedEndpoint,
-} from "../../webhooks/tenant-webhooks.ts";
+import { createEndpoint, testEndpoint } from "../../webhooks/endpoints.ts";
+import { findEndpoint, maxEndpoints, withoutEndpoint, withRotatedEndpoint } from "../../webhooks/tenant-webhooks.ts";
 import {
   endpointPage,
   endpoint as endpointSchema,
   endpointWithSecret,
   toEndpointAnswer,
   toSecretAnswer,
+  webhookTestResult,
 } from "../answers/notices.ts";
+import type { AnswerOf } from "../answers/parts.ts";
 import { type Answer, json, refuse, refuseFaults, webhookEndpointNotFound } from "../server/answer.ts";
 import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -91,6 +84,29 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
       return found === null ? webhookEndpointNotFound() : json(toSecretAnswer(found));
     },
   }),
+  route({
+    method: "POST",
+    path: "/webhook-endpoints/:id/test",
+    describes: {
+      operation: "testWebhookEndpoint",
+      summary: "Send a signed message now, once, and say what came of it.",
+      answers: { 200: { is: "What came of it.", json: webhookTestResult } },
+      needs: ["log"],
+      problems: ["webhook-endpoint-not-found"],
+    },
+    handle: async ({ context, part }) => {
+      const { webhooks, now } = dependencies;
+      const endpoint = findEndpoint(await webhooks.store.read(context.tenant), part("id"));
+      if (endpoint === null) return webhookEndpointNotFound();
+      const result: AnswerOf<typeof webhookTestResult> = await testEndpoint(
+        webhooks,
+        endpoint,
+        context.traceparent,
+        now(),
+      );
+      return json(result);
+    },
+  }),
 ];
 
 async function create(dependencies: Dependencies, { context, body, inTime }: ApiRequest): Promise<Answer> {
@@ -98,15 +114,8 @@ async function create(dependencies: Dependencies, { context, body, inTime }: Api
   const request = readWebhookEndpointRequest(body ?? {});
   const url = request.valid ? checkWebhookUrl(request.value.url, "url", webhooks.allowed) : request;
   if (!request.valid || !url.valid) return refuseFaults(faultsIn(url));
-  const endpoint: WebhookEndpoint = {
-    id: newId(),
-    url: request.value.url,
-    types: [...new Set(request.value.types ?? webhookTypes)],
-    createdAt: now(),
-    secrets: [newSecret()],
-  };
-  const { changed } = await webhooks.store.change(context.tenant, (before) => withEndpoint(before, endpoint));
-  if (!changed) {
+  const endpoint = await createEndpoint(webhooks, context.tenant, request.value, now());
+  if (endpoint === null) {
     return refuse("too-many-webhook-endpoints", `There are ${maxEndpoints} already; expected at most so many.`);
   }
   return json(toSecretAnswer(endpoint), {}, 201);

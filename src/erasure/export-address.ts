@@ -1,18 +1,24 @@
-import type { LedgerCursor, LedgerPage } from "../../../projections/recipients/queries.ts";
-import type { ContentStore, JobContent } from "../../content/content-store.ts";
-import { decodeContent } from "../../content/encode-content.ts";
-import type { Instant } from "../../domain/message.ts";
-import type { JobRef } from "../../event-log/event-log.ts";
-import { findKind } from "../../job-kinds/all-job-kinds.ts";
+import type { ContentStore, JobContent } from "../content/content-store.ts";
+import { decodeContent } from "../content/encode-content.ts";
+import type { Instant } from "../domain/message.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { findKind } from "../job-kinds/all-job-kinds.ts";
 
-type LedgerEntry = LedgerPage["entries"][number];
+/** What one mailing, or another job, was to the address; the file says of it whatever the read model does. */
+type LedgerEntry = { readonly jobId: string; readonly recipient: number; readonly type: string };
 
-export type LedgerToExport = {
+type LedgerPage<Cursor> = {
+  readonly entries: readonly LedgerEntry[];
+  readonly next: Cursor | null;
+  readonly readSequence: number;
+};
+
+export type LedgerToExport<Cursor> = {
   readonly tenant: string;
   readonly address: string;
   readonly exportedAt: Instant;
   readonly contentStore: Pick<ContentStore, "get">;
-  readonly page: (cursor: LedgerCursor | null) => Promise<LedgerPage>;
+  readonly page: (cursor: Cursor | null) => Promise<LedgerPage<Cursor>>;
 };
 
 /**
@@ -20,7 +26,10 @@ export type LedgerToExport = {
  * content as far as that was not erased, and how many there were. A file without its last line is not whole: whatever
  * goes wrong on the way breaks it off. One page and one content are held at a time.
  */
-export async function* exportLedger(ledger: LedgerToExport, signal: AbortSignal): AsyncGenerator<string> {
+export async function* exportAddress<Cursor>(
+  ledger: LedgerToExport<Cursor>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const { tenant, address, exportedAt, contentStore, page } = ledger;
   let mailings = 0;
   let current = await page(null);
