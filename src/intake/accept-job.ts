@@ -130,3 +130,16 @@ async function readCreation(log: EventLog, job: JobRef): Promise<JobCreated> {
   if (!isJobCreated(first)) throw new Error(`The history of job ${job.jobId} does not begin with its creation.`);
   return first;
 }
+
+export type CreatedJob = {
+  readonly jobId: string;
+  readonly status: "pending" | "scheduled";
+  readonly createdAt: Instant;
+};
+
+/** What whoever asked for a job is told: the same on every repetition, whatever became of the job meanwhile. */
+export const toCreatedJob = (jobId: string, { at, data }: JobCreated): CreatedJob => ({
+  jobId,
+  status: data.scheduledAt === null ? "pending" : "scheduled",
+  createdAt: at,
+});

@@ -1,9 +1,13 @@
-import { kindOf, readJobRequest } from "../job-kinds/all-job-kinds.ts";
+import { Type } from "typebox";
+import type { JobRejection } from "../domain/job/state.ts";
+import type { Instant } from "../domain/message.ts";
+import { allJobKinds, kindOf, readJobRequest } from "../job-kinds/all-job-kinds.ts";
 import type { CallerRules } from "../job-kinds/job-kind.ts";
-import { type Checked, failed, faultsIn, passed, shown } from "../schemas/fault.ts";
+import { type Checked, type Fault, failed, faultsIn, passed, shown } from "../schemas/fault.ts";
 import { type JobRequest, maxRecipients } from "../schemas/job-request.ts";
+import { fieldsOf, type RequestForm, someRecipients } from "../schemas/request-form.ts";
+import { closed } from "../schemas/request-schema.ts";
 import { type AllowedNetworks, whyNotToCall } from "../signed-post/addresses.ts";
-import type { Refusal } from "./refusal.ts";
 
 /** Of the JSON that asks for a job: room for 5 MB of attachments in base64, beside the megabyte of a content. */
 export const maxRequestBytes = 9 * 1024 * 1024;
@@ -31,4 +35,46 @@ export function checkWebhookUrl(url: string | undefined, field: string, allowed:
   // What is wrong with it may be the password in it.
   const found = url !== undefined && URL.canParse(url) ? "cannot be called" : `is ${shown(url)}`;
   return failed([{ pointer: `/${field}`, message: `${field} ${found}; expected ${expected}` }]);
+}
+
+/** Why no job was made of a request. Nothing was stored but, for some, the content that no event names. */
+export type Refusal =
+  | { readonly code: "validation-failed"; readonly faults: readonly Fault[] }
+  | { readonly code: "too-many-recipients"; readonly count: number }
+  | {
+      readonly code: "content-too-large";
+      readonly of: "content" | "attachments";
+      readonly bytes: number;
+      readonly maxBytes: number;
+    }
+  /** May be over soon, as what follows it. */
+  | { readonly code: "event-log-full" }
+  | {
+      readonly code: "quota-exceeded";
+      readonly recipients: number;
+      readonly limit: number;
+      readonly left: number;
+      readonly resetsAt: Instant;
+    }
+  /** The rules of the job said no. */
+  | { readonly code: "rejected"; readonly rejection: JobRejection };
+
+/** The body of POST /jobs in one schema. It is checked piece by piece instead (see request-form.ts), by the same pieces. */
+export const jobCreation = Type.Union(allJobKinds.map((form, index) => formSchema(form, index === 0)));
+
+/** The first kind is the usual one, which need not be named. */
+function formSchema(form: RequestForm, isUsual: boolean) {
+  const { recipients: _, ...fields } = fieldsOf(form);
+  const type = Type.Literal(form.type);
+  const title = `${form.type.replace(/(?:^|\.)(.)/g, (_, letter: string) => letter.toUpperCase())}Request`;
+  return Type.Object(
+    {
+      ...fields,
+      type: isUsual ? Type.Optional(type) : type,
+      ...(form.recipients === null
+        ? {}
+        : { recipients: Type.Array(Type.Union([form.recipients.text, form.recipients.object]), someRecipients) }),
+    },
+    { ...closed, title },
+  );
 }

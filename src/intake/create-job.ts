@@ -5,8 +5,8 @@ import type { CallerLimits } from "../domain/tenant.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { type Accepted, acceptJob, findAccepted } from "./accept-job.ts";
+import type { Refusal } from "./check-request.ts";
 import type { JobDraft } from "./draft-job.ts";
-import type { Refusal } from "./refusal.ts";
 
 export type CreationDependencies = {
   readonly log: EventLog;

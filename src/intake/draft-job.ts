@@ -7,7 +7,10 @@ import { kindOf } from "../job-kinds/all-job-kinds.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
-import { digestOfRequest } from "./request-digest.ts";
+import type { Refusal } from "./check-request.ts";
+
+/** Of all attachments of a job together. */
+const maxAttachmentBytes = 5 * 1024 * 1024;
 
 /** A job that nobody has accepted yet. */
 export type JobDraft = {
@@ -102,3 +105,28 @@ const toContent = (
 };
 
 const noMail = { subject: null, html: null, text: null, from: null, replyTo: null, headers: {} };
+
+/** The same digest for the same request, by which a repetition of it is recognised. */
+export const digestOfRequest = (body: unknown): string => digestOf(canonicalJson(body));
+
+/** The same text for the same JSON, whatever the order of its keys. Shallow JSON only: it calls itself. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(",")}}`;
+}
+
+/** What is found wrong with a job only when it is put together: how large it is, and what its kind makes of it. */
+export async function refuseDraft(draft: JobDraft, request: JobRequest, maxBytes: number): Promise<Refusal | null> {
+  const { content, attachments, settings } = draft;
+  if (content.length > maxBytes) {
+    return { code: "content-too-large", of: "content", bytes: content.length, maxBytes };
+  }
+  const attached = attachments.reduce((bytes, { size }) => bytes + size, 0);
+  if (attached > maxAttachmentBytes) {
+    return { code: "content-too-large", of: "attachments", bytes: attached, maxBytes: maxAttachmentBytes };
+  }
+  const faults = (await kindOf(settings.type).checkContent?.(draft.decoded, request)) ?? [];
+  return faults.length === 0 ? null : { code: "validation-failed", faults };
+}

@@ -1,7 +1,7 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { createPlaces, type PlaceLimits, type Places } from "./open-streams.ts";
 import { createPastReaders, type PastLimits, type PastReaders } from "./past-readers.ts";
-import { createPlaces, type PlaceLimits, type Places } from "./places.ts";
 import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
 import { createTail } from "./tail.ts";
 import { type JobWatch, watchJob } from "./watch-job.ts";

@@ -2,8 +2,7 @@ import type { ContentStore } from "../content/content-store.ts";
 import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "../history/job-from-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
-import type { Tail } from "./tail.ts";
-import { createWake } from "./wake.ts";
+import { createWake, type Tail } from "./tail.ts";
 
 export type JobWatch = JobProgress & {
   /** Until something has changed, the time is up, or the signal came. Throws what broke the tail. */

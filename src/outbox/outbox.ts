@@ -1,4 +1,4 @@
-import type { CreatedJob } from "../intake/created-job.ts";
+import type { CreatedJob } from "../intake/accept-job.ts";
 import type { Problem } from "../problems/problem.ts";
 
 /** A row that a relay has taken: no other relay takes it until its lease ends. */

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createPace } from "../../src/live/pace.ts";
-import { createPastReaders, type PastLimits } from "../../src/live/past-readers.ts";
+import { createPace, createPastReaders, type PastLimits } from "../../src/live/past-readers.ts";
 import { eventually } from "../support/eventually.ts";
 
 const hour = 3_600_000;

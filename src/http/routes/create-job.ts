@@ -1,18 +1,13 @@
 import { v7 as newId } from "uuid";
 import type { Instant } from "../../domain/message.ts";
-import type { Accepted } from "../../intake/accept-job.ts";
-import { checkRequest, maxRequestBytes, refuseCrowd } from "../../intake/check-request.ts";
+import { type Accepted, toCreatedJob } from "../../intake/accept-job.ts";
+import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseCrowd } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";
-import { toCreatedJob } from "../../intake/created-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
-import { draftJob } from "../../intake/draft-job.ts";
-import { readIdempotencyKey } from "../../intake/idempotency-key.ts";
-import { jobCreation } from "../../intake/job-creation.ts";
-import type { Refusal } from "../../intake/refusal.ts";
-import { refuseDraft } from "../../intake/refuse-draft.ts";
+import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { kindOf } from "../../job-kinds/all-job-kinds.ts";
-import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
-import { faultsIn } from "../../schemas/fault.ts";
+import { problemOfRefusal } from "../../problems/problem-of.ts";
+import { type Checked, failed, faultsIn, passed, shown } from "../../schemas/fault.ts";
 import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
 import { type Answer, answerProblem, json, refuse, refuseFaults, refuseForNoRoom } from "../server/answer.ts";
 import { toCause } from "../server/request-context.ts";
@@ -108,4 +103,13 @@ export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepea
   const { duplicates } = created.data;
   const body: CreatedAnswer = { ...toCreatedJob(jobId, created), duplicates };
   return json(body, { ...headers, ...replayed }, 201);
+}
+
+/** The key as it was sent, or in quotes as the standard in preparation writes it. Null where there is none. */
+function readIdempotencyKey(header: string | null): Checked<string | null> {
+  if (header === null) return passed(null);
+  const key = /^".*"$/.test(header) ? header.slice(1, -1) : header;
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return passed(key);
+  const message = `Idempotency-Key is ${shown(header)}; expected 1 to 255 visible characters`;
+  return failed([{ pointer: "Idempotency-Key", message }]);
 }

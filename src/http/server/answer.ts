@@ -2,9 +2,7 @@ import type { JobRejection } from "../../domain/job/state.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import { LogFull } from "../../event-log/event-log.ts";
 import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../problems/problem.ts";
-import { problemOfFailure } from "../../problems/problem-of-failure.ts";
-import { problemOfRefusal } from "../../problems/problem-of-refusal.ts";
-import { problemOfRejection } from "../../problems/problem-of-rejection.ts";
+import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../problems/problem-of.ts";
 import type { Fault } from "../../schemas/fault.ts";
 
 /** What a route answers, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */

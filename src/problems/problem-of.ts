@@ -1,0 +1,84 @@
+import type { JobRejection } from "../domain/job/state.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { LogFull } from "../event-log/event-log.ts";
+import type { Refusal } from "../intake/check-request.ts";
+import { maxRecipients } from "../schemas/job-request.ts";
+import { type Problem, problemOfFaults, toProblem } from "./problem.ts";
+
+/** Why a job was not created. */
+export function problemOfRefusal(refusal: Refusal): Problem {
+  switch (refusal.code) {
+    case "validation-failed":
+      return problemOfFaults(refusal.faults);
+    case "too-many-recipients":
+      return toProblem(refusal.code, `There are ${refusal.count} recipients; expected at most ${maxRecipients}.`);
+    case "content-too-large": {
+      const what = refusal.of === "content" ? "The content takes" : "The attachments take";
+      const together = refusal.of === "content" ? "" : " together";
+      return toProblem(
+        refusal.code,
+        `${what} ${refusal.bytes} bytes${together}; expected at most ${refusal.maxBytes}.`,
+      );
+    }
+    case "event-log-full":
+      return toProblem(refusal.code, "Nothing was accepted. Operators have to make room.");
+    case "quota-exceeded": {
+      const { recipients, limit, left, resetsAt } = refusal;
+      const detail = `There are ${recipients} recipients, and ${left} of ${limit} are left until ${resetsAt}.`;
+      return toProblem(refusal.code, detail, { limit, left, resetsAt });
+    }
+    case "rejected":
+      return problemOfRejection(refusal.rejection);
+  }
+}
+
+/** What the rules of a job refused. */
+export function problemOfRejection(rejection: JobRejection): Problem {
+  switch (rejection.code) {
+    case "job-not-found":
+      return toProblem(rejection.code, "There is no job with this id.");
+    case "idempotency-key-reused":
+      return toProblem(rejection.code, "This Idempotency-Key came with another body before; expected the same body.");
+    case "dead-letter-not-found":
+      return toProblem(rejection.code, "There is no dead letter with this id.");
+    case "dead-letter-closed":
+      return toProblem(rejection.code, `The dead letter is ${rejection.currentStatus}.`, {
+        currentStatus: rejection.currentStatus,
+      });
+    case "scheduled-too-late": {
+      const { scheduledAt, notAfter } = rejection;
+      return toProblem(
+        rejection.code,
+        `scheduledAt is ${scheduledAt}; expected a time that is not after notAfter, ${notAfter}.`,
+      );
+    }
+    case "content-erased":
+      return toProblem(rejection.code, "What was to be sent has been erased.", {
+        currentStatus: rejection.currentStatus,
+      });
+    case "job-has-ended":
+    case "job-has-not-ended":
+    case "job-has-started":
+    case "job-not-failed":
+    case "job-requeued":
+    case "job-not-paused":
+    case "turn-not-open":
+    case "too-many-takeovers":
+    case "lease-lost":
+      return toProblem(rejection.code, `The job is ${rejection.currentStatus}.`, {
+        currentStatus: rejection.currentStatus,
+      });
+  }
+}
+
+const whatMayBe =
+  "Whether it was stored is not known. Send the same request again: with an Idempotency-Key a job is made once, without one it may be made twice.";
+
+/** What broke, without a word of the inside; `loggedUnder` names the id by which people find it in our own log lines. */
+export function problemOfFailure(failure: unknown, loggedUnder: string): Problem {
+  if (failure instanceof Unavailable) {
+    return toProblem("event-log-unavailable", whatMayBe);
+  }
+  if (failure instanceof LogFull) return problemOfRefusal({ code: "event-log-full" });
+  return toProblem("internal-error", `It was logged under the ${loggedUnder}.`);
+}
