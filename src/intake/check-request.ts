@@ -13,7 +13,7 @@ import { type AllowedNetworks, whyNotToCall } from "../signed-post/addresses.ts"
 export const maxRequestBytes = 9 * 1024 * 1024;
 
 /** Comes before everything else: what has a million recipients is not even looked through. */
-export function refuseCrowd(body: unknown): Refusal | null {
+export function refuseTooMany(body: unknown): Refusal | null {
   const recipients = typeof body === "object" && body !== null && "recipients" in body ? body.recipients : undefined;
   const count = Array.isArray(recipients) ? recipients.length : 0;
   return count > maxRecipients ? { code: "too-many-recipients", count } : null;

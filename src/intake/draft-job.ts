@@ -12,7 +12,7 @@ import type { Refusal } from "./check-request.ts";
 /** Of all attachments of a job together. */
 const maxAttachmentBytes = 5 * 1024 * 1024;
 
-/** A job that nobody has accepted yet. */
+/** A job that is not accepted yet. */
 export type JobDraft = {
   readonly job: JobRef;
   /** The bytes to store. */
@@ -23,9 +23,9 @@ export type JobDraft = {
   readonly decoded: JobContent;
 };
 
-export type Wish = {
+export type RequestedJob = {
   readonly job: JobRef;
-  /** Whether the same wish may come again, as its job's id derives from something that is the same then. */
+  /** Whether the same request may come again, because the id of its job derives from something that is then the same. */
   readonly isRepeatable: boolean;
   /** The body as it was sent: what a repetition is compared with. */
   readonly body: unknown;
@@ -35,7 +35,7 @@ export type Wish = {
 };
 
 /** Makes a job of a checked request, content and settings apart. */
-export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: Wish): JobDraft {
+export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: RequestedJob): JobDraft {
   const kind = kindOf(request.type);
   const requested = (request.recipients ?? []).map((recipient) => toRecipient(recipient, kind));
   const recipients = distinct(requested, kind);

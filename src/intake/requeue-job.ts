@@ -12,7 +12,7 @@ import type { Cause, EventLog, JobRef, RunRef } from "../event-log/event-log.ts"
 import { type Abandoned, type Acceptance, acceptJobAs, findAcceptedAs } from "./accept-job.ts";
 import { jobIdInsteadOf, jobIdOfRequeue } from "./derived-job-id.ts";
 
-type Wish = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
+type Requeue = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
 
 /** Why there is nothing that a new job could send. */
 type NothingToSend = "nobody-left" | "content-erased";
@@ -25,11 +25,11 @@ export type Requeueing = Acceptance | { readonly outcome: "impossible"; readonly
  * answered, and the same request again finds the decision and makes the job: the same one, as its id derives from
  * the old job and the run. Where that one was abandoned before it was made, another one is decided on in its place.
  */
-export async function requeueJob(log: EventLog, contentStore: ContentStore, wish: Wish): Promise<Requeueing> {
-  const { job, run } = wish;
+export async function requeueJob(log: EventLog, contentStore: ContentStore, requeue: Requeue): Promise<Requeueing> {
+  const { job, run } = requeue;
   let insteadOf: string | null = null;
   for (let asJob: JobRef = { ...job, jobId: jobIdOfRequeue(job, run) }; ; ) {
-    const requeueing = await requeueAs(log, contentStore, wish, asJob, insteadOf);
+    const requeueing = await requeueAs(log, contentStore, requeue, asJob, insteadOf);
     if (requeueing.outcome !== "abandoned") return requeueing;
     insteadOf = asJob.jobId;
     asJob = { ...asJob, jobId: jobIdInsteadOf(asJob) };
@@ -39,7 +39,7 @@ export async function requeueJob(log: EventLog, contentStore: ContentStore, wish
 async function requeueAs(
   log: EventLog,
   contentStore: ContentStore,
-  { job, run, reason, cause, at }: Wish,
+  { job, run, reason, cause, at }: Requeue,
   asJob: JobRef,
   insteadOf: string | null,
 ): Promise<Requeueing | Abandoned> {

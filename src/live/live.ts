@@ -1,6 +1,6 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
-import { createPlaces, type PlaceLimits, type Places } from "./open-streams.ts";
+import { createOpenStreams, type OpenStreams, type StreamLimits } from "./open-streams.ts";
 import { createPastReaders, type PastLimits, type PastReaders } from "./past-readers.ts";
 import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
 import { createTail } from "./tail.ts";
@@ -8,7 +8,7 @@ import { type JobWatch, watchJob } from "./watch-job.ts";
 
 /** What happens, told while it happens: from the log alone, so also while no read model can be asked. */
 export interface Live {
-  readonly places: Pick<Places, "take" | "taken">;
+  readonly streams: Pick<OpenStreams, "open" | "count">;
   readonly past: PastReaders;
   /** See watchJob. The caller leaves it in the end. */
   watch(job: JobRef, afterSequence: number | null, signal: AbortSignal): Promise<JobWatch | null>;
@@ -21,7 +21,7 @@ export interface Live {
 }
 
 /** A stream costs a socket, some kilobytes, and a part of every event that it is told. */
-export const defaultLimits: PlaceLimits = { inProcess: 1000, ofTenant: 100 };
+export const defaultLimits: StreamLimits = { inProcess: 1000, ofTenant: 100 };
 
 /** In turn: a reader of the past that has had its share lets another one of its tenant in. */
 export const usualPast: PastLimits = { ofTenant: 2, patienceMs: 5000, sliceMs: 5000, stallMs: 1000 };
@@ -30,19 +30,19 @@ export function createLive(
   log: EventLog,
   contentStore: ContentStore,
   report: (failure: unknown) => void,
-  limits: PlaceLimits = defaultLimits,
+  limits: StreamLimits = defaultLimits,
   past: PastLimits = usualPast,
 ): Live {
   const tail = createTail(log, report);
-  const places = createPlaces(limits);
+  const streams = createOpenStreams(limits);
   return {
-    places,
+    streams,
     past: createPastReaders(past),
     watch: (job, afterSequence, signal) => watchJob({ log, contentStore, tail }, job, afterSequence, signal),
     feed: (request, signal, idleMs) => readFeed(log, tail, request, signal, idleMs),
     listeners: tail.listeners,
     close: () => {
-      places.close();
+      streams.close();
       tail.close();
     },
   };

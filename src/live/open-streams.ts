@@ -1,73 +1,73 @@
-/** How many may stay on the line, in this process and of one tenant. */
-export type PlaceLimits = { readonly inProcess: number; readonly ofTenant: number };
+/** How many streams may be open in this process, and of one tenant. */
+export type StreamLimits = { readonly inProcess: number; readonly ofTenant: number };
 
-export type Place =
-  | { readonly outcome: "taken"; readonly signal: AbortSignal }
+export type Opening =
+  | { readonly outcome: "opened"; readonly signal: AbortSignal }
   | { readonly outcome: "refused"; readonly limit: "process" | "tenant" | "closing" };
 
 /**
- * Requests whose answer goes on: streams, and those that wait. A place is free again when its client has gone. Its
- * signal says so, and also when the client's key was revoked, and when the service stops: then all of them end at once,
- * and clients go elsewhere.
+ * Requests whose answer goes on: streams, and answers that wait. A stream is closed when its client has gone. Its signal
+ * says so, and also when the client's key is revoked and when the service stops: then all streams end at once, and
+ * clients connect to another process.
  */
-export interface Places {
-  take(tenant: string, gone: AbortSignal, isWelcome: () => boolean): Place;
-  taken(): number;
+export interface OpenStreams {
+  open(tenant: string, gone: AbortSignal, isStillAdmitted: () => boolean): Opening;
+  count(): number;
   close(): void;
 }
 
-/** A revocation works within a second; it takes a part of that to be known here. */
-const askEveryMs = 500;
+/** A revocation takes effect within a second, part of which passes before this process knows of it. */
+const checkEveryMs = 500;
 
-type Taken = { readonly place: AbortController; readonly isWelcome: () => boolean };
+type Stream = { readonly ending: AbortController; readonly isStillAdmitted: () => boolean };
 
-export function createPlaces({ inProcess, ofTenant }: PlaceLimits): Places {
-  const open = new Set<Taken>();
+export function createOpenStreams({ inProcess, ofTenant }: StreamLimits): OpenStreams {
+  const streams = new Set<Stream>();
   const byTenant = new Map<string, number>();
   let isClosed = false;
-  let clock: NodeJS.Timeout | null = null;
+  let timer: NodeJS.Timeout | null = null;
 
-  const sendAway = (): void => {
-    for (const { place, isWelcome } of open) if (!isWelcome()) place.abort();
+  const endRevoked = (): void => {
+    for (const { ending, isStillAdmitted } of streams) if (!isStillAdmitted()) ending.abort();
   };
-  const count = (tenant: string, change: number): void => {
+  const add = (tenant: string, change: number): void => {
     const now = (byTenant.get(tenant) ?? 0) + change;
     if (now === 0) byTenant.delete(tenant);
     else byTenant.set(tenant, now);
   };
-  const enter = (taken: Taken, tenant: string): void => {
-    open.add(taken);
-    count(tenant, 1);
-    clock ??= setInterval(sendAway, askEveryMs).unref();
+  const enter = (stream: Stream, tenant: string): void => {
+    streams.add(stream);
+    add(tenant, 1);
+    timer ??= setInterval(endRevoked, checkEveryMs).unref();
   };
-  const leave = (taken: Taken, tenant: string): void => {
-    open.delete(taken);
-    count(tenant, -1);
-    taken.place.abort();
-    if (open.size > 0 || clock === null) return;
-    clearInterval(clock);
-    clock = null;
+  const leave = (stream: Stream, tenant: string): void => {
+    streams.delete(stream);
+    add(tenant, -1);
+    stream.ending.abort();
+    if (streams.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
   };
 
   return {
-    take: (tenant, gone, isWelcome) => {
+    open: (tenant, gone, isStillAdmitted) => {
       if (isClosed) return { outcome: "refused", limit: "closing" };
-      if (open.size >= inProcess) return { outcome: "refused", limit: "process" };
+      if (streams.size >= inProcess) return { outcome: "refused", limit: "process" };
       if ((byTenant.get(tenant) ?? 0) >= ofTenant) return { outcome: "refused", limit: "tenant" };
-      const taken = { place: new AbortController(), isWelcome };
-      const { signal } = taken.place;
+      const stream = { ending: new AbortController(), isStillAdmitted };
+      const { signal } = stream.ending;
       if (gone.aborted) {
-        taken.place.abort();
-        return { outcome: "taken", signal };
+        stream.ending.abort();
+        return { outcome: "opened", signal };
       }
-      enter(taken, tenant);
-      gone.addEventListener("abort", () => leave(taken, tenant), { once: true });
-      return { outcome: "taken", signal };
+      enter(stream, tenant);
+      gone.addEventListener("abort", () => leave(stream, tenant), { once: true });
+      return { outcome: "opened", signal };
     },
-    taken: () => open.size,
+    count: () => streams.size,
     close: () => {
       isClosed = true;
-      for (const { place } of open) place.abort();
+      for (const { ending } of streams) ending.abort();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { EventLog, LogEntry, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 import type { PastReader } from "./past-readers.ts";
-import { createWake, type Tail } from "./tail.ts";
+import { createNotifier, type Tail } from "./tail.ts";
 
 export type FeedRequest = {
   readonly tenant: string;
@@ -48,7 +48,7 @@ export async function* readFeed(
 
   let position = afterSequence;
   while (!signal.aborted) {
-    const seat = await takeSeat(tail, tenant, signal);
+    const subscription = await subscribe(tail, tenant, signal);
     try {
       const end = (await log.state()).lastSequence;
       for await (const batch of readPast(log, past, position, end, signal)) {
@@ -59,15 +59,15 @@ export async function* readFeed(
       if (signal.aborted) return;
       yield { events: [], position, isCaughtUp: true };
       while (!signal.aborted) {
-        const heard = await seat.next(idleMs);
-        if (heard.events.length === 0 && seat.isLost()) break;
+        const heard = await subscription.next(idleMs);
+        if (heard.events.length === 0 && subscription.isLost()) break;
         const events = heard.events.filter((entry) => entry.sequence > position && isWanted(entry));
         position = Math.max(position, heard.position);
         yield { events, position, isCaughtUp: true };
       }
     } finally {
       past.leave();
-      seat.leave();
+      subscription.leave();
     }
   }
 }
@@ -119,10 +119,10 @@ type Heard = {
 };
 
 /** What one feed has heard and not yet taken. It is bounded: a client that does not keep up reads from the log instead. */
-type Seat = {
-  /** What has come since the last call; nothing where the time was up, the signal came, or the seat is lost. */
+type FeedSubscription = {
+  /** What has come since the last call; nothing where the time was up, the signal came, or the subscription is lost. */
   next(waitMs: number): Promise<Heard>;
-  /** Something came that the seat had no room for: take what is there, then begin anew. */
+  /** Something came that the subscription had no room for: take what is there, then begin anew. */
   isLost(): boolean;
   leave(): void;
 };
@@ -130,8 +130,8 @@ type Seat = {
 const maxHeard = 1000;
 
 /** `next` throws what broke the tail. */
-async function takeSeat(tail: Tail, tenant: string, signal: AbortSignal): Promise<Seat> {
-  const wake = createWake(signal);
+async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promise<FeedSubscription> {
+  const notifier = createNotifier(signal);
   let heard: StoredEvent<WaybillEvent>[] = [];
   let isLost = false;
   let failure: unknown = null;
@@ -141,17 +141,17 @@ async function takeSeat(tail: Tail, tenant: string, signal: AbortSignal): Promis
       hear: (entry) => {
         isLost ||= heard.length >= maxHeard;
         if (!isLost) heard.push(entry);
-        wake.ring();
+        notifier.notify();
       },
       broken: (reason) => {
         failure = reason;
-        wake.ring();
+        notifier.notify();
       },
     },
   );
   return {
     next: async (waitMs) => {
-      if (heard.length === 0 && !isLost && failure === null) await wake.sleep(waitMs);
+      if (heard.length === 0 && !isLost && failure === null) await notifier.wait(waitMs);
       if (heard.length === 0 && failure !== null) throw failure;
       const events = heard;
       heard = [];

@@ -119,29 +119,29 @@ async function readOn(
 /** No tenant's name holds a slash. */
 const nameOf = ({ tenant, jobId }: Topic): string => (jobId === null ? tenant : `${tenant}/${jobId}`);
 
-export type Wake = {
-  /** Ends the sleep that is going on, if there is one. */
-  readonly ring: () => void;
-  /** Until the next ring, the end of the time, or the signal. Whoever sleeps looks first, and again afterwards. */
-  readonly sleep: (ms: number) => Promise<void>;
+type Notifier = {
+  /** Ends the wait that is going on, if there is one. */
+  readonly notify: () => void;
+  /** Waits for the next notification, the end of the time, or the signal. Callers look first, and again afterwards. */
+  readonly wait: (ms: number) => Promise<void>;
 };
 
-/** For one sleeper. */
-export function createWake(signal: AbortSignal): Wake {
-  let wakeUp = (): void => {};
+/** For one caller that waits. */
+export function createNotifier(signal: AbortSignal): Notifier {
+  let endWait = (): void => {};
   return {
-    ring: () => wakeUp(),
-    sleep: (ms) =>
+    notify: () => endWait(),
+    wait: (ms) =>
       new Promise((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
           signal.removeEventListener("abort", done);
-          wakeUp = () => {};
+          endWait = () => {};
           resolve();
         };
         const timer = setTimeout(done, Math.max(0, ms));
         signal.addEventListener("abort", done);
-        wakeUp = done;
+        endWait = done;
         if (signal.aborted) done();
       }),
   };

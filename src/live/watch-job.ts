@@ -2,7 +2,7 @@ import type { ContentStore } from "../content/content-store.ts";
 import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "../history/job-from-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
-import { createWake, type Tail } from "./tail.ts";
+import { createNotifier, type Tail } from "./tail.ts";
 
 export type JobWatch = JobProgress & {
   /** Until something has changed, the time is up, or the signal came. Throws what broke the tail. */
@@ -24,7 +24,7 @@ export async function watchJob(
   afterSequence: number | null,
   signal: AbortSignal,
 ): Promise<JobWatch | null> {
-  const wake = createWake(signal);
+  const notifier = createNotifier(signal);
   const fold = createJobFold(ref.jobId);
   let early: StoredEvent[] | null = [];
   let failure: unknown = null;
@@ -33,11 +33,11 @@ export async function watchJob(
       if (!isOfJob(entry)) return;
       if (early !== null) early.push(entry);
       else fold.add(entry);
-      wake.ring();
+      notifier.notify();
     },
     broken: (reason) => {
       failure = reason;
-      wake.ring();
+      notifier.notify();
     },
   });
   signal.addEventListener("abort", leave, { once: true });
@@ -61,7 +61,7 @@ export async function watchJob(
   return {
     ...fold.progress,
     sleep: async (ms) => {
-      if (failure === null) await wake.sleep(ms);
+      if (failure === null) await notifier.wait(ms);
       if (failure !== null) throw failure;
     },
     leave,

@@ -3,7 +3,7 @@ import { type CallerLimits, expectedTenantName, isTenantName } from "../domain/t
 import type { JobRef } from "../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../event-log/traceparent.ts";
 import { findAccepted, toCreatedJob } from "../intake/accept-job.ts";
-import { checkRequest, maxRequestBytes, type Refusal, refuseCrowd } from "../intake/check-request.ts";
+import { checkRequest, maxRequestBytes, type Refusal, refuseTooMany } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob } from "../intake/create-job.ts";
 import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 import { digestOfRequest, draftJob, refuseDraft } from "../intake/draft-job.ts";
@@ -70,8 +70,8 @@ async function create(
   body: unknown,
 ): Promise<RowResult> {
   const { limitsOf, allowed, publicUrl, attemptsOfJob, contentStore, now } = dependencies;
-  const crowd = refuseCrowd(body);
-  if (crowd !== null) return refused(row, crowd, now());
+  const tooMany = refuseTooMany(body);
+  if (tooMany !== null) return refused(row, tooMany, now());
   const limits = limitsOf(row.tenant);
   const request = checkRequest(body, { senders: limits.senders, allowed, publicUrl });
   if (!request.valid) return failed(row, problemOfFaults(request.faults));

@@ -109,7 +109,7 @@ export async function startApi(
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null, eventTypes: typesOfJobs });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);
-  parts.observer.metrics.requests.watch({ streams: live.places.taken, bodies });
+  parts.observer.metrics.requests.watch({ streams: live.streams.count, bodies });
   const app = createApi({
     access,
     bodies,

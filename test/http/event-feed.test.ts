@@ -39,7 +39,7 @@ describe("The feed of a tenant's events", () => {
     await happen(log, job, [jobStarted(), ...sent, jobCompleted()]);
   });
   after(() => api.close());
-  afterEach(() => eventually(() => expect([live.listeners(), live.places.taken()]).to.deep.equal([0, 0])));
+  afterEach(() => eventually(() => expect([live.listeners(), live.streams.count()]).to.deep.equal([0, 0])));
 
   const ask = (query: string, headers: Record<string, string> = {}): Promise<Answered> =>
     api.ask("GET", `/api/events${query}`, { headers });

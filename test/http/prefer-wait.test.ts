@@ -19,7 +19,7 @@ describe("A mailing that prefers to wait", () => {
     api = await startApi({ log, contentStore, live });
   });
   after(() => api.close());
-  afterEach(() => eventually(() => expect([live.listeners(), live.places.taken()]).to.deep.equal([0, 0])));
+  afterEach(() => eventually(() => expect([live.listeners(), live.streams.count()]).to.deep.equal([0, 0])));
 
   const create = (prefer: string, headers: Record<string, string> = {}): Promise<Answered> =>
     api.ask("POST", "/api/jobs", { body: mailing, headers: { Prefer: prefer, ...headers } });

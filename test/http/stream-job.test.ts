@@ -35,7 +35,7 @@ describe("The stream of a job", () => {
     api = await startApi({ log, contentStore, live });
   });
   after(() => api.close());
-  afterEach(() => eventually(() => expect([live.listeners(), live.places.taken()]).to.deep.equal([0, 0])));
+  afterEach(() => eventually(() => expect([live.listeners(), live.streams.count()]).to.deep.equal([0, 0])));
 
   const open = (jobId: string, headers: Record<string, string> = {}) =>
     openStream(`${api.url}/api/jobs/${jobId}/stream`, headers);
@@ -144,7 +144,7 @@ describe("The stream of a job", () => {
       expect(streams.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       for (const stream of streams) stream.close();
       await fetch(`${api.url}/api/jobs/${job.jobId}/stream`, { method: "HEAD" });
-      await eventually(() => expect([live.listeners(), live.places.taken()]).to.deep.equal([0, 0]));
+      await eventually(() => expect([live.listeners(), live.streams.count()]).to.deep.equal([0, 0]));
     }
   });
 

@@ -13,7 +13,7 @@ export const allRoutes = (
 function routesOf(app: Koa): readonly KnownRoute[] {
   // The middleware that dispatches carries its routers (see Routing), which Koa's list does not tell.
   const found = app.middleware.flatMap((middleware) =>
-    "shelves" in middleware ? [...(middleware as Routing["dispatch"]).shelves.values()] : [],
+    "branches" in middleware ? [...(middleware as Routing["dispatch"]).branches.values()] : [],
   );
   const layers = found.flatMap(({ router }) => router.stack);
   if (layers.length === 0) throw new Error("The application has no router.");

@@ -7,13 +7,13 @@ import { dependencies } from "./service.ts";
 
 const fault = named("Fault", { pointer: text, message: text });
 
-const told = problemCodes.map(({ code, status, title }) => `- \`${code}\` (${status}): ${title}`).join("\n");
+const listed = problemCodes.map(({ code, status, title }) => `- \`${code}\` (${status}): ${title}`).join("\n");
 
 const code = Type.Unsafe<ProblemCode>({
   title: "ProblemCode",
   type: "string",
   enum: problemCodes.map((problem) => problem.code),
-  description: `Stable, and one of these; each has one status.\n\n${told}`,
+  description: `Stable, and one of these; each has one status.\n\n${listed}`,
 });
 
 /** RFC 9457. Members beyond `requestId` are there for some codes only. */

@@ -3,7 +3,7 @@ import { suppressionReasons } from "../../domain/recipients/events.ts";
 import { recipientStatuses } from "../../domain/recipients/recipient-status.ts";
 import { count, error, instant, jobId, named, numberedPageOf, ordinal, orNull, pageOf, text } from "./parts.ts";
 
-const told = { messageId: orNull(text), response: orNull(text), error: orNull(error) };
+const outcomeFields = { messageId: orNull(text), response: orNull(text), error: orNull(error) };
 
 const logEntry = named("LogEntry", {
   id: text,
@@ -14,7 +14,7 @@ const logEntry = named("LogEntry", {
   run: ordinal,
   sentAt: orNull(instant),
   createdAt: instant,
-  ...told,
+  ...outcomeFields,
 });
 
 export const logEntries = Type.Array(logEntry);
@@ -28,7 +28,7 @@ const recipient = named("Recipient", {
   attempt: orNull(ordinal),
   sentAt: orNull(instant),
   updatedAt: instant,
-  ...told,
+  ...outcomeFields,
 });
 
 export const recipientPage = numberedPageOf("RecipientPage", recipient);
@@ -40,7 +40,7 @@ const outcome = named("RecipientOutcome", {
   status: Type.Enum(["sent", "failed", "deferred", "unknown", "suppressed"]),
   at: instant,
   counts: Type.Boolean(),
-  ...told,
+  ...outcomeFields,
 });
 
 const ledgerEntry = named("LedgerEntry", {

@@ -16,9 +16,15 @@ const stream = named("Stream", {
   replicas: ordinal,
 });
 
-/** Null where NATS has told a number that cannot be. */
-const told = orNull(count);
-const consumer = named("Consumer", { name: text, stream: text, pending: told, ackPending: told, redelivered: told });
+/** Null where NATS reports a number that is not possible. */
+const reported = orNull(count);
+const consumer = named("Consumer", {
+  name: text,
+  stream: text,
+  pending: reported,
+  ackPending: reported,
+  redelivered: reported,
+});
 
 const workerOf = (jobTypes: readonly string[]) =>
   named("Worker", {

@@ -121,17 +121,17 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
 ];
 
 /** Answers with the job as the log has it, so that it says what was just decided, with or without a read model. */
-async function change<Wish>(
+async function change<Change>(
   { ownWrites, ...ports }: RouteDependencies,
   { context, base, part, inTime }: ApiRequest,
-  wish: Checked<Wish>,
-  toCommand: (wish: Wish) => JobCommand,
+  asked: Checked<Change>,
+  toCommand: (asked: Change) => JobCommand,
 ): Promise<Answer> {
-  if (!wish.valid) return refuseFaults(wish.faults);
+  if (!asked.valid) return refuseFaults(asked.faults);
   const job = toJobRef(context, part("jobId"));
   if (job === null) return jobNotFound();
   const { log, contentStore } = inTime(ports);
-  const outcome = await handleCommand(log, job, toCommand(wish.value), toCause(context));
+  const outcome = await handleCommand(log, job, toCommand(asked.value), toCause(context));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
   const changed = await jobFromLog(log, contentStore, job);

@@ -1,7 +1,7 @@
 import { v7 as newId } from "uuid";
 import type { Instant } from "../../domain/message.ts";
 import { type Accepted, toCreatedJob } from "../../intake/accept-job.ts";
-import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseCrowd } from "../../intake/check-request.ts";
+import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseTooMany } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
@@ -54,8 +54,8 @@ export const createJobRoute = ({
       const { context, base, body, header } = asked;
       const at = now();
       if (body === undefined) return refuse("invalid-json", "There is no body; expected a JSON object.");
-      const crowd = refuseCrowd(body);
-      if (crowd !== null) return refuseCreation(crowd, at);
+      const tooMany = refuseTooMany(body);
+      if (tooMany !== null) return refuseCreation(tooMany, at);
       const { tenant, limits } = context;
       const key = readIdempotencyKey(header("Idempotency-Key"));
       const rules = { senders: limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl };

@@ -102,13 +102,13 @@ async function requeue(
   { context, base, part, body, inTime }: ApiRequest,
 ): Promise<Answer> {
   const { log, room, contentStore, ownWrites, now } = inTime(dependencies);
-  const wish = readChangeRequest(body ?? {});
-  if (!wish.valid) return refuseFaults(wish.faults);
+  const asked = readChangeRequest(body ?? {});
+  if (!asked.valid) return refuseFaults(asked.faults);
   const letter = toRunRef(context, part("id"));
   if (letter === null) return deadLetterNotFound();
   const asJob = { tenant: letter.job.tenant, jobId: jobIdOfRequeue(letter.job, letter.run) };
   if (!(await room.isLeftForJobs()) && (await findAccepted(log, asJob)) === null) return refuseForNoRoom();
-  const reason = wish.value.reason ?? null;
+  const reason = asked.value.reason ?? null;
   const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause: toCause(context), at: now() });
   switch (requeued.outcome) {
     case "rejected":
@@ -127,12 +127,12 @@ async function requeue(
 /** Answers with the dead letter as the log has it, with or without a read model. */
 async function ignore(dependencies: RouteDependencies, { context, part, body, inTime }: ApiRequest): Promise<Answer> {
   const { log, contentStore, ownWrites, now } = inTime(dependencies);
-  const wish = readIgnoreRequest(body ?? {});
-  if (!wish.valid) return refuseFaults(wish.faults);
+  const asked = readIgnoreRequest(body ?? {});
+  if (!asked.valid) return refuseFaults(asked.faults);
   const ref = toRunRef(context, part("id"));
   if (ref === null) return deadLetterNotFound();
   const { job, run } = ref;
-  const command = { type: "IgnoreDeadLetter", at: now(), run, reason: wish.value.reason } as const;
+  const command = { type: "IgnoreDeadLetter", at: now(), run, reason: asked.value.reason } as const;
   const outcome = await handleCommand(log, job, command, toCause(context));
   if (outcome.outcome === "rejected") return refuseLetter(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);

@@ -60,14 +60,14 @@ async function eraseContent(
 ): Promise<Answer> {
   const inRequest = inTime(dependencies);
   const { log, contentStore, ownWrites, now } = inRequest;
-  const wish = readEraseContentRequest(body ?? {});
-  if (!wish.valid) return refuseFaults(wish.faults);
+  const asked = readEraseContentRequest(body ?? {});
+  if (!asked.valid) return refuseFaults(asked.faults);
   const job = toJobRef(context, part("jobId"));
   if (job === null) return jobNotFound();
-  const { reason } = wish.value;
-  const wishOfJob = { isRetired: false, reason, cause: toCause(context), at: now() };
+  const { reason } = asked.value;
+  const erasureOfJob = { isRetired: false, reason, cause: toCause(context), at: now() };
   // A job of the outbox stands in the database as well.
-  const outcome = await orUnavailable(() => eraseJob(inRequest, job, wishOfJob));
+  const outcome = await orUnavailable(() => eraseJob(inRequest, job, erasureOfJob));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
   await untilForgotten(dependencies.readPosition, outcome.sequence);
@@ -87,17 +87,17 @@ type Erased = { readonly jobsErased: number; readonly jobsNotEnded: readonly str
  */
 async function eraseRecipient(dependencies: RouteDependencies, { context, body }: ApiRequest): Promise<Answer> {
   const { log, recipients, jobs, readPosition, suppressions, outbox, now } = dependencies;
-  const wish = readEraseRequest(body ?? {});
-  if (!wish.valid) return refuseFaults(wish.faults);
-  const { email: address, reason } = wish.value;
+  const asked = readEraseRequest(body ?? {});
+  if (!asked.valid) return refuseFaults(asked.faults);
+  const { email: address, reason } = asked.value;
   const { tenant } = context;
   const first = () => recipients.ofAddress(tenant, address, { cursor: null, limit: pageSize });
   const { lastSequence } = await log.state();
   const found = await askIncluding(readPosition, "recipients", lastSequence, first);
   if (found.readSequence < lastSequence) return refuseBehind(lastSequence);
   const isSuppressed = await suppressions.forgetAddress(tenant, address);
-  const addressWish = { address, reason, cause: toCause(context), at: now() };
-  const inJobs = await orUnavailable(() => eraseInJobs(dependencies, tenant, found, addressWish));
+  const erasureOfAddress = { address, reason, cause: toCause(context), at: now() };
+  const inJobs = await orUnavailable(() => eraseInJobs(dependencies, tenant, found, erasureOfAddress));
   await untilForgotten(readPosition, inJobs.sequence);
   const inOutbox = await orUnavailable(() => outbox.eraseAddress(tenant, address));
   // A report that reads now may have read a row while it still named somebody.
@@ -109,8 +109,8 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
     if (writing.readSequence < forgottenAt) return refuseBehind(forgottenAt);
     running.push(...writing.jobs.map(({ id }) => id));
   }
-  const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, addressWish));
-  const leftOver = await orUnavailable(() => eraseLeftovers(dependencies, tenant, addressWish));
+  const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, erasureOfAddress));
+  const leftOver = await orUnavailable(() => eraseLeftovers(dependencies, tenant, erasureOfAddress));
   const erased = {
     jobsErased: inJobs.jobsErased,
     reportsErased: inReports.erased,
@@ -152,14 +152,14 @@ async function eraseInJobs(
   dependencies: RouteDependencies,
   tenant: string,
   first: LedgerPage,
-  wish: AddressErasureRequest,
+  asked: AddressErasureRequest,
 ): Promise<Erased> {
   const { recipients, ownWrites } = dependencies;
   const jobsNotEnded: string[] = [];
   let [jobsErased, sequence] = [0, 0];
   for (let page = first; ; ) {
     for (const { jobId } of page.entries) {
-      const erasure = await eraseAddress(dependencies, { tenant, jobId }, wish);
+      const erasure = await eraseAddress(dependencies, { tenant, jobId }, asked);
       if (erasure.outcome === "not-ended") {
         jobsNotEnded.push(jobId);
         continue;
@@ -170,7 +170,7 @@ async function eraseInJobs(
     }
     const { next } = page;
     if (next === null) return { jobsErased, jobsNotEnded, sequence };
-    page = await askReadModel(() => recipients.ofAddress(tenant, wish.address, { cursor: next, limit: pageSize }));
+    page = await askReadModel(() => recipients.ofAddress(tenant, asked.address, { cursor: next, limit: pageSize }));
   }
 }
 

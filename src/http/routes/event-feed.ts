@@ -13,9 +13,9 @@ import {
   eventStreamType,
   lastEventIdFault,
   ndjsonType,
+  openStream,
   readLastEventId,
   streaming,
-  takePlace,
 } from "../streaming/event-stream.ts";
 import { asLines, asServerSentEvents, lookMs, readFeedPage, tellFeed } from "../streaming/feed.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -76,14 +76,14 @@ const feedRoute = (
     handle: async (request) => {
       const begin = await readBegin(log, request);
       if (!begin.valid) return refuseFaults(begin.faults);
-      const place = takePlace(live, request);
-      if (!place.taken) return place.answer;
+      const stream = openStream(live, request);
+      if (!stream.opened) return stream.answer;
       const { afterSequence, lastSequence } = begin.value;
       const tenant = tenantOf(request);
-      const past = live.past.reader(tenant, place.signal);
+      const past = live.past.reader(tenant, stream.signal);
       if (isPast(afterSequence, lastSequence) && !(await past.comeIn())) return refuseReader();
       const feed = { tenant, afterSequence, types: request.query.types, past };
-      return await answerFeed(live, request, feed, place.signal);
+      return await answerFeed(live, request, feed, stream.signal);
     },
   });
 

@@ -3,7 +3,7 @@ import type { FileOfJob, StoredResult } from "../../job-kinds/job-kind.ts";
 import { type Answer, jobNotFound, refuse } from "../server/answer.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, route } from "../server/route.ts";
-import { ndjsonType, streaming, takePlace } from "../streaming/event-stream.ts";
+import { ndjsonType, openStream, streaming } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /**
@@ -47,10 +47,10 @@ export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
       const { result, file } = found;
       const refusal = refuseScope(request, file);
       if (refusal !== null) return refusal;
-      const place = takePlace(live, request);
-      if (!place.taken) return place.answer;
-      const bytes = readResult(results, { ...job, run: result.run }, result.chunks, place.signal);
-      const { headers, ...answer } = streaming(file.mediaType, bytes, place.signal);
+      const stream = openStream(live, request);
+      if (!stream.opened) return stream.answer;
+      const bytes = readResult(results, { ...job, run: result.run }, result.chunks, stream.signal);
+      const { headers, ...answer } = streaming(file.mediaType, bytes, stream.signal);
       return { ...answer, headers: { ...headers, ...headersOf(result, file) } };
     },
   });

@@ -7,7 +7,7 @@ import { ledgerPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
 import { type Parameter, type Parameters, whole } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { ndjsonType, streaming, takePlace } from "../streaming/event-stream.ts";
+import { ndjsonType, openStream, streaming } from "../streaming/event-stream.ts";
 import { askIncluding, askReadModel, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
@@ -104,10 +104,10 @@ async function answerExport(dependencies: Dependencies, request: ApiRequest<Addr
   const { lastSequence } = await log.state();
   const { readSequence } = await askIncluding(readPosition, "recipients", lastSequence, () => page(null));
   if (readSequence < lastSequence) return refuseBehind(lastSequence);
-  const place = takePlace(live, request);
-  if (!place.taken) return place.answer;
+  const stream = openStream(live, request);
+  if (!stream.opened) return stream.answer;
   const ledger = { tenant, address, exportedAt: now(), contentStore, page };
-  const answer = streaming(ndjsonType, exportAddress(ledger, place.signal), place.signal);
+  const answer = streaming(ndjsonType, exportAddress(ledger, stream.signal), stream.signal);
   // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
   const { Connection: _, ...headers } = answer.headers;
   // No address in its name: names of files end up in many places.

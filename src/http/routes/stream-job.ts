@@ -11,9 +11,9 @@ import {
   heartbeat,
   heartbeatMs,
   lastEventIdFault,
+  openStream,
   readLastEventId,
   streaming,
-  takePlace,
   toServerSentEvent,
 } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -44,9 +44,9 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
       if (!lastEventId.valid) return refuseFaults(lastEventId.faults);
       const ref = toJobRef(context, part("jobId"));
       if (ref === null) return jobNotFound();
-      const place = takePlace(live, request);
-      if (!place.taken) return place.answer;
-      const watch = await live.watch(ref, lastEventId.value, place.signal);
+      const stream = openStream(live, request);
+      if (!stream.opened) return stream.answer;
+      const watch = await live.watch(ref, lastEventId.value, stream.signal);
       if (watch === null) return jobNotFound();
       const now = watch.now();
       if (now !== null && (lastEventId.value ?? 0) > now.sequence) {
@@ -58,7 +58,7 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
         ownWrites.show(ref, sequence);
         return toServerSentEvent(event, sequence, toJobAnswer(job, base));
       };
-      return streaming(eventStreamType, tell(watch, toFrame, place.signal), place.signal);
+      return streaming(eventStreamType, tell(watch, toFrame, stream.signal), stream.signal);
     },
   });
 

@@ -13,7 +13,7 @@ import { suppressionImport } from "../answers/recipients.ts";
 import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { oneOf, type Parameters } from "../server/query.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
-import { streaming, takePlace } from "../streaming/event-stream.ts";
+import { openStream, streaming } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "live" | "now">;
@@ -96,9 +96,9 @@ async function exportList({ suppressions, live }: Dependencies, request: ApiRequ
   const pageAfter = (after: number) => suppressions.page(context.tenant, { after, limit: exportPageSize });
   // What cannot be read is told by the status, as far as it is known before the first line.
   const first = await pageAfter(0);
-  const place = takePlace(live, request);
-  if (!place.taken) return place.answer;
-  const { signal } = place;
+  const stream = openStream(live, request);
+  if (!stream.opened) return stream.answer;
+  const { signal } = stream;
   const lines = async function* (): AsyncGenerator<string> {
     if (format === "csv") yield toCsvRecord(columns);
     for (let page = first; ; page = await pageAfter(page.next ?? 0)) {

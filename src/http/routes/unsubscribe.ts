@@ -13,7 +13,7 @@ type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "n
 const timesAMinute = 10;
 
 /** Whatever a mail provider accepts, it is answered; what links gather on their way (`?utm_source=…`) says nothing. */
-const whoever = {
+const unsubscribeRoute = {
   path: `${unsubscribePath}/:token`,
   scope: "open",
   offers: ["text/html", "text/plain", "application/json"],
@@ -29,7 +29,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
   const uses = createRateLimit(timesAMinute);
   return [
     route({
-      ...whoever,
+      ...unsubscribeRoute,
       method: "GET",
       describes: {
         operation: "askToUnsubscribe",
@@ -43,7 +43,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
       },
     }),
     route({
-      ...whoever,
+      ...unsubscribeRoute,
       method: "POST",
       describes: {
         operation: "unsubscribe",

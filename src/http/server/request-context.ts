@@ -15,8 +15,8 @@ export type RequestContext = Caller & {
 /** An id from outside ends up in headers and log lines: only what cannot do harm there is taken over. */
 const harmlessId = /^[\x21-\x7e]{1,128}$/;
 
-/** Before anybody has looked at a key. */
-const nobody: Caller = {
+/** The caller before the key is checked. */
+const unknownCaller: Caller = {
   tenant: defaultTenant,
   actor: "anonymous",
   limits: { senders: null, dailyRecipients: null },
@@ -27,7 +27,7 @@ export function toRequestContext(headers: IncomingHttpHeaders): RequestContext {
   return {
     requestId: typeof given === "string" && harmlessId.test(given) ? given : randomUUID(),
     traceparent: readTraceparent(headers["traceparent"]) ?? newTraceparent(),
-    ...nobody,
+    ...unknownCaller,
   };
 }
 

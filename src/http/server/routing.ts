@@ -5,13 +5,13 @@ import type { Route } from "./route.ts";
 
 type Dispatch = Middleware<ApiState, RouterContext<ApiState>>;
 
-type Shelf = { readonly router: Router<ApiState>; readonly dispatch: Dispatch };
+type Branch = { readonly router: Router<ApiState>; readonly dispatch: Dispatch };
 
 export type Routing = {
   /** Puts a route behind a path of which the part after the base is no parameter. */
   mount(base: string, route: Route, entrance: Entrance): void;
   /** Answers what has a route; carries its routers by how paths begin, as that of one router carries it. */
-  readonly dispatch: Dispatch & { readonly shelves: ReadonlyMap<string, Shelf> };
+  readonly dispatch: Dispatch & { readonly branches: ReadonlyMap<string, Branch> };
   /** Those that the routes of a path have; none where there is no route. */
   methodsAt(path: string): readonly string[];
 };
@@ -20,7 +20,7 @@ export type Routing = {
 const beginning = /^(?:\/api(?:\/v1)?)?\/[^/]*/;
 const beginningOf = (path: string): string => beginning.exec(path)?.[0] ?? "";
 
-function newShelf(): Shelf {
+function newBranch(): Branch {
   const router = new Router<ApiState>({ sensitive: true });
   return { router, dispatch: router.routes() };
 }
@@ -30,22 +30,22 @@ function newShelf(): Shelf {
  * hundred of them that took a tenth of the time of an answer.
  */
 export function createRouting(): Routing {
-  const shelves = new Map<string, Shelf>();
-  const shelfAt = (path: string) => shelves.get(beginningOf(path));
+  const branches = new Map<string, Branch>();
+  const branchAt = (path: string) => branches.get(beginningOf(path));
   const dispatch: Dispatch = (ctx, next) => {
-    const shelf = shelfAt(ctx.path);
-    return shelf === undefined ? next() : shelf.dispatch(ctx, next);
+    const branch = branchAt(ctx.path);
+    return branch === undefined ? next() : branch.dispatch(ctx, next);
   };
   return {
     mount: (base, route, entrance) => {
       const path = `${base}${route.path}`;
       if (beginningOf(path).includes(":")) throw new Error(`A request would not be compared with ${path}.`);
-      const shelf = shelfAt(path) ?? newShelf();
-      shelves.set(beginningOf(path), shelf);
-      mountRoute(shelf.router, base, route, entrance);
+      const branch = branchAt(path) ?? newBranch();
+      branches.set(beginningOf(path), branch);
+      mountRoute(branch.router, base, route, entrance);
     },
-    dispatch: Object.assign(dispatch, { shelves }),
+    dispatch: Object.assign(dispatch, { branches }),
     methodsAt: (path) =>
-      (shelfAt(path)?.router.stack ?? []).filter((layer) => layer.match(path)).flatMap(({ methods }) => methods),
+      (branchAt(path)?.router.stack ?? []).filter((layer) => layer.match(path)).flatMap(({ methods }) => methods),
   };
 }

@@ -50,17 +50,17 @@ export const lastEventIdFault = (sentence: string) => ({
   message: `Last-Event-ID ${sentence}`,
 });
 
-export type TakenPlace =
-  | { readonly taken: true; readonly signal: AbortSignal }
-  | { readonly taken: false; readonly answer: Answer };
+export type OpenedStream =
+  | { readonly opened: true; readonly signal: AbortSignal }
+  | { readonly opened: false; readonly answer: Answer };
 
 type Asked = Pick<ApiRequest, "context" | "gone" | "isStillAdmitted">;
 
 /** For an answer that goes on or waits: as long as the client stays and may, and the service goes on. */
-export function takePlace({ places }: Live, { context, gone, isStillAdmitted }: Asked): TakenPlace {
-  const place = places.take(context.tenant, gone(), isStillAdmitted);
-  if (place.outcome === "taken") return { taken: true, signal: place.signal };
-  switch (place.limit) {
+export function openStream({ streams }: Live, { context, gone, isStillAdmitted }: Asked): OpenedStream {
+  const opening = streams.open(context.tenant, gone(), isStillAdmitted);
+  if (opening.outcome === "opened") return { opened: true, signal: opening.signal };
+  switch (opening.limit) {
     case "tenant":
       return refused(refuseForNow("too-many-streams", "This tenant has as many streams open as it may.", 5));
     case "process":
@@ -70,4 +70,4 @@ export function takePlace({ places }: Live, { context, gone, isStillAdmitted }: 
   }
 }
 
-const refused = (answer: Answer): TakenPlace => ({ taken: false, answer });
+const refused = (answer: Answer): OpenedStream => ({ opened: false, answer });

@@ -7,7 +7,7 @@ import { toJobAnswer } from "../answers/job.ts";
 import type { RouteDependencies } from "../routes/route-dependencies.ts";
 import { type Answer, json } from "../server/answer.ts";
 import type { ApiRequest } from "../server/route.ts";
-import { takePlace } from "./event-stream.ts";
+import { openStream } from "./event-stream.ts";
 
 type Held = Pick<RouteDependencies, "live" | "ownWrites" | "logger">;
 /** Its body is left behind: it may be large, and the wait long. */
@@ -34,10 +34,10 @@ async function answerLater(
   job: JobRef,
   created: Answer,
 ): Promise<Answer> {
-  const place = takePlace(live, request);
-  if (!place.taken) return created;
+  const stream = openStream(live, request);
+  if (!stream.opened) return created;
   try {
-    const found = await awaitEnd(live, job, seconds, place.signal);
+    const found = await awaitEnd(live, job, seconds, stream.signal);
     if (found === null) return created;
     // What comes next is to show no less than this answer, here and, by its Event-Sequence, elsewhere.
     ownWrites.remember(job, found.sequence);
