@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { linksOf } from "../docs/links.ts";
+import { linksOf } from "../pages/links.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";

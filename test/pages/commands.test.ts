@@ -1,13 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Option } from "commander";
 import { allCommands, type KnownCommand, runProgram } from "../support/command-tree.ts";
+import { checkout, readPage } from "./read-page.ts";
 
-const page = fileURLToPath(new URL("../../ops/guides/reference/commands.md", import.meta.url));
+const page = "ops/guides/reference/commands.md";
 
 /** Above it people write; below it stands what the program says of itself. */
-const border = "<!-- below: written by WRITE_DOCS=1 npx mocha test/docs/commands.test.ts -->\n";
+const border = "<!-- below: written by WRITE_DOCS=1 npx mocha test/pages/commands.test.ts -->\n";
 
 const inCell = (text: string): string => text.replaceAll("|", "\\|");
 
@@ -34,11 +34,11 @@ async function sectionOf({ name, description, options, parameters, isGroup }: Kn
 
 describe("The reference of commands", () => {
   it("says of every command what its help says", async () => {
-    const [byHand = ""] = (await readFile(page, "utf8")).split(border);
+    const [byHand = ""] = (await readPage(page)).split(border);
     const sections: string[] = [];
     for (const command of await allCommands()) sections.push(await sectionOf(command));
     const wanted = `${byHand}${border}\n${sections.join("\n")}`;
-    if (process.env["WRITE_DOCS"] === "1") await writeFile(page, wanted);
-    expect(await readFile(page, "utf8"), "see the comment in the page").to.equal(wanted);
+    if (process.env["WRITE_DOCS"] === "1") await writeFile(`${checkout}${page}`, wanted);
+    expect(await readPage(page), "see the comment in the page").to.equal(wanted);
   });
 });

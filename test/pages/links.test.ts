@@ -1,18 +1,14 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { anchorsOf, linksOf, namedFiles } from "./links.ts";
-
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
+import { checkout, readPage } from "./read-page.ts";
 
 const guides = (await readdir(join(checkout, "ops/guides"), { recursive: true }))
   .filter((name) => name.endsWith(".md"))
   .map((name) => `ops/guides/${name}`);
 const pages = ["README.md", "CHANGELOG.md", "src/seals/README.md", ...guides.sort()];
-
-const read = (path: string): Promise<string> => readFile(join(checkout, path), "utf8");
 
 describe("The links between the pages", () => {
   it("are found, with the headings that they name", () => {
@@ -28,16 +24,16 @@ describe("The links between the pages", () => {
 
   for (const page of pages) {
     it(`lead somewhere: ${page}`, async () => {
-      for (const { text, path, heading } of linksOf(page, await read(page))) {
+      for (const { text, path, heading } of linksOf(page, await readPage(page))) {
         expect(existsSync(join(checkout, path)), text).to.equal(true);
-        if (heading !== null) expect([...anchorsOf(await read(path))], text).to.include(heading);
+        if (heading !== null) expect([...anchorsOf(await readPage(path))], text).to.include(heading);
       }
     });
   }
 
   for (const page of pages) {
     it(`stand beside names of files that are there: ${page}`, async () => {
-      const named = namedFiles(await read(page));
+      const named = namedFiles(await readPage(page));
       expect(named.filter((path) => !existsSync(join(checkout, path)))).to.deep.equal([]);
     });
   }
@@ -47,7 +43,7 @@ describe("The links between the pages", () => {
     // A set goes on over what is added while it is gone through.
     for (const page of found) {
       if (!page.endsWith(".md")) continue;
-      for (const { path } of linksOf(page, await read(page))) found.add(path);
+      for (const { path } of linksOf(page, await readPage(page))) found.add(path);
     }
     expect([...found]).to.include.members(guides);
   });

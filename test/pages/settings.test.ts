@@ -1,10 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { type Config, InvalidConfig, readConfig } from "../../src/config.ts";
-
-const page = "../../ops/guides/reference/settings.md";
+import { readPage } from "./read-page.ts";
 
 type Row = { readonly name: string; readonly value: string; readonly allowed: string };
 
@@ -54,7 +51,7 @@ describe("The reference of settings", () => {
   let rows: readonly Row[];
 
   before(async () => {
-    const markdown = await readFile(fileURLToPath(new URL(page, import.meta.url)), "utf8");
+    const markdown = await readPage("ops/guides/reference/settings.md");
     rows = [...markdown.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \| .+ \|$/gm)].map(
       ([, name = "", value = "", allowed = ""]) => ({ name, value, allowed }),
     );
