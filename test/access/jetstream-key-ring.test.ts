@@ -4,20 +4,20 @@ import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { bucketSettings, connectTo, openAccess, type TestAccess } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedKey } from "../support/keys.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 /** The second within which a revoked key must be refused. */
 const secondMs = 1000;
 
 describe("The keys that an instance knows", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let access: TestAccess;
   let connections: JetStreamConnection[];
   let rings: RunningKeyRing[];
   const failures: unknown[] = [];
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     access = await openAccess(nats);
     connections = [await connectTo(nats), await connectTo(nats)];
     rings = await Promise.all(connections.map((connection) => openRing(connection)));

@@ -6,15 +6,15 @@ import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 describe("The quota of a tenant", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let connections: JetStreamConnection[];
   let quotas: Quota[];
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     connections = await Promise.all([connectTo(nats), connectTo(nats)]);
     quotas = connections.map((connection) => createJetStreamQuota(connection, bucketSettings(nats)));
   });

@@ -5,13 +5,13 @@ import type { Figures } from "../../src/domain/alerts/measure.ts";
 import { alertLimits, fineFigures } from "../support/alert-limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 const failing: Figures = { ...fineFigures, ended: { sent: 500, failed: 500, unknown: 0, deadLetters: 0 } };
 const failingAndWaiting: Figures = { ...failing, oldestWaiting: { seconds: 400, of: "high" } };
 
 describe("Instances that watch the service", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let opened: OpenedLog;
   let found: Figures;
   let decided: AlertEvent[];
@@ -23,7 +23,7 @@ describe("Instances that watch the service", () => {
   }[];
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
   });
   after(() => nats.cleanUp());
   beforeEach(async () => {

@@ -14,7 +14,7 @@ import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
 import { openJetStreamLog } from "../support/jetstream-log.ts";
 import { findDatabaseSource, findNatsSource } from "../support/server-sources.ts";
-import { startNats } from "../support/services.ts";
+import { startOwnNats } from "../support/services.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { settingsFor } from "../support/waybill.ts";
 
@@ -132,7 +132,7 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
       if (failure instanceof CannotRunHere) return;
       throw failure;
     }
-    const onSmallDisk = await startNats(disk.folder);
+    const onSmallDisk = await startOwnNats(disk.folder);
     try {
       await (await openJetStreamLog(onSmallDisk.config, onSmallDisk.prefix)).close();
       // As a database server has left it that ran here.

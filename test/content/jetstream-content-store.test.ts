@@ -8,16 +8,16 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { attachmentStoreContract, contentStoreContract } from "./content-store-contract.ts";
 
 describe("the content store in JetStream", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let opened: OpenedLog;
   let store: ContentStore;
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     opened = await openJetStreamLog(nats.config, nats.prefix);
     store = await createJetStreamContentStore(opened.connection, nats.prefix);
   });

@@ -7,13 +7,13 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, newResult, resultStoreContract } from "./result-store-contract.ts";
 
 describe("the store of results in JetStream", () => {
   let folder: string;
-  let nats: TestNats;
+  let nats: OwnNats;
   let opened: OpenedLog;
   let store: ResultStore;
 
@@ -21,7 +21,7 @@ describe("the store of results in JetStream", () => {
 
   before(async () => {
     folder = await temporaryFolder();
-    nats = await startNats(folder);
+    nats = await startOwnNats(folder);
     opened = await openJetStreamLog(nats.config, nats.prefix);
     store = createJetStreamResultStore(opened.connection, settings());
   });

@@ -3,17 +3,17 @@ import type { Announcements } from "../../src/event-log/announcements.ts";
 import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { announcementsContract } from "./announcements-contract.ts";
 
 describe("announcements over NATS", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let connection: JetStreamConnection;
   let other: JetStreamConnection;
   let announcements: Announcements;
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     connection = await connectJetStream(nats.config, "test", () => {});
     other = await connectJetStream(nats.config, "test", () => {});
     announcements = createJetStreamAnnouncements(connection, nats.prefix);

@@ -10,18 +10,18 @@ import { eventually } from "../support/eventually.ts";
 import { caused, job, jobCompleted, jobCreated, jobQueued } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 const maxBytes = 100_000;
 
 describe("the room for jobs in a log with a size limit", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let connection: JetStreamConnection;
   let prefix: string;
   let logs = 0;
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     connection = await connectJetStream(nats.config, "test", () => {});
   });
 

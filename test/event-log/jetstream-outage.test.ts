@@ -7,17 +7,17 @@ import { caused, jobCreated, jobPaused, recipientSent } from "../support/example
 import { failureOf } from "../support/failure-of.ts";
 import { followFrom, readOn } from "../support/following.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 describe("the event log in JetStream while NATS is away", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let opened: OpenedLog;
   let log: EventLog;
   let job: JobRef;
   let created: number;
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     opened = await openJetStreamLog(nats.config, nats.prefix);
     log = opened.log;
   });

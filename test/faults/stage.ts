@@ -1,5 +1,5 @@
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { Surroundings } from "../support/waybill.ts";
 import { type LogReader, openLogReader } from "./log-reader.ts";
@@ -17,7 +17,7 @@ export type Links = { readonly nats: TcpProxy; readonly mysql: TcpProxy; readonl
 export type Stage = {
   readonly actors: Readonly<Record<Actor, StagedProcess>>;
   readonly links: Readonly<Record<Actor, Links>>;
-  readonly nats: TestNats;
+  readonly nats: OwnNats;
   readonly mysql: TestMysql;
   readonly mailServer: TestMailServer;
   /** What NATS stores on; null where it is the disk of everybody. */
@@ -53,7 +53,7 @@ export type StageOptions = {
 
 export async function openStage({ smallDisk, jobsMaxBytes }: StageOptions = {}): Promise<Stage> {
   const disk = smallDisk ? await mountSmallDisk() : null;
-  const [nats, mysql, mailServer] = await Promise.all([startNats(disk?.folder), startOwnMysql(), startMailServer()]);
+  const [nats, mysql, mailServer] = await Promise.all([startOwnNats(disk?.folder), startOwnMysql(), startMailServer()]);
   const { url: mysqlUrl } = await mysql.freshDatabase();
   mailServer.slowDown(usualMsPerMail);
   const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
@@ -91,7 +91,7 @@ async function forEachActor<Result>(make: (actor: Actor) => Promise<Result>): Pr
   return Object.fromEntries(pairs) as Record<Actor, Result>;
 }
 
-async function openLinks(nats: TestNats, mysqlUrl: string, mailServer: TestMailServer): Promise<Links> {
+async function openLinks(nats: OwnNats, mysqlUrl: string, mailServer: TestMailServer): Promise<Links> {
   const host = "127.0.0.1";
   return {
     nats: await startTcpProxy({ host, port: portOfNats(nats) }),
@@ -100,9 +100,9 @@ async function openLinks(nats: TestNats, mysqlUrl: string, mailServer: TestMailS
   };
 }
 
-const portOfNats = (nats: TestNats): number => Number(nats.config.servers[0]?.split(":").at(-1));
+const portOfNats = (nats: OwnNats): number => Number(nats.config.servers[0]?.split(":").at(-1));
 
-function toSurroundings(nats: TestNats, mysqlUrl: string, links: Links): Surroundings {
+function toSurroundings(nats: OwnNats, mysqlUrl: string, links: Links): Surroundings {
   const url = new URL(mysqlUrl);
   url.port = String(links.mysql.port);
   return {

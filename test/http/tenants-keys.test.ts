@@ -6,7 +6,7 @@ import { bucketSettings, openAccess, type TestAccess } from "../support/access.t
 import { eventually } from "../support/eventually.ts";
 import { bearer, type MadeKey, newKey, storedKey } from "../support/keys.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 const settings: AccessSettings = {
   mode: "auto",
@@ -16,13 +16,13 @@ const settings: AccessSettings = {
 };
 
 describe("The API with keys", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let access: TestAccess;
   let ring: RunningKeyRing;
   let api: RunningApi;
 
   beforeEach(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     access = await openAccess(nats);
     ring = await createJetStreamKeyRing(access.connection, bucketSettings(nats), () => {});
     await start();

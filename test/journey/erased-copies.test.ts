@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { readOutboxRow } from "../support/outbox-side.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { freshDatabase, type OwnNats, startOwnNats, type TestDatabase } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 import { exampleContent } from "../support/write-side.ts";
@@ -30,7 +30,7 @@ describe("copies of what was erased", function () {
   this.timeout(60_000);
 
   let folder: string;
-  let nats: TestNats;
+  let nats: OwnNats;
   let database: TestDatabase;
   let mailServer: TestMailServer;
   let waybill: Waybill;
@@ -39,7 +39,7 @@ describe("copies of what was erased", function () {
 
   before(async () => {
     folder = await temporaryFolder();
-    [nats, database, mailServer] = await Promise.all([startNats(folder), freshDatabase(), startMailServer()]);
+    [nats, database, mailServer] = await Promise.all([startOwnNats(folder), freshDatabase(), startMailServer()]);
     waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
     client = createApiClient(waybill.url);
     db = createDatabase(database.url);

@@ -6,7 +6,7 @@ import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { filesWith } from "../erasure/bytes-in.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { freshDatabase, type OwnNats, startOwnNats, type TestDatabase } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
@@ -31,7 +31,7 @@ describe("what was erased", function () {
   this.timeout(60_000);
 
   let folder: string;
-  let nats: TestNats;
+  let nats: OwnNats;
   let database: TestDatabase;
   let mailServer: TestMailServer;
   let waybill: Waybill;
@@ -45,7 +45,7 @@ describe("what was erased", function () {
 
   before(async () => {
     folder = await temporaryFolder();
-    [nats, database, mailServer] = await Promise.all([startNats(folder), freshDatabase(), startMailServer()]);
+    [nats, database, mailServer] = await Promise.all([startOwnNats(folder), freshDatabase(), startMailServer()]);
     const publicUrl = { PUBLIC_URL: "https://mail.example.com" };
     waybill = await startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, publicUrl);
     db = createDatabase(database.url);

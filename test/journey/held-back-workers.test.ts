@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { eventually } from "../support/eventually.ts";
-import { type Stage, setStage } from "../support/stage.ts";
+import type { OwnNats } from "../support/services.ts";
+import { type Stage, setStageOnOwnNats } from "../support/stage.ts";
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
 type Line = { readonly msg?: string; readonly type?: string } & Readonly<Record<string, unknown>>;
@@ -12,11 +13,11 @@ const patienceMs = 40_000;
 describe("a worker that cannot take work", function () {
   this.timeout(120_000);
 
-  let stage: Stage;
+  let stage: Stage<OwnNats>;
   let waybill: WaybillProcess;
 
   before(async () => {
-    stage = await setStage();
+    stage = await setStageOnOwnNats();
     waybill = await spawnWaybill(stage.surroundings, "api,scheduler,worker", {
       LOG_LEVEL: "info",
     });

@@ -3,7 +3,7 @@ import { createApiClient } from "../support/api-client.ts";
 import { openStream, readToEnd, type StreamEvent } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 const recipients = Array.from({ length: 200 }, (_, index) => `reader-${index}@example.com`);
@@ -15,7 +15,7 @@ const mysqlUrl = "mysql://nobody@127.0.0.1:1/nowhere";
 describe("A mailing that is watched without a database", function () {
   this.timeout(90_000);
 
-  let nats: TestNats;
+  let nats: OwnNats;
   let mailServer: TestMailServer;
   let waybill: Waybill;
   let url: string;
@@ -27,7 +27,7 @@ describe("A mailing that is watched without a database", function () {
   };
 
   before(async () => {
-    [nats, mailServer] = await Promise.all([startNats(), startMailServer()]);
+    [nats, mailServer] = await Promise.all([startOwnNats(), startMailServer()]);
     await start();
   });
   after(async () => {

@@ -4,7 +4,8 @@ import { streamName } from "../../src/event-log/subjects.ts";
 import { connectJetStream } from "../../src/nats/connection.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Stage, setStage } from "../support/stage.ts";
+import type { OwnNats } from "../support/services.ts";
+import { type Stage, setStageOnOwnNats } from "../support/stage.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 const count = 11;
@@ -14,11 +15,11 @@ const busyMs = 6500;
 describe("Many services that are started in the same moment", function () {
   this.timeout(90_000);
 
-  let stage: Stage;
+  let stage: Stage<OwnNats>;
   let services: Waybill[] = [];
 
   before(async () => {
-    stage = await setStage();
+    stage = await setStageOnOwnNats();
   });
   after(async () => {
     await stage?.nats.resume();

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 describe("a service whose servers go away", function () {
   this.timeout(60_000);
 
-  let nats: TestNats;
+  let nats: OwnNats;
   let mysql: TestMysql;
   let mailServer: TestMailServer;
   let waybill: Waybill;
@@ -21,7 +21,7 @@ describe("a service whose servers go away", function () {
   });
 
   before(async () => {
-    [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
+    [nats, mysql, mailServer] = await Promise.all([startOwnNats(), startOwnMysql(), startMailServer()]);
     const { url } = await mysql.freshDatabase();
     waybill = await startWaybill({ nats, mysqlUrl: url, smtpUrl: mailServer.url });
     client = createApiClient(waybill.url);

@@ -5,7 +5,7 @@ import { createDatabase } from "../../src/database/database.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
-import { startNats, startOwnMysql, type TestMysql, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 import { type Surroundings, startWaybill, type Waybill } from "../support/waybill.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -13,7 +13,7 @@ const root = new URL("../../", import.meta.url);
 describe("what a service tells of itself", function () {
   this.timeout(60_000);
 
-  let nats: TestNats;
+  let nats: OwnNats;
   let mysql: TestMysql;
   let mailServer: TestMailServer;
   let surroundings: Surroundings;
@@ -31,7 +31,7 @@ describe("what a service tells of itself", function () {
   };
 
   before(async () => {
-    [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
+    [nats, mysql, mailServer] = await Promise.all([startOwnNats(), startOwnMysql(), startMailServer()]);
     surroundings = { nats, mysqlUrl: (await mysql.freshDatabase()).url, smtpUrl: mailServer.url };
     waybill = await startWaybill(surroundings, { HEALTH_PORT: "0" });
     client = createApiClient(waybill.url);

@@ -3,18 +3,19 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import { LogFull } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
-import { startOwnMysql, type TestMysql } from "../support/services.ts";
+import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 
 describe("the outbox while a server is away", function () {
   this.timeout(90_000);
 
+  let nats: OwnNats;
   let mysql: TestMysql;
   let side: OutboxSide;
   let relay: { stop(): Promise<void> };
 
   before(async () => {
-    mysql = await startOwnMysql();
-    side = await openOutboxSide({ databaseUrl: (await mysql.freshDatabase()).url });
+    [nats, mysql] = await Promise.all([startOwnNats(), startOwnMysql()]);
+    side = await openOutboxSide({ databaseUrl: (await mysql.freshDatabase()).url, ownNats: nats });
     relay = side.startRelay();
   });
   after(async () => {
@@ -29,7 +30,7 @@ describe("the outbox while a server is away", function () {
   const insertSome = () => Promise.all(Array.from({ length: 10 }, () => side.insert()));
 
   it("waits for the log without using up any row's attempts, and goes on once it is back", async () => {
-    await side.nats.stop();
+    await nats.stop();
     const ids = await insertSome();
     await eventually(() => expect(side.waits.length).to.be.at.least(3), 40_000);
     expect(side.waits.every((failure) => failure instanceof Unavailable)).to.equal(true);
@@ -37,7 +38,7 @@ describe("the outbox while a server is away", function () {
     await eventually(() => expect(side.waits.length).to.be.at.least(5), 40_000);
     // What was in hand as it began was tried in vain; what came later was not even taken.
     for (const id of later) expect(await side.row(id)).to.include({ status: "pending", attempts: 0 });
-    await side.nats.start();
+    await nats.start();
     await processed([...ids, ...later]);
     expect(await side.created()).to.have.length(20);
   });

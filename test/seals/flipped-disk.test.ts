@@ -7,19 +7,19 @@ import { createJetStreamSealedLog } from "../../src/seals/jetstream-sealed-log.t
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { findNatsSource } from "../support/server-sources.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openSealingSide, type SealingSide } from "./sealing.ts";
 
 describe("A bit that flips in a copy of the folder of NATS", function () {
   this.timeout(60_000);
-  let nats: TestNats;
+  let nats: OwnNats;
   let side: SealingSide;
   let folder: string;
 
   before(async () => {
     folder = await temporaryFolder();
-    nats = await startNats(folder);
+    nats = await startOwnNats(folder);
     side = await openSealingSide(nats);
     for (let job = 0; job < 6; job += 1) await side.jobHappens();
     await side.newSealer().sealWhatIsDue();

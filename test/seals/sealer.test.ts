@@ -7,15 +7,15 @@ import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "../../src/
 import { LogRolledBack } from "../../src/seals/seal-observer.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { createMemoryObserver, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
 
 describe("The sealer", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let side: SealingSide;
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
   });
   after(() => nats.cleanUp());
   beforeEach(async () => {

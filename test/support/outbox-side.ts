@@ -56,9 +56,11 @@ export type OutboxSide = {
 
 export const mailingOfRow = { subject: "Your invoice", body: "Hello Ada", recipients: ["ada@example.com"] };
 
-/** On the shared database server unless it says otherwise. */
-export async function openOutboxSide({ databaseUrl }: { readonly databaseUrl?: string } = {}): Promise<OutboxSide> {
-  const nats = await startNats();
+type ServersOfItsOwn = { readonly databaseUrl?: string; readonly ownNats?: TestNats };
+
+/** On the shared servers unless it says otherwise. Cleans up a NATS of its own as well. */
+export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn = {}): Promise<OutboxSide> {
+  const nats = ownNats ?? (await startNats());
   const { prefix } = nats;
   const database = databaseUrl === undefined ? await freshDatabase() : null;
   const url = databaseUrl ?? database?.url ?? "";

@@ -3,7 +3,15 @@ import mysql from "mysql2/promise";
 import { connect, type NatsConnection } from "nats";
 import { eventually } from "./eventually.ts";
 import { failureOf } from "./failure-of.ts";
-import { freshDatabase, startNats, startOwnMysql, type TestMysql, type TestNats } from "./services.ts";
+import {
+  freshDatabase,
+  type OwnNats,
+  startNats,
+  startOwnMysql,
+  startOwnNats,
+  type TestMysql,
+  type TestNats,
+} from "./services.ts";
 
 const open = ({ config }: TestNats): Promise<NatsConnection> =>
   connect({
@@ -21,11 +29,11 @@ async function ask(url: string, statement: string): Promise<unknown> {
   }
 }
 
-describe("the event log's server of a test file", () => {
-  let nats: TestNats;
+describe("the NATS server of a test that stops it", () => {
+  let nats: OwnNats;
 
   beforeEach(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
   });
   afterEach(() => nats.cleanUp());
 
@@ -57,10 +65,20 @@ describe("the event log's server of a test file", () => {
     );
     await connection.close();
   });
+});
 
-  it("is nobody else's, or at least no stream of it is", async () => {
-    const other = await startNats();
-    expect(other.prefix).to.not.equal(nats.prefix);
+describe("the NATS server that test files share", () => {
+  it("holds streams of each file apart, and none of a file that has cleaned up", async () => {
+    const [mine, other] = await Promise.all([startNats(), startNats()]);
+    expect(mine.config.servers).to.deep.equal(other.config.servers);
+    const connection = await open(mine);
+    const { streams } = await connection.jetstreamManager();
+    for (const { prefix } of [mine, other]) await streams.add({ name: `${prefix}_KEPT`, subjects: [`${prefix}.>`] });
+    await mine.cleanUp();
+    const kept: string[] = [];
+    for await (const name of streams.names()) kept.push(name);
+    expect(kept).to.include(`${other.prefix}_KEPT`).and.not.include(`${mine.prefix}_KEPT`);
+    await connection.close();
     await other.cleanUp();
   });
 });

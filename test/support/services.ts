@@ -10,13 +10,16 @@ import { type Restartable, restartable, shieldRunningServer } from "./restartabl
 import { findDatabaseSource, findNatsSource } from "./server-sources.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A NATS server with JetStream; `prefix` is this file's own, so that it has its own streams on any server. */
-export type TestNats = Restartable & {
+/** NATS with JetStream. `prefix` belongs to one test file: its streams, buckets and subjects begin with it. */
+export type TestNats = {
   readonly config: NatsConfig;
   readonly prefix: string;
-  /** Ends the server, or removes this file's streams from one that goes on. */
+  /** Removes the file's streams, or ends the server that was started for the file. */
   cleanUp(): Promise<void>;
 };
+
+/** A NATS server that a test may stop, kill, suspend and fill. */
+export type OwnNats = TestNats & Restartable;
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
@@ -28,16 +31,30 @@ export type TestMysql = Restartable & {
   cleanUp(): Promise<void>;
 };
 
-/** For one test file: call it in `before`, and `cleanUp` in `after`. A server of its own stores in the folder, if given. */
-export async function startNats(folder?: string): Promise<TestNats> {
-  const source = await findNatsSource();
-  const prefix = `t${randomBytes(5).toString("hex")}`;
-  return source.kind === "running"
-    ? useRunningNats(new URL(source.url), prefix)
-    : startOwnNats(source.binary, prefix, folder);
+let sharedNats: Promise<NatsConfig> | null = null;
+
+/**
+ * The one NATS server that all test files share, for one file: call it in `before`, and `cleanUp` in `after`. It ends
+ * with the run, so no test may stop it.
+ */
+export async function startNats(): Promise<TestNats> {
+  sharedNats ??= findSharedNats();
+  const config = await sharedNats;
+  const prefix = newPrefix();
+  return { config, prefix, cleanUp: () => removeStreams(config, prefix) };
 }
 
-async function startOwnNats(binary: string, prefix: string, folder?: string): Promise<TestNats> {
+async function findSharedNats(): Promise<NatsConfig> {
+  const url = process.env["TEST_SHARED_NATS_URL"];
+  if (url !== undefined) return toConfig(new URL(url));
+  return (await startOwnNats()).config;
+}
+
+/** A NATS server for a test that stops or fills it: `cleanUp` in `after`. It stores in the folder, if given. */
+export async function startOwnNats(folder?: string): Promise<OwnNats> {
+  const source = await findNatsSource();
+  if (source.kind === "running") return useRunningNats(new URL(source.url));
+  const { binary } = source;
   const dataDir = folder ?? (await temporaryFolder());
   const first = await startNatsServer({ dataDir, binary });
   const { user, password, port } = first;
@@ -47,26 +64,37 @@ async function startOwnNats(binary: string, prefix: string, folder?: string): Pr
     await rm(dataDir, { recursive: true, force: true });
   };
   atEndOfRun(cleanUp);
-  return { ...life, config: { ...toConfig(port), user, password }, prefix, cleanUp };
+  const config = { servers: [`127.0.0.1:${port}`], user, password, credsFile: null, caFile: null };
+  return { ...life, config, prefix: newPrefix(), cleanUp };
 }
 
-async function useRunningNats(url: URL, prefix: string): Promise<TestNats> {
+async function useRunningNats(url: URL): Promise<OwnNats> {
   const { proxy, ...life } = await shieldRunningServer(url, 4222);
-  const user = decodeURIComponent(url.username) || null;
-  const password = decodeURIComponent(url.password) || null;
-  const config = { ...toConfig(proxy.port), user, password };
+  const config = { ...toConfig(url), servers: [`127.0.0.1:${proxy.port}`] };
+  const prefix = newPrefix();
   const cleanUp = async (): Promise<void> => {
     await life.start();
     await removeStreams(config, prefix);
     await proxy.stop();
   };
+  atEndOfRun(proxy.stop);
   return { ...life, config, prefix, cleanUp };
 }
 
-const toConfig = (port: number): NatsConfig => ({
-  servers: [`127.0.0.1:${port}`],
-  user: null,
-  password: null,
+const newPrefix = (): string => `t${randomBytes(5).toString("hex")}`;
+
+/** The other way round, for a process that gets the address through its environment. */
+export function toNatsUrl({ servers, user, password }: NatsConfig): string {
+  const url = new URL(`nats://${servers[0]}`);
+  url.username = user ?? "";
+  url.password = password ?? "";
+  return url.href;
+}
+
+const toConfig = (url: URL): NatsConfig => ({
+  servers: [`${url.hostname}:${url.port || 4222}`],
+  user: decodeURIComponent(url.username) || null,
+  password: decodeURIComponent(url.password) || null,
   credsFile: null,
   caFile: null,
 });
@@ -81,14 +109,14 @@ async function removeStreams({ servers, user, password }: NatsConfig, prefix: st
   await connection.close();
 }
 
-let shared: Promise<TestMysql> | null = null;
+let sharedMysql: Promise<TestMysql> | null = null;
 
 /** The one database server that all test files share; it ends with the run, so no test may stop it. */
 export async function startMysql(): Promise<Pick<TestMysql, "freshDatabase">> {
   const url = process.env["TEST_SHARED_MYSQL_URL"];
   if (url !== undefined) return { freshDatabase: () => createDatabase(url) };
-  shared ??= startOwnMysql();
-  return shared;
+  sharedMysql ??= startOwnMysql();
+  return sharedMysql;
 }
 
 /** An empty database on the shared server, for one test file: `drop` it in `after`. */

@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { startMailServer, type TestMailServer } from "./mail-server.ts";
-import { freshDatabase, startNats, type TestDatabase, type TestNats } from "./services.ts";
+import { freshDatabase, type OwnNats, startNats, startOwnNats, type TestDatabase, type TestNats } from "./services.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import type { Surroundings } from "./waybill.ts";
 
 /** Servers for a whole service, and a folder for the files that it is given. */
-export type Stage = {
-  readonly nats: TestNats;
+export type Stage<Nats extends TestNats = TestNats> = {
+  readonly nats: Nats;
   readonly database: TestDatabase;
   readonly mailServer: TestMailServer;
   readonly folder: string;
@@ -15,9 +15,14 @@ export type Stage = {
   cleanUp(): Promise<void>;
 };
 
-export async function setStage(): Promise<Stage> {
+export const setStage = (): Promise<Stage> => setStageOn(startNats());
+
+/** For a test that takes NATS away. */
+export const setStageOnOwnNats = (): Promise<Stage<OwnNats>> => setStageOn(startOwnNats());
+
+async function setStageOn<Nats extends TestNats>(starting: Promise<Nats>): Promise<Stage<Nats>> {
   const [nats, database, mailServer, folder] = await Promise.all([
-    startNats(),
+    starting,
     freshDatabase(),
     startMailServer(),
     temporaryFolder(),

@@ -2,15 +2,16 @@ import { appendFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { eventually } from "./eventually.ts";
-import { startOwnMysql, type TestMysql } from "./services.ts";
+import { startOwnMysql, startOwnNats, toNatsUrl } from "./services.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /**
  * What a run of all files in parallel shares. Mocha runs each file in one of several processes, so what they share has an
- * address, which stands in the environment: the database server, and the folder that all temporary folders lie in. A run
- * of files one after the other needs none of it, and unit tests need no server.
+ * address, which stands in the environment: the NATS server, the database server, and the folder that all temporary
+ * folders lie in. A run of files one after the other needs none of it, and unit tests need no server.
  */
-type SharedByRun = { readonly folder: string; readonly mysql: TestMysql | null };
+type Server = { cleanUp(): Promise<void> };
+type SharedByRun = { readonly folder: string; readonly servers: readonly Server[] };
 
 let shared: SharedByRun | null = null;
 
@@ -21,17 +22,22 @@ export async function mochaGlobalSetup(): Promise<void> {
   if (!isParallel()) return;
   const folder = await temporaryFolder();
   process.env["TEST_FOLDER"] = folder;
-  const mysql = process.env["TEST_TIER"] === "unit" ? null : await startOwnMysql();
-  if (mysql !== null) process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
-  shared = { folder, mysql };
+  shared = { folder, servers: process.env["TEST_TIER"] === "unit" ? [] : await startSharedServers() };
+}
+
+async function startSharedServers(): Promise<readonly Server[]> {
+  const [nats, mysql] = await Promise.all([startOwnNats(), startOwnMysql()]);
+  process.env["TEST_SHARED_NATS_URL"] = toNatsUrl(nats.config);
+  process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
+  return [nats, mysql];
 }
 
 /** Mocha calls this by its name, in its first process, after the others have ended. */
 export async function mochaGlobalTeardown(): Promise<void> {
   if (shared === null) return;
-  const { folder, mysql } = shared;
+  const { folder, servers } = shared;
   await printSlowestFiles(timesFileIn(folder));
-  await mysql?.cleanUp();
+  await Promise.all(servers.map((server) => server.cleanUp()));
   await rm(folder, { recursive: true, force: true });
 }
 

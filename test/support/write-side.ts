@@ -34,7 +34,7 @@ type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace
   readonly refused: SuppressionGuard["refused"];
 };
 
-/** The log, the content and whoever acts on them, on a NATS server of this file's own. No database anywhere. */
+/** The log, the content and whoever acts on them, on streams of this file's own. No database anywhere. */
 export type WriteSide = {
   readonly nats: TestNats;
   readonly connection: JetStreamConnection;

@@ -9,7 +9,7 @@ import type { SuppressionStore } from "../../src/suppressions/suppression-store.
 import { connectTo } from "../support/access.ts";
 import { now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { suppressionStoreContract } from "./suppression-store-contract.ts";
 
@@ -17,13 +17,13 @@ const key = { tenant: "acme", digest: "d".repeat(22) };
 
 describe("suppressions in NATS", () => {
   let folder: string;
-  let nats: TestNats;
+  let nats: OwnNats;
   let connection: JetStreamConnection;
   let opened = 0;
 
   before(async () => {
     folder = await temporaryFolder();
-    nats = await startNats(folder);
+    nats = await startOwnNats(folder);
     connection = await connectTo(nats);
   });
   after(async () => {

@@ -10,7 +10,7 @@ import { connectTo } from "../support/access.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { type OwnNats, startOwnNats } from "../support/services.ts";
 
 function digestOf(index: number): string {
   const bytes = Buffer.alloc(16, 7);
@@ -19,13 +19,13 @@ function digestOf(index: number): string {
 }
 
 describe("the suppressed digests that a worker knows", () => {
-  let nats: TestNats;
+  let nats: OwnNats;
   let connection: JetStreamConnection;
   let store: SuppressionStore;
   const stops: (() => void)[] = [];
 
   before(async () => {
-    nats = await startNats();
+    nats = await startOwnNats();
     connection = await connectTo(nats);
   });
   beforeEach(async () => {

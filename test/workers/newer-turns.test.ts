@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Msg } from "nats";
 import { v7 as uuid } from "uuid";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
-import { subjectOf } from "../../src/event-log/subjects.ts";
+import { streamName, subjectOf } from "../../src/event-log/subjects.ts";
 import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobQueued } from "../support/examples.ts";
@@ -26,7 +26,7 @@ describe("A turn on the queue that cannot be read", () => {
   /** What a queue of this release says to NATS about a turn that stands there with other attributes. */
   const answerTo = async (attributes: object): Promise<string> => {
     const answers: string[] = [];
-    const listening = opened.connection.nats.subscribe("$JS.ACK.>", {
+    const listening = opened.connection.nats.subscribe(`$JS.ACK.${streamName(nats.prefix, "JOBS")}.>`, {
       callback: (_, message: Msg) => answers.push(message.string()),
     });
     await opened.connection.nats.flush();
