@@ -1,9 +1,9 @@
 /**
- * Mocha's configuration for the three commands that run many tests. `TEST_TIER` says which of them it is, `usual` if nothing:
+ * Mocha's configuration for the three commands that run many tests. `TEST_TIER` says which of them it is:
  *
- * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, nor to test code that opens
- *   sockets. They can start no server. This is computed from the imports, so that no list of them can be wrong.
- * - `usual` (`npm test`): all but the long ones below.
+ * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, nor to test code that
+ *   opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
+ * - `usual`, or nothing (`npm test`): all but the long ones below.
  * - `all` (`npm run test:all`): every file, and the simulation at its full length.
  *
  * Files that are named on the command line run in place of the tier's.
@@ -12,22 +12,30 @@ const { readdirSync } = require("node:fs");
 const { buildSync } = require("esbuild");
 const options = require("../.mocharc.json");
 
-/** A file or a folder each, the longest first; one that is no longer there is an error. */
+/**
+ * Processes that are killed over and over, servers that stay away, whole documents, memory under load, the package. A
+ * file or a folder each, the longest first; a name that fits no file is an error.
+ */
 const long = [
   "test/faults/short-pass.test.ts",
   "test/ops/backup.test.ts",
   "test/docs/",
   "test/job-kinds/report/memory.test.ts",
   "test/journey/reports.test.ts",
+  "test/journey/frozen-database.test.ts",
+  "test/journey/outbox.test.ts",
   "test/journey/killed-report.test.ts",
   "test/journey/start-without-servers.test.ts",
+  "test/journey/repeated-requests.test.ts",
+  "test/journey/projector-thread.test.ts",
+  "test/journey/busy-machine.test.ts",
   "test/seals/killed-sealer.test.ts",
   "test/rules/",
   "test/release/",
 ];
 
-/** They begin first: a run ends early where nothing long begins late. */
-const slow = ["test/simulation/", "test/cluster/", "test/journey/", "test/dashboard/", "test/webhooks/", "test/http/"];
+/** They begin first, after the long ones: a run ends early where nothing slow begins late. */
+const slow = ["test/simulation/", "test/journey/", "test/cluster/", "test/dashboard/", "test/webhooks/", "test/http/"];
 
 const usualLengthOfSimulation = "200";
 
