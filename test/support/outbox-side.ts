@@ -17,7 +17,8 @@ import { createRelay, type RelayDependencies } from "../../src/outbox/relay.ts";
 import { bucketSettings } from "./access.ts";
 import { readOn } from "./following.ts";
 import { newKey, ringOf } from "./keys.ts";
-import { freshDatabase, startNats, type TestNats } from "./services.ts";
+import { migratedDatabase } from "./migrated-database.ts";
+import { startNats, type TestNats } from "./services.ts";
 
 /** As an application finds it in the table. */
 export type OutboxRow = {
@@ -62,10 +63,10 @@ type ServersOfItsOwn = { readonly databaseUrl?: string; readonly ownNats?: TestN
 export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn = {}): Promise<OutboxSide> {
   const nats = ownNats ?? (await startNats());
   const { prefix } = nats;
-  const database = databaseUrl === undefined ? await freshDatabase() : null;
+  const database = databaseUrl === undefined ? await migratedDatabase() : null;
   const url = databaseUrl ?? database?.url ?? "";
   const db = createDatabase(url);
-  await migrate(db, allProjectors);
+  if (database === null) await migrate(db, allProjectors);
   const connection = await connectJetStream(nats.config, "test", () => {});
   await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
   const room = await createJetStreamLogRoom(connection, prefix);

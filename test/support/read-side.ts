@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import { allProjectors } from "../../projections/all-projectors.ts";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { createContentReader } from "../../projections/following/content-reader.ts";
 import { createReadPositions, type ReadPositions } from "../../projections/following/read-position.ts";
@@ -10,7 +9,6 @@ import {
 } from "../../projections/following/run-projector.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import { migrate } from "../../projections/migrate.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import type { RebuildSetup } from "../../projections/rebuilding/replace-live.ts";
@@ -25,7 +23,7 @@ import { happen, newJob } from "./happen.ts";
 import { createMemoryAnnouncements } from "./memory/memory-announcements.ts";
 import { createMemoryContentStore } from "./memory/memory-content-store.ts";
 import { createMemoryEventLog } from "./memory/memory-event-log.ts";
-import { freshDatabase } from "./services.ts";
+import { migratedDatabase } from "./migrated-database.ts";
 
 export type LoggedLine = {
   readonly level: "info" | "warn" | "error";
@@ -74,7 +72,7 @@ export const exampleJobContent: JobContent = {
 const twoFailures = [recipientFailed({ recipient: 1 }), recipientFailed({ recipient: 2 })];
 
 export async function openReadSide(log: EventLog = createMemoryEventLog()): Promise<ReadSide> {
-  const database = await freshDatabase();
+  const database = await migratedDatabase();
   const { url } = database;
   const db = createDatabase(url);
   const contentStore = createMemoryContentStore();
@@ -84,7 +82,6 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
   const logged: LoggedLine[] = [];
   const logger = createTestLogger(logged);
   const stops: (() => Promise<unknown>)[] = [];
-  await migrate(db, allProjectors);
 
   const rebuildSetup: ReadSide["rebuildSetup"] = (changed = {}) => ({
     db,
