@@ -1,6 +1,6 @@
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { type AppendOutcome, timed } from "../event-log/observe-appends.ts";
-import type { ContentAttachment, ContentStore } from "./content-store.ts";
+import type { ContentAttachment, ContentStore, JobContent } from "./content-store.ts";
 import { decodeContent, digestOf } from "./encode-content.ts";
 import type { ResultRef, ResultStore } from "./result-store.ts";
 
@@ -15,6 +15,21 @@ async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef)
   const content = await get(job);
   if (content === null) return;
   for (const { sha256 } of decodeContent(content).attachments ?? []) await attachments.erase(job, sha256);
+}
+
+type NamedContent = { readonly job: JobRef; readonly settings: { readonly contentSha256: string } };
+
+/** The content that a job was created with; an error of the job where it is erased, or is not what it was. */
+export async function loadContent(
+  { job, settings }: NamedContent,
+  contentStore: Pick<ContentStore, "get">,
+): Promise<JobContent | { readonly code: string; readonly message: string }> {
+  const bytes = await contentStore.get(job);
+  if (bytes === null) return { code: "content-erased", message: "What was to be sent has been erased." };
+  if (digestOf(bytes) !== settings.contentSha256) {
+    return { code: "content-changed", message: "What was to be sent is not what the job was created with." };
+  }
+  return decodeContent(bytes);
 }
 
 export type LoadedAttachment = Pick<ContentAttachment, "filename" | "contentType" | "contentId"> & {

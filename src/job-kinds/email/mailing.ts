@@ -1,5 +1,5 @@
 import type { ContentRecipient, ContentStore, JobContent } from "../../content/content-store.ts";
-import { loadAttachments, loadContent } from "../../content/load-content.ts";
+import { loadAttachments, loadContent } from "../../content/stored-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";

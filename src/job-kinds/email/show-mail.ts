@@ -1,5 +1,5 @@
 import type { ContentRecipient, JobContent } from "../../content/content-store.ts";
-import { loadAttachments } from "../../content/load-content.ts";
+import { loadAttachments } from "../../content/stored-content.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";

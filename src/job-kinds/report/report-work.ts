@@ -1,6 +1,6 @@
 import type { ContentStore } from "../../content/content-store.ts";
-import { loadContent } from "../../content/load-content.ts";
 import { type ResultStore, ResultStoreFull } from "../../content/result-store.ts";
+import { loadContent } from "../../content/stored-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { progressOf } from "../../domain/job/job-view.ts";
 import { Unavailable } from "../../domain/unavailable.ts";

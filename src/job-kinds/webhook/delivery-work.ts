@@ -1,5 +1,5 @@
 import type { ContentStore, JobContent } from "../../content/content-store.ts";
-import { loadContent } from "../../content/load-content.ts";
+import { loadContent } from "../../content/stored-content.ts";
 import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { Breakers } from "../../signed-post/breakers.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
