@@ -1,8 +1,8 @@
 /**
  * Mocha's configuration for the three commands that run many tests. `TEST_TIER` says which of them it is:
  *
- * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process, nor to test code that
- *   opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
+ * - `unit` (`npm run test:unit`): the files from which no import leads to what starts a process or the API, nor to test
+ *   code that opens sockets. They can start no server. This follows from the imports, so that no list of them can be wrong.
  * - `usual`, or nothing (`npm test`): all but the long ones below.
  * - `all` (`npm run test:all`): every file, and the simulation at its full length.
  *
@@ -39,7 +39,10 @@ const slow = ["test/simulation/", "test/journey/", "test/cluster/", "test/dashbo
 
 const usualLengthOfSimulation = "200";
 
-/** How test code makes a server of its own, or speaks to one. (The API itself listens in this process, on memory.) */
+/** How anything starts a process, or the API in this one. */
+const starters = ["node:child_process", "koa"];
+
+/** How test code makes a server of its own, or speaks to one. */
 const sockets = ["node:net", "node:http", "smtp-server"];
 
 const files = readdirSync("test", { recursive: true })
@@ -66,7 +69,7 @@ function unitFiles() {
   }).metafile;
   const leadsOutside = (file, seen = new Set()) =>
     inputs[file].imports.some(({ path, external }) => {
-      if (external) return path === "node:child_process" || (file.startsWith("test/") && sockets.includes(path));
+      if (external) return starters.includes(path) || (file.startsWith("test/") && sockets.includes(path));
       return !seen.has(path) && leadsOutside(path, seen.add(path));
     });
   return files.filter((file) => !leadsOutside(file));
