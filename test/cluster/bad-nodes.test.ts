@@ -85,7 +85,7 @@ describe("A client of three servers", function () {
   it("breaks no request when it spreads", async () => {
     const clients = await openMany();
     const [place = ""] = (cluster.nodes[0] as ClusterNode).config.servers;
-    await Promise.all(clients.map((client) => storesBy(client, 10_000)));
+    await Promise.all(clients.map((client) => storesBy(client, 20_000)));
     for (const { nats } of clients) {
       goNextTo(nats, place);
       if (nats.getServer() !== place) await nats.reconnect();
@@ -95,7 +95,7 @@ describe("A client of three servers", function () {
     let answered = 0;
     let isOver = false;
     const storing = clients.map(async (client) => {
-      await storesBy(client, 10_000);
+      await storesBy(client, 20_000);
       while (!isOver) {
         await store(client).then(
           () => {
