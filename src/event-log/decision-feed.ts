@@ -3,9 +3,15 @@ import type { JobEvent } from "../domain/job/events.ts";
 import type { Delivery } from "./delivery.ts";
 import type { StoredEvent, WaybillEvent } from "./event-log.ts";
 
-/** Events of the log, each handed to one of the readers that share the feed, and again until one acknowledges it. */
+/**
+ * Events of the log. Each is delivered to one of the readers that share the feed, and again until one of them
+ * acknowledges it.
+ */
 export interface EventFeed<Event extends WaybillEvent> {
-  /** What is there, in batches that are never empty, until the signal aborts. Lost connections are taken up again. */
+  /**
+   * Yields the available deliveries in batches that are never empty, until the signal aborts. Lost connections are
+   * re-established.
+   */
   batches(signal: AbortSignal): AsyncIterable<readonly Delivery<Event>[]>;
 }
 
@@ -18,7 +24,7 @@ export type DecisionActor = { start(): void; stop(): Promise<void> };
 
 /**
  * Acts on each decision of a feed and then acknowledges it. After a failure the decision is delivered again after
- * `tryAgainMs`, and after a crash by itself: acting twice must do no harm.
+ * `tryAgainMs`, and after a crash without further action: acting twice must do no harm.
  */
 export function actOnDecisions(
   feed: DecisionFeed,

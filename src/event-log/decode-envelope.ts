@@ -8,8 +8,8 @@ import { readTraceparent } from "./traceparent.ts";
 const checkedEnvelope = checkedBy(cloudEvent);
 
 /**
- * One message as the event it holds, lifted to the newest version of its type. A type that this release does not know
- * comes back as an UnknownEvent. A newer version of a known type does not: to pass over it would make every fold wrong.
+ * Decodes one message into its event, upcast to the newest version of its type. A type that this release does not know
+ * becomes an UnknownEvent. A newer version of a known type does not: to skip it would make every fold wrong.
  */
 export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uint8Array): LogEntry {
   const envelope = parse(sequence, bytes);
@@ -49,7 +49,10 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
   };
 }
 
-/** One message as it comes from the wire. A subject that is none of the log's is as undecodable as broken data. */
+/**
+ * Decodes one message as it comes from the wire. A subject that does not belong to the log is as undecodable as broken
+ * data.
+ */
 export function decodeMessage(prefix: string, subject: string, sequence: number, bytes: Uint8Array): LogEntry {
   return decodeEnvelope(placeIn(prefix, subject, sequence), sequence, bytes);
 }
@@ -70,7 +73,7 @@ const parse = (sequence: number, bytes: Uint8Array): CloudEvent => {
   }
 };
 
-/** The cast is what the compile-time tie between schemas and domain types allows. */
+/** The compile-time check that schemas and domain types agree makes this cast safe. */
 const eventOf = (sequence: number, { time, data }: CloudEvent, { type, read }: EventVersion): WaybillEvent => {
   try {
     return { type, at: time, data: read(data) } as WaybillEvent;

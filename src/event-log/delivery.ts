@@ -1,17 +1,17 @@
 import type { StoredEvent, WaybillEvent } from "./event-log.ts";
 
 /**
- * An event handed to one of several competing consumers. It comes back if it is neither acknowledged nor worked on
- * for a while, and after a crash of the server it may come back although it was acknowledged: what to do is decided
- * from the log, never from having been handed something. None of the calls waits, and none of them fails.
+ * An event delivered to one of several competing consumers. It is redelivered if it is neither acknowledged nor worked
+ * on for a while, and after a crash of the server it may be redelivered although it was acknowledged: decide what to do
+ * from the log, never from the fact of a delivery. None of the calls waits, and none of them fails.
  */
 export type Delivery<Event extends WaybillEvent> = {
   readonly entry: StoredEvent<Event>;
-  /** How often it was handed out, this time included, as the server knows: it may forget. */
+  /** The number of deliveries, this one included, as far as the server knows: it may forget. */
   readonly times: number;
   acknowledge(): void;
-  /** Says that work goes on, so that nobody else is handed it. */
+  /** Reports that work goes on, so that the server delivers it to no other consumer. */
   keep(): void;
-  /** Has it delivered again, to anybody, after a moment. Not for long waits: those are events and a schedule. */
+  /** Requests redelivery, to any consumer, after a moment. Not for long waits: those are events and a schedule. */
   giveBack(delayMs: number): void;
 };

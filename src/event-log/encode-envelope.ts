@@ -3,14 +3,14 @@ import { cloudEvent } from "../schemas/cloud-event.ts";
 import { releasedVersions } from "../schemas/upcast.ts";
 import type { JobRef, NewEvent } from "./event-log.ts";
 
-/** The media type of what encodeEnvelope makes: the structured mode of the NATS binding of CloudEvents. */
+/** The media type of the output of encodeEnvelope: the structured mode of the NATS binding of CloudEvents. */
 export const envelopeContentType = "application/cloudevents+json";
 
 const checkedEnvelope = checkedBy(cloudEvent);
 
 /**
- * One event as one message. Throws where the event breaks its own schema: the log cannot be mended afterwards, so
- * what could not be read back must not get in.
+ * Encodes one event as one message. Throws if the event breaks its own schema: the log cannot be repaired afterwards,
+ * so an event that could not be read back must not get in.
  */
 export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): Uint8Array {
   const version = releasedVersions.newest.get(event.type);

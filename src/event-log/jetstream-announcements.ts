@@ -2,7 +2,7 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
 import type { Announcements } from "./announcements.ts";
 
-/** On plain NATS subjects: whoever listens at the moment hears it, nothing is kept. */
+/** On plain NATS subjects: current subscribers receive it, and nothing is kept. */
 export function createJetStreamAnnouncements(connection: JetStreamConnection, prefix: string): Announcements {
   const { nats } = connection;
   const start = startOf(prefix);

@@ -8,30 +8,33 @@ const answerTimeoutMs = 1500;
 const atMostEveryMs = 1000;
 
 /**
- * A stream that has been silent for so long is no longer taken for one of a busy server, or for one whose replicas elect
- * a leader: an election was over after some 7 s in a test on three servers, and a server that starts again takes longer.
+ * After this much silence a stream no longer counts as one on a busy server, or as one whose replicas elect a leader:
+ * in a test on three servers an election took about 7 s, and a server that restarts takes longer.
  */
 const silentForMs = { alone: 5000, replicated: 60_000 } as const;
 
-/** More than the rest of a block on any usual disk: a short message still fits where nothing else does. */
+/** More than the rest of a block on any usual disk: a short message still fits when nothing else does. */
 const messageBytes = 8192;
 const maxStreamBytes = 65_536;
 
 export type LogCanary = {
-  /** Returns when NATS has stored a message, now or within the last second; throws where it does not, mostly Unavailable. */
+  /**
+   * Returns when NATS has stored a message, now or within the last second. Throws, mostly Unavailable, if NATS stores
+   * none.
+   */
   check(): Promise<void>;
 };
 
 type CanaryConfig = Partial<StreamConfig> & { readonly name: string; readonly subjects: [string] };
 
 /**
- * Finds out whether NATS stores what it is given: a server on a full disk looks healthy and answers nothing.
+ * Checks that NATS really stores what it receives: a server on a full disk looks healthy and answers nothing.
  *
- * Neither the log nor the content can hold the canary. From the log nothing is ever removed; and newer servers freeze
- * a stream for good whose write failed, also when there is room again, so that a canary would do the harm it is to warn
- * of. So it has a stream of one message on the same disk. Where that one has a leader and answers questions, and has
- * stored nothing for long, it is taken for frozen and another one is tried. The frozen one is removed only then: what that
- * frees would be room enough for a canary, and for nothing else.
+ * Neither the log nor the content can hold the canary. Nothing is ever removed from the log; and after a failed write
+ * newer servers freeze a stream for good, even when there is room again, so the canary would cause the harm that it is
+ * to warn of. It therefore has a stream of one message on the same disk. If that stream has a leader and answers
+ * questions but has stored nothing for long, it counts as frozen and another one is tried. The frozen stream is removed
+ * only then: the room that this frees would be enough for a canary, and for nothing else.
  */
 export function createJetStreamCanary(connection: JetStreamConnection, prefix: string, replicas: number): LogCanary {
   let current = canaryConfig(prefix, replicas, 1);
@@ -57,10 +60,10 @@ export function createJetStreamCanary(connection: JetStreamConnection, prefix: s
     silentSince = null;
   };
   const singInSpare = async (): Promise<void> => {
-    // Whatever comes of it, the next try is as far away as this one was.
+    // Whatever the result, the next try waits as long as this one did.
     silentSince = performance.now();
     await expectLeader(connection, current);
-    // It may be frozen as well, from the last time.
+    // The other stream may still be frozen from an earlier incident.
     await remove(connection, spare);
     await ensure(connection, spare);
     await publish(spare);
@@ -86,14 +89,14 @@ const canaryConfig = (prefix: string, replicas: number, number: number): CanaryC
   num_replicas: replicas,
 });
 
-/** Throws where the stream does not answer, or has no leader that could store anything. */
+/** Throws if the stream does not answer, or has no leader that could store a message. */
 async function expectLeader({ nats }: JetStreamConnection, { name }: CanaryConfig): Promise<void> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerTimeoutMs });
   const { cluster } = await manager.streams.info(name);
   if (cluster !== undefined && !cluster.leader) throw new Unavailable(`The stream ${name} has no leader.`);
 }
 
-/** Nobody listens on the subject: the stream was never made, or another process is making it anew. */
+/** No stream listens on the subject: it was never created, or another process is creating it again. */
 const isStreamAbsent = (failure: unknown): boolean =>
   isStreamMissing(failure) || (failure as { readonly code?: string }).code === "503";
 
@@ -107,7 +110,7 @@ async function ensure({ nats }: JetStreamConnection, config: CanaryConfig): Prom
   }
 }
 
-/** One that is gone already will do as well. */
+/** A stream that is already gone is as good as removed. */
 async function remove({ nats }: JetStreamConnection, { name }: CanaryConfig): Promise<void> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerTimeoutMs });
   await manager.streams.delete(name).catch((failure: unknown) => {
@@ -115,7 +118,7 @@ async function remove({ nats }: JetStreamConnection, { name }: CanaryConfig): Pr
   });
 }
 
-/** However many ask: who comes while one is on its way, or soon after, gets the same answer. */
+/** Limits the rate: callers that arrive while a check is in progress, or soon after it, get the same answer. */
 function atMostOnceIn(ms: number, act: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> | null = null;
   let begunAt = Number.NEGATIVE_INFINITY;

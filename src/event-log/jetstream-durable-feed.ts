@@ -14,8 +14,9 @@ const batch = 200;
 const retryAfterMs = 500;
 
 /**
- * What a durable consumer is handed, in batches that are never empty, until the signal aborts. Lost connections are
- * taken up again, and a consumer that somebody deleted is made anew. Which events there are is said by its filter.
+ * Yields the deliveries of a durable consumer in batches that are never empty, until the signal aborts. Lost
+ * connections are re-established, and a consumer that was deleted is created again. The consumer's filter decides which
+ * types of events can come.
  */
 export async function* readDurable<Event extends WaybillEvent>(
   connection: JetStreamConnection,
@@ -49,7 +50,7 @@ export async function* readDurable<Event extends WaybillEvent>(
 
 const ackWaitMs = 10_000;
 
-/** `name` is the consumer's: readers with one name share the decisions, and each name is handed every decision. */
+/** `name` is the consumer's: readers with the same name share the decisions, and each name receives every decision. */
 export function createJetStreamDecisionFeed(
   connection: JetStreamConnection,
   prefix: string,
@@ -61,7 +62,7 @@ export function createJetStreamDecisionFeed(
   return { batches: (signal) => readDurable<JobEvent>(connection, prefix, consumer, notice, signal) };
 }
 
-/** Every instance shares the one consumer of the alerts. */
+/** All instances share the one consumer of the alerts. */
 export function createJetStreamAlertFeed(connection: JetStreamConnection, prefix: string, notice: Notice): AlertFeed {
   const filterSubject = subjectOf(prefix, alertsRef, "alert");
   const consumer = { stream: streamName(prefix, "JOBS"), name: "alerts", filterSubject, ackWaitMs };

@@ -7,15 +7,18 @@ import type { Delivery } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
 import { streamName } from "./subjects.ts";
 
-/** Tells an operator about what was passed over. */
+/** Reports to an operator that a message was skipped. */
 export type Notice = (message: string) => void;
 
-/** While releases are exchanged one after the other, what an old process cannot read is a newer one's to take. */
+/**
+ * How long an old process leaves a message that it cannot read to a process of a newer release, during a rolling
+ * upgrade.
+ */
 const forOthersAfterMs = 5000;
 
 /**
- * What a durable consumer was handed, where it is an event of this release; else null comes back. What a newer release
- * has written is handed back for a process of that release. With what nobody can read nothing can be done: it is
+ * Turns a message of a durable consumer into a delivery; null if it is not an event of this release. An event of a
+ * newer release is returned to the server for a process of that release. A message that no release can read is
  * acknowledged, and stays in the log.
  */
 export function readDelivery<Event extends WaybillEvent>(
@@ -25,11 +28,11 @@ export function readDelivery<Event extends WaybillEvent>(
   notice: Notice,
 ): Delivery<Event> | null {
   const { streamSequence } = placeOf(message);
-  // What is decided about it rests on a log that reaches it: a turn is not over because a replica has not heard of it.
+  // Decisions about this event need a log that includes it: a turn is not over because a replica lags behind.
   sawStored(connection, streamName(prefix, "JOBS"), streamSequence);
   try {
     const entry = decodeMessage(prefix, message.subject, streamSequence, message.data);
-    // Which events there are is said by the channel that the consumer reads.
+    // The channel that the consumer reads determines the types of events.
     if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<Event>);
   } catch (failure) {
     notice(String(failure));
@@ -49,7 +52,7 @@ function toDelivery<Event extends WaybillEvent>(
 ): Delivery<Event> {
   let isSettled = false;
   const say = (word: string): void => {
-    // One that is lost is harmless: the server then hands the message out again, as after any crash.
+    // A lost acknowledgement is harmless: the server then redelivers the message, as after any crash.
     if (!isSettled && message.reply) connection.say(message.reply, word);
   };
   const settle = (word: string): void => {

@@ -30,7 +30,7 @@ const askTimeoutMs = 1500;
 /** How often the history of a job is read while decisions about it come in. */
 const historyRounds = 3;
 
-/** The log on a JetStream stream that `ensureStreams` has made or checked. */
+/** The log on a JetStream stream that `ensureStreams` has created or checked. */
 export async function createJetStreamEventLog(
   connection: JetStreamConnection,
   prefix: string,
@@ -42,7 +42,10 @@ export async function createJetStreamEventLog(
 
   const { readPasses, decode, passedSince } = createReading(connection, prefix);
 
-  /** What was passed by decided nothing, and NATS counts it: the append is then guarded by the last of that. */
+  /**
+   * Messages that were passed by decided nothing, but NATS counts them: the append is then guarded by the sequence of
+   * the last of them.
+   */
   const append: EventLog["append"] = async (job, event, expectedSequence) => {
     try {
       return await publisher.append(job, event, expectedSequence);
@@ -70,18 +73,19 @@ export async function createJetStreamEventLog(
   const lastDecision = async (job: JobRef): Promise<number> => (await lastOf(job, "job"))?.sequence ?? 0;
 
   /**
-   * Decisions first and facts after them: a job that is read as completed without what became of its recipients would
-   * have mailed nobody. Eight exact subjects and a sort: a wildcard over them makes the server of 2.9 scan the whole log.
+   * Reads decisions first and facts after them: a job that is read as completed without the outcomes of its recipients
+   * would look as if it had mailed nobody. It uses eight exact subjects and a sort, because a wildcard over them makes
+   * NATS 2.9 scan the whole log.
    */
   const readParts = async (job: JobRef, reach: number): Promise<StoredEvent[]> => {
     const decisions = await read(job, "job", reach);
-    // Which lanes it has is said by its creation.
+    // The event that created the job determines its lanes.
     const channels: readonly Channel[] = [...lanesOfJob(decisions[0]), "recipients", "notify"];
     const facts = await Promise.all(channels.map((channel) => read(job, channel)));
     return [decisions, ...facts].flat().sort((one, other) => one.sequence - other.sequence);
   };
 
-  /** Most jobs are read when nothing but their creation was decided, and nothing can stand before that. */
+  /** Most jobs are read when their creation is the only decision, and no event can precede that. */
   const readDecisions = async (job: JobRef): Promise<StoredEvent[]> => {
     const last = await lastOf(job, "job");
     if (last === null) return [];
@@ -91,7 +95,7 @@ export async function createJetStreamEventLog(
   return {
     append,
     record: publisher.record,
-    // Which events there are is said by the channel.
+    // The channel determines the types of events.
     readDecisions: async (job) => (await readDecisions(job)) as StoredEvent<JobEvent>[],
     readRecipients: async (job) => (await read(job, "recipients")).filter(isAboutRecipients),
     readNotices: async (job) => (await read(job, "notify")) as StoredEvent<Notice>[],
@@ -100,13 +104,13 @@ export async function createJetStreamEventLog(
         const reach = await lastDecision(job);
         const history = await readParts(job, reach);
         if ((await lastDecision(job)) === reach) return history;
-        // More was decided meanwhile, and part of it may be missing: what stood there before is whole.
+        // New decisions arrived meanwhile, and some of their facts may be missing; everything before them is complete.
         if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
       }
     },
     lastDecision,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
-    // Which events there are is said by the channel.
+    // The channel determines the types of events.
     readAlerts: async () => (await readAll(alertsRef, "alert")) as (StoredEvent<AlertEvent> | UnknownEvent)[],
     readPasses,
     state: () =>
@@ -118,7 +122,7 @@ export async function createJetStreamEventLog(
   };
 }
 
-/** Null where more was decided, and where it cannot be decoded: all of it is read then. */
+/** Null if there are newer decisions, or if one cannot be decoded: the whole history is read then. */
 function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage): StoredEvent[] | null {
   try {
     const entry = decodeMessage(prefix, subject, sequence, data);
@@ -129,7 +133,10 @@ function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage)
   }
 }
 
-/** Hears what is published from the next request on. Each job is listened to for a moment: it costs no write of its own. */
+/**
+ * Receives what is published from the next request on. The subscription to each job is short and costs no write of its
+ * own.
+ */
 function listen({ nats, along }: JetStreamConnection, subject: string, heard: () => void): () => void {
   let isOver = false;
   let subscription: Subscription | null = null;
@@ -148,6 +155,6 @@ function listen({ nats, along }: JetStreamConnection, subject: string, heard: ()
 const lanesOfJob = (created: StoredEvent | undefined): readonly Lane[] =>
   lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : defaultJobType);
 
-/** On the same subject stands how far the file of a job has come that makes one. */
+/** The progress of a job's file, for a job that makes one, is on the same subject. */
 const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>
   entry.channel === "recipients" && entry.event.type !== "ResultStored";

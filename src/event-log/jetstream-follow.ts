@@ -8,7 +8,7 @@ import type { FollowOptions, LogEntry, UndecodableEvent } from "./event-log.ts";
 
 const retryAfterMs = 500;
 
-/** Stops before the first message that nobody can decode and nobody has passed by. */
+/** Stops before the first message that cannot be decoded and that no operator has passed by. */
 export type Decode = (messages: readonly Msg[]) => Promise<{
   readonly entries: readonly LogEntry[];
   readonly failure: UndecodableEvent | null;
@@ -17,7 +17,7 @@ export type Decode = (messages: readonly Msg[]) => Promise<{
 /**
  * Reads the stream in order with consumers that live as long as they are read, without a filter: with a wildcard over
  * many subjects some servers are 60 times slower. A consumer that dies or skips is replaced by one that begins after
- * the last message handed out, so every message comes once and in order whatever happens to server and connection.
+ * the last message yielded, so every message comes once and in order whatever happens to server and connection.
  */
 export async function* followLog(
   connection: JetStreamConnection,

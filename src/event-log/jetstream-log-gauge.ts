@@ -23,7 +23,7 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
       asking(connection, async () => {
         const loads: ConsumerLoad[] = [];
         for await (const consumer of manager.consumers.list(stream)) {
-          // Whoever follows the log has a nameless consumer for as long as it follows.
+          // Every reader that follows the log has an unnamed consumer for as long as it follows.
           if (consumer.config.durable_name === undefined) continue;
           loads.push({
             name: consumer.name,
@@ -38,7 +38,7 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
     storedAfter: (sequence) =>
       asking(connection, async () => {
         try {
-          // The next one there is: a gap in the sequence is legal.
+          // The next message that exists: a gap in the sequence is legal.
           const next = { seq: sequence + 1, next_by_subj: streamFilter(prefix, "JOBS") };
           return (await manager.streams.getMessage(stream, next)).time.toISOString();
         } catch (failure) {
@@ -51,7 +51,10 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
 
 const nanosPerSecond = 1_000_000_000;
 
-/** The streams of this service and of no other on the same NATS; one that nothing was stored in yet is left out. */
+/**
+ * The streams of this service only, not those of others on the same NATS; a stream without any message so far is left
+ * out.
+ */
 export async function createJetStreamStreamSizes(
   connection: JetStreamConnection,
   prefix: string,
@@ -73,7 +76,7 @@ export async function createJetStreamStreamSizes(
 function namesOf(prefix: string): readonly string[] {
   const ofKinds = streamKinds.flatMap((kind) => {
     const name = streamName(prefix, kind);
-    // Of two places one is in use, see jetstream-canary.ts.
+    // One of the two canary streams is in use, see jetstream-canary.ts.
     return kind === "CANARY" ? [`${name}_1`, `${name}_2`] : [name];
   });
   return [...ofKinds, ...bucketKinds.map((bucket) => streamOfBucket(nameWith(prefix, bucket)))];

@@ -6,25 +6,26 @@ import type { OnStored } from "./jetstream-publish.ts";
 import type { LogRoom } from "./log-room.ts";
 import { channelFilter, streamName } from "./subjects.ts";
 
-/** What is older is asked again, while whoever wanted to know goes on with what is known. */
+/** An older answer is refreshed in the background, while the caller goes on with it. */
 const askAgainAfterMs = 1000;
-/** What is older than this says nothing: others may have written much since. */
+/** An answer older than this is useless: other processes may have written much since. */
 const staleAfterMs = 5000;
 const askTimeoutMs = 1500;
 
-/** What a message takes in a stream besides its subject and its data: headers, checksum, lengths. */
+/** The overhead of a message in a stream besides its subject and its data: headers, checksum, lengths. */
 const overheadBytes = 200;
 
 const shareForJobs = 0.8;
 
 export type JetStreamLogRoom = LogRoom & {
-  /** Tells of a message that this process has stored: it counts before the server is asked again. */
+  /** Records a message that this process has stored: it counts before the server is asked again. */
   readonly stored: OnStored;
 };
 
 /**
- * By the limit of the stream itself, whether the service has set it or an operator. Asked at most once a second, so
- * that accepting a job costs no question; in between other processes can add what they write in that time.
+ * Works from the limit of the stream itself, whether the service or an operator has set it. It asks the server at most
+ * once a second, so that accepting a job costs no request; in between other processes can add what they write in that
+ * time.
  */
 export async function createJetStreamLogRoom(
   connection: JetStreamConnection,
@@ -41,7 +42,7 @@ export async function createJetStreamLogRoom(
     const askedAt = performance.now();
     const storedBefore = storedSince;
     known = { ...(await asking(connection, () => sizeOf(manager, stream))), askedAt };
-    // What was stored while the question was on its way may be in the answer or not: it counts twice for a second.
+    // A message stored while the question was in flight may or may not be in the answer: it counts twice for a second.
     storedSince -= storedBefore;
   };
   const askOnce = (): Promise<void> => {
@@ -58,7 +59,7 @@ export async function createJetStreamLogRoom(
     isLeftForJobs: async (recipients) => {
       const ageMs = performance.now() - known.askedAt;
       if (ageMs > staleAfterMs) await askOnce();
-      // Nothing is lost if this one fails: soon the answer is stale, and whoever wants to know waits for it.
+      // A failure here loses nothing: the answer soon becomes stale, and the next caller waits for a new one.
       else if (ageMs > askAgainAfterMs) askOnce().catch(() => {});
       if (known.maxBytes <= 0) return true;
       promised.watch();
@@ -75,18 +76,25 @@ async function sizeOf(manager: JetStreamManager, stream: string): Promise<{ byte
 }
 
 /**
- * What jobs that were accepted are still to write, about. Known from what goes over the wire while somebody watches,
- * whichever process accepted them; forgotten where the connection was lost, and with it perhaps the news of an end.
+ * An estimate of what accepted jobs will still write. It is derived from the messages on the wire during the watch,
+ * whichever process accepted the jobs, and discarded when the connection is lost, because the news of an end may be
+ * lost with it.
  */
 type PromisedBytes = {
-  /** Begins to watch; again is harmless. Each decision about each job is read here, which only a limit is worth. */
+  /**
+   * Starts the watch; starting again is harmless. It reads each decision about each job, which is worth the cost only
+   * with a limit.
+   */
   watch(): void;
-  /** Counts a job that is about to be accepted until the next one is heard of, or for a few seconds where it is not. */
+  /**
+   * Counts a job that is about to be accepted until the event of its creation arrives, or for a few seconds if none
+   * arrives.
+   */
   expect(recipients: number): void;
   readonly bytes: () => number;
 };
 
-/** Measured with claims of one recipient each: 2,800 bytes and 1,600 for each recipient, where nobody is deferred. */
+/** Measured with claims of one recipient each and no deferrals: 2,800 bytes, and 1,600 for each recipient. */
 const bytesPerJob = 3000;
 const bytesPerRecipient = 1700;
 const expectedForMs = 5000;
@@ -139,7 +147,7 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
 
 const ends: ReadonlySet<WaybillEvent["type"]> = new Set(["JobCompleted", "JobFailed", "JobCancelled"]);
 
-/** What cannot be read promises nothing. */
+/** A message that cannot be read announces no further writes. */
 function readEvent(prefix: string, subject: string, data: Uint8Array): WaybillEvent | null {
   try {
     const entry = decodeMessage(prefix, subject, 0, data);

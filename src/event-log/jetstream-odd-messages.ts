@@ -7,14 +7,14 @@ import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
 import { leafHashOf } from "./log-message.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 
-/** A message of the log as it is stored, and what this release makes of it. */
+/** A message of the log as it is stored, and what this release can read in it. */
 export type ExaminedMessage = {
   readonly sequence: number;
   readonly subject: string;
   readonly storedAt: Instant;
   readonly sha256: string;
   readonly body: Uint8Array;
-  /** Why it cannot be decoded; null where it can be. */
+  /** Why it cannot be decoded; null if it can be. */
   readonly fault: string | null;
   /** A process of a newer release can decode it. */
   readonly isNewer: boolean;
@@ -22,7 +22,7 @@ export type ExaminedMessage = {
 
 type Found = { readonly message: { readonly subject: string; readonly data?: string; readonly time: string } };
 
-/** Null where nothing stands there. */
+/** Null if there is no message at this sequence. */
 export async function examineMessage(
   connection: JetStreamConnection,
   prefix: string,
@@ -51,7 +51,7 @@ export type Pass = Pick<ExaminedMessage, "sequence" | "subject" | "sha256"> & {
   readonly at: Instant;
 };
 
-/** Records the decision. Guarded by whatever was the last on its subject. Throws VersionConflict. */
+/** Records the decision, guarded by the last message on its subject, whatever that is. Throws VersionConflict. */
 export async function recordPass(
   connection: JetStreamConnection,
   prefix: string,
@@ -75,7 +75,7 @@ function whyNot(prefix: string, subject: string, sequence: number, body: Uint8Ar
   }
 }
 
-/** `2026-11-21T09:30:00.12Z` as nanoseconds since 1970, in digits: as a delivery says it. */
+/** `2026-11-21T09:30:00.12Z` as nanoseconds since 1970, in digits: the form that deliveries have. */
 function nanosOf(time: string): string {
   const [, seconds = "", fraction = ""] = /^([^.Z]+)(?:\.(\d+))?/.exec(time) ?? [];
   return `${Date.parse(`${seconds}Z`) / 1000}${fraction.padEnd(9, "0")}`;

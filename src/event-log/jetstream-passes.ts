@@ -14,9 +14,9 @@ import { parseSubject, streamName, subjectOf } from "./subjects.ts";
 type Passes = readonly StoredEvent<MessagePassed>[];
 
 /**
- * Messages as events. The decision to pass one by stands later in the log than the message, on a subject of its own: it
- * is asked for when a message cannot be decoded, and at no other time, so a log that is whole costs nothing more. Who
- * reads from the start learns of it in the same way.
+ * Decodes messages into events. The decision to pass a message by comes later in the log than the message, on a subject
+ * of its own. It is looked up only when a message cannot be decoded, so a healthy log costs nothing more. A reader that
+ * starts from the beginning learns of it in the same way.
  */
 export function createReading(
   connection: JetStreamConnection,
@@ -26,7 +26,7 @@ export function createReading(
   const subject = subjectOf(prefix, logRef, "pass");
   let known: { readonly lastSequence: number; readonly passes: Passes } = { lastSequence: 0, passes: [] };
 
-  /** The last of them tells whether there are more than are known: who is stopped asks every second. */
+  /** The last of them shows whether there are more than this process knows: a stopped reader asks every second. */
   const readPasses = async (): Promise<Passes> => {
     const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
     const lastSequence = last?.sequence ?? 0;
@@ -49,8 +49,9 @@ export function createReading(
   };
 
   /**
-   * Where a subject ends, if all that stands on it after a sequence was passed by: whoever decides from there has seen
-   * all that was decided. Null otherwise. Asked after a conflict, which is nearly always one with somebody else.
+   * The last sequence of a subject, if every message on it after the given sequence was passed by: a decision from
+   * there is based on all decisions. Null otherwise. Called after a conflict, which nearly always comes from another
+   * writer.
    */
   const passedSince = async (subject: string, sequence: number): Promise<number | null> => {
     const last = await lastMessageSince(connection, stream, subject);
@@ -80,7 +81,10 @@ function isDecodable(prefix: string, { subject, sequence, data }: StreamMessage)
   }
 }
 
-/** What stands on their subject and is none passes nothing by, and is itself passed by like any other message. */
+/**
+ * A message on the subject of passes that is no such decision passes nothing by, and can itself be passed by like any
+ * other message.
+ */
 function toPass(prefix: string, message: Msg): Passes {
   const entry = decodeOrFail(prefix, message);
   const isPass = !(entry instanceof UndecodableEvent) && "event" in entry && entry.event.type === "MessagePassed";
@@ -99,7 +103,7 @@ function decodeOrFail(prefix: string, message: Msg): LogEntry | UndecodableEvent
   }
 }
 
-/** A subject that is none of the log's names no job either. */
+/** A subject that does not belong to the log names no job either. */
 function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEntry {
   const unknownType = undecodable;
   try {

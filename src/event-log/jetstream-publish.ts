@@ -12,9 +12,11 @@ import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
 import { type JobRef, LogFull, type NewEvent, VersionConflict } from "./event-log.ts";
 import { channelOf, streamName, subjectOf } from "./subjects.ts";
 
-/** A publish without an answer is repeated with the same id and the same expectation, so often in all. */
+/** How often a publish without an answer is sent in all, with the same id and the same expectation. */
 const maxTries = 3;
-/** One that a cluster has in hand already is asked about again after this, for as long as an answer may take. */
+/**
+ * The delay before a message that a cluster already has in progress is sent again, for as long as an answer may take.
+ */
 const askAgainAfterMs = 50;
 
 export type Publisher = {
@@ -24,11 +26,11 @@ export type Publisher = {
   record(job: JobRef, event: NewEvent): Promise<number>;
 };
 
-/** Hears of every message that was stored. */
+/** Called with every message that was stored. */
 export type OnStored = (subject: string, data: Uint8Array) => void;
 
 type Stored = { readonly seq: number; readonly duplicate?: boolean };
-/** The same message was published before, by this process or another, and is not yet stored. */
+/** This process or another published the same message before, and it is not yet stored. */
 type Busy = { readonly busy: unknown };
 
 export function createPublisher(connection: JetStreamConnection, prefix: string, onStored: OnStored): Publisher {
@@ -36,7 +38,8 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
   const publishOnce = async (subject: string, data: Uint8Array, messageHeaders: MsgHdrs): Promise<Stored | Busy> => {
     try {
       const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
-      // So older releases say that they have it in hand: it is stored nowhere yet, and may never be.
+      // With sequence 0 older releases report that the message is in progress: it is stored nowhere yet, and may never
+      // be.
       if (answer.seq === 0) return { busy: new Unavailable("NATS has it in hand and does not store it.") };
       return answer;
     } catch (failure) {
@@ -64,7 +67,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     }
   };
 
-  /** Where an event of this id stands on the subject, if it does. */
+  /** The sequence of the event with this id on the subject, if there is one. */
   const findStored = async (subject: string, id: string): Promise<number | null> => {
     const messages = await readSubject(connection, stream, subject);
     const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === id);
@@ -76,7 +79,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     const data = encodeEnvelope(job, event);
     let unanswered: unknown = null;
     for (let tries = 0; tries < maxTries; tries += 1) {
-      // The client would keep the message until the connection stands again, long after its sender was told no.
+      // The client would keep the message until it reconnects, long after the caller has received an error.
       if (!connection.isUp()) throw new Unavailable("There is no connection to NATS.", { cause: unanswered });
       try {
         const { seq, duplicate } = await publish(subject, data, event.id, expectedSequence);
@@ -86,7 +89,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
       } catch (failure) {
         if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });
         if (isWrongSequence(failure)) {
-          // After a lost answer, servers from 2.12 on refuse the repetition: the conflict may be with ourselves.
+          // After a lost answer, servers from 2.12 on reject the repetition: the conflict may be with our own message.
           const sequence = unanswered === null ? null : await findStored(subject, event.id);
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });

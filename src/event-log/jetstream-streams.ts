@@ -11,24 +11,29 @@ import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 /**
- * A busy cluster takes long to place the replicas of a stream. Not longer: an answer that was lost with its connection is
- * waited for as well, and a start asks again, when what was made meanwhile is found.
+ * A busy cluster takes long to place the replicas of a stream. The wait is no longer than this, because it also applies
+ * to an answer that was lost with its connection; the next start asks again and finds what was created meanwhile.
  */
 const creationMs = 10_000;
 
 export type StreamSettings = {
   readonly prefix: string;
   readonly replicas: number;
-  /** Size limit of the log; null leaves a stream that is there as it is, which an operator may have limited. */
+  /**
+   * Size limit of the log; null leaves the limit of an existing stream as it is, because an operator may have set it.
+   */
   readonly maxBytes: number | null;
 };
 
-/** The stream that is there breaks a promise of the service: starting on it would be worse than not starting. */
+/** An existing stream breaks a promise of the service: to start on it would be worse than not to start. */
 export class UnfitStream extends Error {
   override readonly name = "UnfitStream";
 }
 
-/** What the log stands on. `deny_*` cannot be taken back, and no direct get: a replica may answer it with the past. */
+/**
+ * The guarantees of the log. `deny_*` cannot be revoked, and direct get is off: a replica may answer it with stale
+ * data.
+ */
 const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
   name: streamName(prefix, "JOBS"),
   subjects: [streamFilter(prefix, "JOBS")],
@@ -48,8 +53,8 @@ const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<Stre
 });
 
 /**
- * What is sent and to whom: one message a job, and it may be erased. Two may stand, as one that is replaced is
- * overwritten on the disk before it goes: the server would only forget where it is.
+ * Content and recipients: one message for each job, and it may be erased. A subject may hold two messages, because a
+ * replaced message is overwritten on the disk before it is removed: the server alone would only unlink it.
  */
 const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
   name: streamName(prefix, "CONTENT"),
@@ -66,17 +71,17 @@ const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConf
   num_replicas: replicas,
 });
 
-/** Addresses that are never mailed, one a subject. */
+/** Addresses that are never mailed, one for each subject. */
 const suppressionsConfig = (settings: StreamSettings): Partial<StreamConfig> & { name: string } => ({
   ...contentConfig(settings),
   name: streamName(settings.prefix, "SUPPRESSIONS"),
   subjects: [streamFilter(settings.prefix, "SUPPRESSIONS")],
 });
 
-/** Settings that an operator may change from one start to the next; all others are promises. */
+/** Settings that an operator may change between two starts; all others are promises. */
 const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
 
-/** Creates the streams, or checks the ones that are there; throws UnfitStream with every setting that is wrong. */
+/** Creates the streams, or checks the existing ones; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
   for (const config of [logConfig(settings), contentConfig(settings), suppressionsConfig(settings)]) {
@@ -91,7 +96,7 @@ async function ensureStream(
   const found = await findStream(manager, config.name);
   if (found === null) {
     await manager.streams.add(config).catch((failure: unknown) => {
-      // Another process was faster, with other adjustable settings: that one is looked at.
+      // Another process created it first, with other adjustable settings: the stream that exists is checked.
       if (isNameTaken(failure)) return ensureStream(manager, config);
       throw failure;
     });
@@ -118,6 +123,6 @@ async function findStream(manager: JetStreamManager, name: string): Promise<Stre
   }
 }
 
-/** Servers leave out what is false or zero. */
+/** Servers omit values that are false or zero. */
 const isSame = (actual: unknown, expected: unknown): boolean =>
   JSON.stringify(actual ?? false) === JSON.stringify(expected) || (!actual && !expected);

@@ -7,12 +7,12 @@ export type LogSize = {
   readonly maxBytes: number | null;
 };
 
-/** What a stream holds, and where it ends; null for no limit. */
+/** The contents of a stream, and its last sequence; null for no limit. */
 export type StreamSize = {
   readonly name: string;
   readonly messages: number;
   readonly bytes: number;
-  /** Of the first message that is left, and of the last that was ever stored; 0 before the first. */
+  /** The sequences of the first message that is left and of the last that was ever stored; 0 before the first. */
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly maxBytes: number | null;
@@ -22,8 +22,8 @@ export type StreamSize = {
 };
 
 /**
- * A durable reader of the log: what waits for it, what it has in hand, and what was handed out more than once. Null where
- * NATS tells a number that cannot be.
+ * A durable consumer of the log: messages waiting for it, messages in flight, and redelivered messages. Null if NATS
+ * reports a number that is impossible.
  */
 export type ConsumerLoad = {
   readonly name: string;
@@ -33,10 +33,10 @@ export type ConsumerLoad = {
   readonly redelivered: number | null;
 };
 
-/** For people who watch the log: how large it is and who is behind. Every method throws Unavailable. */
+/** For monitoring: how large the log is and which consumers are behind. Every method throws Unavailable. */
 export interface LogGauge {
   size(): Promise<LogSize>;
   consumers(): Promise<readonly ConsumerLoad[]>;
-  /** When the first event after a sequence was stored; null where there is none yet. */
+  /** When the first event after a sequence was stored; null if there is none yet. */
   storedAfter(sequence: number): Promise<Instant | null>;
 }

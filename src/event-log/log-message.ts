@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 
-/** One message of the log as it is stored, before anybody reads an event into it. */
+/** One message of the log as it is stored, before it is decoded into an event. */
 export type LogMessage = {
   readonly sequence: number;
-  /** When NATS stored it: nanoseconds since 1970, as decimal digits, as no number holds so many. */
+  /** When NATS stored it: nanoseconds since 1970, as decimal digits, because a number is not precise enough. */
   readonly storedAt: string;
   readonly subject: string;
   readonly body: Uint8Array;
@@ -14,9 +14,9 @@ const mark = "\0waybill.log.v1\n";
 let scratch = Buffer.alloc(65_536);
 
 /**
- * The leaf of a message in the tree of its range (see src/seals/README.md): its place, when it was stored, its
- * subject and its body, each of which would be another leaf if it were changed. A body goes last, so it may hold anything;
- * nothing before it can hold a line feed.
+ * The leaf of a message in the Merkle tree of its range (see src/seals/README.md): its sequence, the time of its
+ * storage, its subject and its body. A change of any of them gives another leaf. The body comes last, so it may hold
+ * anything; nothing before it can hold a line feed.
  */
 export function leafHashOf({ sequence, storedAt, subject, body }: LogMessage): Buffer {
   const head = `${mark}${sequence}\n${storedAt}\n${subject}\n`;

@@ -1,13 +1,13 @@
 /**
- * Whether the log still has room for new jobs. The last fifth of its size limit is kept for what becomes of those that
- * were accepted: an outcome that cannot be stored is worse than a job that is refused.
+ * Whether the log still has room for new jobs. The last fifth of its size limit is reserved for the events of jobs that
+ * were accepted: an outcome that cannot be stored is worse than a rejected job.
  */
 export interface LogRoom {
   /**
-   * False from 80 % of the limit on, with what jobs that were just accepted are still to write counted as written; true
-   * where there is no limit. It waits only where the size was not asked for a while, and throws Unavailable when it
-   * then does not come to know it. Whoever is about to accept a job says for how many recipients, so that those who ask
-   * before it is stored are not told of the same room.
+   * False from 80 % of the limit on, where the pending writes of jobs that were just accepted count as written; true
+   * without a limit. It waits only if the last known size is stale, and throws Unavailable if it then gets no answer.
+   * The caller passes the number of recipients of the job that it is about to accept, so that two callers are not
+   * promised the same room.
    */
   isLeftForJobs(recipients?: number): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ import {
   type WaybillEvent,
 } from "./event-log.ts";
 
-/** What became of one attempt to store something. */
+/** The result of one attempt to store something. */
 export type AppendOutcome = "stored" | "conflict" | "full" | "unavailable" | "failed";
 
 export type Append = {
@@ -20,7 +20,7 @@ export type Append = {
   readonly ms: number;
 };
 
-/** The same log, which tells of every append when it is over. */
+/** Wraps a log and reports the end of every append. */
 export const observeAppends = (log: EventLog, observe: (append: Append) => void): EventLog => ({
   ...log,
   append: (job, event, expectedSequence) =>
@@ -43,7 +43,7 @@ const toAppend = (job: JobRef, { event, ...cause }: NewEvent, outcome: AppendOut
   ms,
 });
 
-/** Tells of what is done when it is over, and how it ended. */
+/** Reports when a call is over, and how it ended. */
 export async function timed<Result>(
   act: () => Promise<Result>,
   over: (outcome: AppendOutcome, ms: number) => void,
@@ -65,20 +65,20 @@ function outcomeOf(failure: unknown): AppendOutcome {
   return failure instanceof Unavailable ? "unavailable" : "failed";
 }
 
-/** An append that had no answer says something about the log for so long; then it is worth another try. */
+/** How long an append without an answer counts as evidence about the log; then another attempt is worthwhile. */
 const memoryMs = 30_000;
 
 export type AppendTrouble = {
   heard(outcome: AppendOutcome): void;
-  /** A connection that stands again may be one to a server that was started anew. */
+  /** A new connection may lead to a server that was restarted. */
   forget(): void;
-  /** Whether the last append that this process tried, not long ago, had no answer. */
+  /** Whether the last append that this process attempted recently got no answer. */
   isFresh(): boolean;
 };
 
 /**
- * What a process's own appends say about the log. A stream that newer servers have frozen answers every question and
- * refuses what it has to refuse, but stores nothing: only who has tried to store something knows.
+ * What a process's own appends reveal about the log. A stream that newer servers have frozen answers every question and
+ * rejects what it has to reject, but stores nothing: only an attempt to store something reveals it.
  */
 export function createAppendTrouble(now: () => number = () => performance.now()): AppendTrouble {
   let troubledAt: number | null = null;

@@ -5,12 +5,13 @@ import { LogFull } from "./event-log.ts";
 const firstDelayMs = 100;
 const longestDelayMs = 2000;
 
-/** The log is away, or has no room: what was to be done is right, and will be done later. */
+/** The log is away, or has no room: the step is valid and will be repeated later. */
 export const isOutage = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof LogFull;
 
 /**
- * Repeats a step until the log takes it: what has happened must be recorded, however long the log is away. Throws what
- * the log said last once the signal aborts, and at once whatever is no outage, or none that is worth waiting for.
+ * Repeats a step until the log accepts it: what has happened must be recorded, however long the log is away. Throws the
+ * log's last error once the signal aborts, and throws at once any failure that is not an outage, or an outage that is
+ * not worth waiting for.
  */
 export async function persistently<Result>(
   signal: AbortSignal,

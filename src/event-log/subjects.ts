@@ -3,11 +3,11 @@ import { nameWith, startOf, tokenOf } from "../nats/names.ts";
 import { events, eventTypes } from "../schemas/events.ts";
 import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
 
-/** What a subject of the log says; the channel is null where a newer release made one that this one does not know. */
+/** The parts of a subject of the log; the channel is null if it is one of a newer release. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
 
 const priorities: readonly Priority[] = ["high", "normal", "low"];
-/** The lane of a priority, of a kind of job that may be of a newer release, and whether it is that of the crowd. */
+/** The lane of a priority and of a kind of job, possibly of a newer release, with its overflow lane. */
 const lane = /^queue\.(?:high|normal|low)(?:\.[a-z]+-[a-z]+)?(?:\.crowd)?$/;
 
 const isChannel = (text: string): text is Channel =>
@@ -19,11 +19,11 @@ const isChannel = (text: string): text is Channel =>
   text === "pass" ||
   lane.test(text);
 
-/** Whether what stands there is about the service as a whole, and not about a job of a tenant. */
+/** Whether the subject is about the service as a whole, and not about a job of a tenant. */
 export const isOfService = (channel: Channel): channel is ChannelOfService =>
   channel === "alert" || channel === "seal" || channel === "pass";
 
-/** The lanes of a kind of job, in the order in which they are served. */
+/** The lanes of a kind of job, in the order in which workers serve them. */
 export const lanesOf = (type: JobType): readonly Lane[] =>
   priorities.flatMap((priority) => [false, true].map((isCrowded) => laneOf({ type, priority, isCrowded })));
 
@@ -32,7 +32,7 @@ export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string
 
 export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(prefix, "content", job);
 
-/** A piece of the file that a run of a job made. */
+/** The subject of a piece of the file that a run of a job made. */
 export const resultSubjectOf = (prefix: string, job: JobRef, run: number, index: number): string =>
   `${ofJob(prefix, "results", job)}.${run}.${index}`;
 
@@ -40,12 +40,12 @@ export const resultSubjectOf = (prefix: string, job: JobRef, run: number, index:
 export const channelFilter = (prefix: string, channel: Channel): string => `${startOf(prefix)}jobs.*.*.${channel}`;
 
 /**
- * The log, what is sent and to whom, who is never mailed, the files of reports, and the message that shows whether NATS
- * stores anything.
+ * The streams of the log, the contents and recipients, the suppression lists, the files of reports, and the canary
+ * message that shows whether NATS stores anything.
  */
 export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "RESULTS", "CANARY"] as const;
 
-/** Keys and tenants, what each tenant has used up, webhook endpoints, and how far sealing has come. */
+/** The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, and of the progress of sealing. */
 export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
 
 type StreamKind = (typeof streamKinds)[number];
@@ -53,11 +53,11 @@ type StreamKind = (typeof streamKinds)[number];
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
 export const streamName = (prefix: string, stream: StreamKind): string => nameWith(prefix, stream);
 
-/** Matches everything that belongs into a stream. */
+/** Matches everything that belongs in a stream. */
 export const streamFilter = (prefix: string, stream: StreamKind): string =>
   `${startOf(prefix)}${stream.toLowerCase()}.>`;
 
-/** Throws where the subject is none of the log with this prefix. */
+/** Throws if the subject does not belong to the log with this prefix. */
 export function parseSubject(prefix: string, subject: string): SubjectParts {
   const start = `${startOf(prefix)}jobs.`;
   const endOfTenant = subject.indexOf(".", start.length);
@@ -73,12 +73,12 @@ export function parseSubject(prefix: string, subject: string): SubjectParts {
   };
 }
 
-/** What the names of things that belong to one kind of job end with, after a separator; null for the default kind. */
+/** The suffix, after a separator, of names that belong to one kind of job; null for the default kind. */
 export const suffixOfKind = (type: JobType): string | null => (type === defaultJobType ? null : type.replace(".", "-"));
 
 /**
- * Each kind of job has lanes of its own, so that what holds one kind back holds back no other, and a worker is never
- * handed what it does not know.
+ * Each kind of job has lanes of its own, so that a delay of one kind delays no other, and a worker never receives a
+ * kind that it does not know.
  */
 export function laneOf({
   type,
@@ -93,18 +93,18 @@ export function laneOf({
 /** Matches every lane of every job. */
 export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
 
-/** Where an event belongs. */
+/** The subject of an event. */
 export const channelOf = (event: WaybillEvent): Channel =>
   event.type === "JobQueued" ? laneOf(event.data) : events[event.type].channel;
 
 /** The types of events that are about a job of a tenant, and not about the service as a whole. */
 export const typesOfJobs = eventTypes.filter((type) => type === "JobQueued" || !isOfService(events[type].channel));
 
-/** One address that is never mailed, by its digest; with `*` for it, every one of the tenant. */
+/** The subject of one address that is never mailed, by its digest; with `*` for the digest, every one of the tenant. */
 export const suppressionSubjectOf = (prefix: string, tenant: string, digest: string): string =>
   `${startOf(prefix)}suppressions.${tokenOf(tenant, "tenant")}.${digest === "*" ? digest : tokenOf(digest, "digest")}`;
 
-/** No entry's, as those have a token more. */
+/** The subject of no entry, because those have one token more. */
 export const suppressionSecretSubject = (prefix: string): string => `${startOf(prefix)}suppressions.secret`;
 
 const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, jobId }: JobRef): string =>
