@@ -8,7 +8,7 @@ import { statsProjector } from "./stats/projector.ts";
 import { waitingProjector } from "./waiting/projector.ts";
 import { webhookDeliveriesProjector } from "./webhook-deliveries/projector.ts";
 
-/** Every read model of the service, in the order in which `waybill rebuild` takes them. */
+/** Every read model of the service, in the order in which `waybill rebuild` rebuilds them. */
 export const allProjectors: readonly Projector[] = [
   jobsProjector,
   logsProjector,

@@ -6,10 +6,12 @@ import type { ContentReader } from "./projector.ts";
 
 /** Longer lists make MariaDB turn them into a join. */
 const listedAtOnce = 500;
-/** A content can be a megabyte long, and a batch can be about thousands of jobs: never all of them at a time. */
+/**
+ * A content can be a megabyte long, and a batch can be about thousands of jobs: they are never all loaded at a time.
+ */
 const readAtOnce = 20;
 
-/** Each id once, in an order that is always the same, so that no two transactions wait for each other. */
+/** Each id once, always in the same order, so that no two transactions deadlock. */
 export const idsOf = <Item>(items: readonly Item[], idOf: (item: Item) => string): readonly string[] =>
   [...new Set(items.map(idOf))].sort();
 
@@ -32,19 +34,21 @@ export async function rowsWith<Row>(
   return found;
 }
 
-/** The rows of one table that a batch may change: loaded once, changed in memory, and written where they differ. */
+/** The rows of one table that a batch may change: loaded once, changed in memory, and written if they differ. */
 export type RowsOfBatch<Row> = {
   /** By the columns of the key, in their order. */
   find(...key: readonly (string | number)[]): Row | undefined;
   all(): readonly Row[];
-  /** Puts the row in the place of the one with the same key. A row that was loaded is not to be changed itself. */
+  /** Replaces the row with the same key. Do not change a loaded row in place. */
   put(row: Row): void;
   remove(row: Row): void;
-  /** In as few statements as the server takes, whatever the number of events was. Answers what differed. */
+  /** Writes in as few statements as the server accepts, whatever the number of events was. Returns what differed. */
   write(): Promise<Difference<Row>>;
 };
 
-/** The rows that were changed or removed as they were, and those that were changed or added as they are. */
+/**
+ * The rows that were changed or removed, as they were before, and the rows that were changed or added, as they are now.
+ */
 type Difference<Row> = { readonly before: readonly Row[]; readonly after: readonly Row[] };
 
 /** Loads the rows whose key, the primary key of the table, begins with one of the ids. */
@@ -66,7 +70,7 @@ export async function loadRows<Row extends object>(
       }
       return;
     }
-    // A list of pairs is looked for in the whole table by some servers.
+    // Some servers scan the whole table for a list of pairs.
     for (const row of gone) await transaction(table).where(pick(row, key)).delete();
   };
   return {
@@ -89,7 +93,7 @@ export async function loadRows<Row extends object>(
 const pick = <Row extends object>(row: Row, columns: readonly (keyof Row & string)[]): Partial<Row> =>
   Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<Row>;
 
-/** The content of each job, null where it was erased, for some jobs at a time. */
+/** Yields the content of each job, null if it was erased, for a few jobs at a time. */
 export async function* readContents<Job extends JobRef>(
   jobs: readonly Job[],
   read: ContentReader,

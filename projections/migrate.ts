@@ -8,14 +8,15 @@ import { conditionOf, ensureTables } from "./rebuilding/table-set.ts";
 const waitMs = 60_000;
 
 /**
- * Brings the database up to date, from nothing or from any earlier release. Any number of processes may do so at once:
- * one does, the others find it done. Tables of a projection that are of another version are left to a rebuild.
+ * Brings the database up to date, from an empty one or from any earlier release. Any number of processes may call it at
+ * once: one migrates, the others find it done. Tables of a projection that are of another version are left to a
+ * rebuild.
  *
- * What a newer release has added is left alone: while releases are exchanged, and when one is taken back, an older one
- * has to start on it.
+ * The additions of a newer release are left alone: during a rolling upgrade, and after a rollback, an older release has
+ * to start on them.
  *
- * Knex keeps a lock of its own in a row of a table, which outlives a process that is killed and then locks everybody
- * out. Whoever holds the server's lock here knows that nobody is migrating, so that row can be freed.
+ * Knex keeps a lock of its own in a row of a table, which outlives a killed process and then locks every process out.
+ * The holder of the server's lock here knows that no other process is migrating, so it can free that row.
  */
 export async function migrate(db: Knex, projectors: readonly Projector[]): Promise<void> {
   const lock = await takeLock(db, { name: "migrate" }, waitMs);
@@ -29,7 +30,7 @@ export async function migrate(db: Knex, projectors: readonly Projector[]): Promi
   }
 }
 
-/** Of this release, in the order in which they run. */
+/** The migrations of this release, in the order in which they run. */
 export const migrationNames = (): Promise<readonly string[]> => migrationSource.getMigrations([]);
 
 async function createMissingTables(db: Knex, projector: Projector): Promise<void> {

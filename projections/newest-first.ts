@@ -14,13 +14,13 @@ export type Page<Row> = {
   readonly nextCursor: string | null;
 };
 
-/** A page of the rows of a projection that match, the newest `sequence` first. */
+/** A page of the matching rows of a projection, the newest `sequence` first. */
 export async function readNewestFirst<Row extends { readonly sequence: number }>(
   db: Knex,
   { projection, table, matching }: { projection: string; table: string; matching: Readonly<Record<string, unknown>> },
   { cursor, limit }: PageOptions,
 ): Promise<Page<Row>> {
-  // The checkpoint first: the rows are then at least as new as it says.
+  // Reads the checkpoint first: the rows are then at least as new as it.
   const checkpoint = await readCheckpoint(db, projection);
   const found: Row[] = await db(table)
     .where(matching)

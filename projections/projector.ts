@@ -4,19 +4,20 @@ import type { EventOfJob } from "../src/domain/job/job-view.ts";
 import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
 
 /**
- * The live tables; those a rebuild fills; those it put aside, kept until somebody confirms or the next rebuild puts others
- * there; those a check compares with the live ones; and those that nobody wants any more, wherever they are found.
+ * The sets of tables: the live ones; those that a rebuild fills; those that it replaced, kept until an operator
+ * confirms or the next rebuild replaces them; those that a check compares with the live ones; and those to be dropped
+ * wherever they are found.
  */
 export type Suffix = "" | "__next" | "__previous" | "__check" | "__dropped";
 
-/** Null where the content was erased. Throws Unavailable where it cannot be read now. */
+/** Null if the content was erased. Throws Unavailable if it cannot be read now. */
 export type ContentReader = {
   (job: JobRef): Promise<JobContent | null>;
-  /** Of one that keeps what it has read: it was erased, or a part of it. */
+  /** For a reader with a cache: drops a content that was erased, in whole or in part. */
   readonly forget?: (job: JobRef) => void;
 };
 
-/** What a projection may ask besides the log. No other read model is among it. */
+/** What a projection may read besides the log. Other read models are deliberately absent. */
 export type Sources = { readonly readContent: ContentReader };
 
 export type ProjectionTarget = {
@@ -26,31 +27,31 @@ export type ProjectionTarget = {
 };
 
 /**
- * One read model: the tables it owns and how events become rows of theirs. When, how often and into which set of
- * tables it projects is none of its business, so a rebuild and the live projection cannot differ.
+ * One read model: the tables it owns and how events become rows in them. When, how often and into which set of tables
+ * it projects is decided elsewhere, so a rebuild and the live projection cannot differ.
  */
 export type Projector<Event extends EventOfJob = EventOfJob> = {
   readonly name: string;
   /**
-   * To be raised with every change of what the tables hold: rows of an older version are neither written nor read until
-   * they are rebuilt. Processes of an older release go on reading the new rows, as far as their columns go, so rows that
-   * an older release would misread get a table of another name.
+   * Raise it with every change of what the tables hold: rows of an older version are neither written nor read until
+   * they are rebuilt. Processes of an older release go on reading the new rows, as far as their columns go, so a table
+   * that an older release would misread gets another name.
    */
   readonly version: number;
-  /** Columns that others write as well, by the name of the table: what stands in them is not of the log alone. */
+  /** Columns that other code writes as well, by the name of the table: their values do not come from the log alone. */
   readonly alsoWritten?: Readonly<Record<string, readonly string[]>>;
   /** Columns and keys of each table, by its name without a suffix. */
   readonly tables: Readonly<Record<string, string>>;
   /** Queries over the live tables, by the name of the view. */
   readonly views: Readonly<Record<string, string>>;
 
-  /** Events that can change a row: the others are not handed over, and cost no transaction. */
+  /** The events that can change a row: others are not passed to `project`, and cost no transaction. */
   readonly handles: readonly Event["type"][] | "every type";
 
   /**
-   * The next events of the types that it handles, oldest first, each handed over exactly once as far as what is
-   * committed goes. It throws where an event cannot be projected; a database or a content store that is away is no such
-   * case.
+   * Projects the next events of the types that it handles, oldest first. Each event is passed exactly once, as far as
+   * committed transactions are concerned. Throws if an event cannot be projected; a database or a content store that is
+   * away is not such a case.
    */
   project(events: readonly StoredEvent<Event>[], target: ProjectionTarget): Promise<void>;
 };

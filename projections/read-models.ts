@@ -4,18 +4,18 @@ import type { Projector } from "./projector.ts";
 import { readTableSets, type TableSets } from "./rebuilding/kept-tables.ts";
 import { type RebuildRequest, readRebuildRequests, requestRebuild } from "./rebuilding/rebuild-requests.ts";
 
-/** How a read model stands. */
+/** The state of a read model. */
 export type ReadModelState = TableSets & {
-  /** Of this release; its rows may be of another. */
+  /** The version of this release; the rows may be of another. */
   readonly version: number;
-  /** Null where nobody asked for a rebuild. */
+  /** Null if no rebuild was requested. */
   readonly request: RebuildRequest | null;
 };
 
-/** What operators see of the read models, and do with them. Throws where the database cannot be reached. */
+/** The operators' view of the read models, and their actions on them. Throws if the database cannot be reached. */
 export type ReadModels = {
   list(): Promise<readonly ReadModelState[]>;
-  /** Answers the request as it is then, which may be somebody's before; null where there is no such projection. */
+  /** Returns the pending request, which may be an earlier one; null if there is no such projection. */
   requestRebuild(projection: string, requestedBy: string, requestedAt: Instant): Promise<RebuildRequest | null>;
 };
 
@@ -24,7 +24,8 @@ export function createReadModels(db: Knex, projectors: readonly Projector[]): Re
     (await readRebuildRequests(db)).find((request) => request.projection === projection) ?? null;
   return {
     list: async () => {
-      // The requests first: one that is carried out in between shows as done late, and never as not asked for and not done.
+      // Reads the requests first: one that is carried out in between shows as done late, and never as neither requested
+      // nor done.
       const requests = await readRebuildRequests(db);
       const sets = await readTableSets(db, projectors);
       return projectors.map(({ name, version }, index) => ({
@@ -37,7 +38,7 @@ export function createReadModels(db: Knex, projectors: readonly Projector[]): Re
       if (!projectors.some(({ name }) => name === projection)) return null;
       const request = { projection, requestedBy, requestedAt };
       await requestRebuild(db, request);
-      // Carried out by now, it is gone.
+      // Carried out meanwhile, it is gone.
       return (await requestOf(projection)) ?? { ...request, error: null };
     },
   };

@@ -14,18 +14,18 @@ import type { Projector } from "./projector.ts";
 
 /** A page is held in memory, and a row can be some kilobytes long. */
 const rowsPerPage = 1000;
-/** Longer than a projection that works is ever behind. */
+/** Longer than the lag of any working projection. */
 const patienceMs = 10_000;
 
-/** A read model as reports are made of it: its rows in the order of a key, which is also how an index has them. */
+/** A read model as a source of reports: its rows in the order of a key, which is also the order of an index. */
 export type ReadModelRows<DatabaseRow, Row> = {
   readonly projector: Projector;
-  /** The next rows of a span after a cursor, not more than the limit. */
+  /** The next rows of a span after a cursor, at most `limit`. */
   readonly statement: (span: ReportSpan, after: string | null, limit: number) => Statement;
   readonly toRow: (row: DatabaseRow) => ReportRow<Row>;
 };
 
-/** The name of the index in a statement is unknown: the tables are of an older version, and are being rebuilt. */
+/** The index named in a statement is unknown: the tables are of an older version, and are being rebuilt. */
 const missingKey = 1176;
 
 export function createReportSource<DatabaseRow, Row>(
@@ -62,7 +62,7 @@ async function asking<Result>(ask: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** The two parts of a key in one text, and back: what is in the first has no space. */
+/** The two parts of a key as one text, and back: the first part has no space. */
 export const toCursor = (first: string, second: string | number): string => `${first} ${second}`;
 
 export function fromCursor(cursor: string): readonly [string, string] {

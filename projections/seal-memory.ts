@@ -6,8 +6,8 @@ const table = "remembered_seals";
 type Row = { readonly sequence: number | string; readonly digest: string };
 
 /**
- * Remembers the last seal of a log in the database, where a rollback of the log does not reach. `logName` tells logs
- * apart that share a database.
+ * Remembers the last seal of a log in the database, which a rollback of the log does not reach. `logName` distinguishes
+ * the logs that share a database.
  */
 export function createSealMemory(db: Knex, logName: string): SealObserver {
   const last = async () => {
@@ -18,7 +18,7 @@ export function createSealMemory(db: Knex, logName: string): SealObserver {
     name: "the database",
     last,
     remember: async (seal) => {
-      // In this order: of two that begin at once, the later one changes what the earlier one has put there.
+      // In this order: if two processes begin at once, the later one updates the row of the earlier one.
       await db(table)
         .insert({ log: logName, ...seal })
         .onConflict("log")
@@ -28,7 +28,7 @@ export function createSealMemory(db: Knex, logName: string): SealObserver {
   };
 }
 
-/** Forgets what was remembered: the log as it is now is taken for the right one. */
+/** Forgets the remembered seal: the current log is accepted as the right one. */
 export async function forgetSeals(db: Knex, logName: string): Promise<void> {
   await db(table).where({ log: logName }).delete();
 }

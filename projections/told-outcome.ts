@@ -1,10 +1,10 @@
 import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../src/domain/recipients/events.ts";
 
-/** What is told of an outcome besides its status. */
+/** The details of an outcome besides its status. */
 export type ToldOutcome = {
-  /** Null where no mail server took it. */
+  /** Null if no mail server accepted the mail. */
   readonly messageId: string | null;
-  /** What the mail server answered, addresses masked, whatever it was; null where it did not. */
+  /** The answer of the mail server, with addresses masked; null if it did not answer. */
   readonly response: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 };
@@ -24,7 +24,7 @@ export function tellOutcome(event: RecipientOutcome): ToldOutcome {
 
 const unsent = ({ code, message, replyCode }: DeliveryError): ToldOutcome => ({
   messageId: null,
-  // Without a reply code the message is our own words for a server that did not answer.
+  // Without a reply code the message is the service's own description of a server that did not answer.
   response: replyCode === null ? null : message,
   error: { code, message },
 });

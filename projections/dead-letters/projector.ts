@@ -25,7 +25,7 @@ const handles = [
 
 type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
 
-/** Jobs that gave up, and what became of each. */
+/** The jobs that gave up, and what was decided about each. */
 export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
   version: 1,

@@ -20,7 +20,7 @@ export type DeadLetterList = {
 
 export type DeadLetterQueries = {
   list(tenant: string, options: DeadLetterListOptions): Promise<DeadLetterList>;
-  /** Of all tenants, and no further than `most`. */
+  /** Over all tenants; stops counting at `most`. */
   countOpen(most: number): Promise<number>;
 };
 

@@ -9,8 +9,8 @@ export const deadLetterTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each run that failed, in the order of the log by `sequence`, that of its JobFailed. Name and subject are
- * content, and null where it was erased before the failure was projected.
+ * One row for each run that failed, ordered by `sequence`, that of its JobFailed event. Name and subject are content,
+ * and null if it was erased before the failure was projected.
  */
 const letters = `
   job_id VARCHAR(64) NOT NULL,
@@ -41,7 +41,10 @@ const letters = `
   KEY by_status_and_failure (tenant, status, sequence),
   KEY by_status (status)`;
 
-/** What a failure does not say itself, of every job that may yet fail: a row goes when its job has ended for good. */
+/**
+ * The facts that a failure event does not carry, for every job that may still fail: the row is deleted when its job has
+ * ended for good.
+ */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,
   type VARCHAR(32) NOT NULL,
@@ -76,14 +79,14 @@ export type LetterRow = {
   readonly decided_at: Date | null;
 };
 
-/** A job that may yet fail. */
+/** A job that may still fail. */
 export type JobRow = {
   readonly job_id: string;
   readonly type: DeadLetterRecord["type"];
   readonly total: number;
 };
 
-/** What stands beside the letter itself in its row. */
+/** The columns of the row besides the dead letter itself. */
 export type LetterFrame = Pick<LetterRow, "job_id" | "tenant" | "sequence" | "type"> &
   Pick<JobLabels, "name" | "subject">;
 

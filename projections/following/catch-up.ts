@@ -6,20 +6,20 @@ import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";
 
 /**
- * More than the live projection takes at a time: nobody waits for these rows, and a job that begins and ends within a
+ * Larger than a batch of the live projection: no reader waits for these rows, and a job that begins and ends within a
  * batch is written once. Batches of 2,000 are 40 % slower, and take 100 MB less.
  */
 const maxEvents = 10_000;
-/** A log can end with a gap, and then what it says is its last event never comes. */
+/** A log can end with a gap, and then its reported last event never comes. */
 const silenceMs = 2_000;
 
 export type Progress = {
   readonly projection: string;
   readonly sequence: number;
-  /** Where the log ended when this was begun, or where it was told to stop. */
+  /** The end of the log at the start of the run, or the given upper bound. */
   readonly lastSequence: number;
   readonly eventsPerSecond: number;
-  /** At the speed so far. */
+  /** Estimated from the speed so far. */
   readonly secondsLeft: number;
 };
 
@@ -27,19 +27,19 @@ export type CatchUp = {
   readonly place: ProjectionPlace;
   readonly log: EventLog;
   readonly from: Checkpoint;
-  /** Silence before this is no gap but a log that is slow to answer. */
+  /** A shorter silence is not a gap but a log that is slow to answer. */
   readonly atLeast: number;
-  /** Nothing after this event is projected; all that there is where it is left out. */
+  /** Nothing after this event is projected; without it, the whole log is. */
   readonly upTo?: number;
   readonly onProgress: (progress: Progress) => void;
   /** Called with the sequence of each erasure that the projector handles, once it is projected. */
   readonly onErasure?: (sequence: number) => void;
 };
 
-/** Projects up to where the log ends at this moment, and answers how far that is. Throws when the signal aborts. */
+/** Projects up to the current end of the log, and returns that sequence. Throws when the signal aborts. */
 export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Checkpoint> {
   const { place, log, from, atLeast, onProgress, onErasure } = options;
-  // Where it has to come to at least was seen in the log, as its own checkpoint was.
+  // The log is known to reach at least this sequence: its own checkpoint was read from it.
   const seen = { sequence: Math.max(atLeast, from.sequence), logCreatedAt: from.logCreatedAt };
   const { createdAt, lastSequence: end } = await settledState(log, seen, believedAfterMs, signal);
   const lastSequence = Math.min(end, options.upTo ?? end);
@@ -72,7 +72,7 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
 const isErasureFor = ({ projector }: ProjectionPlace, entry: LogEntry): boolean =>
   isOfJob(entry) && entry.event.type === "JobContentErased" && isHandled(projector, entry);
 
-/** Tells when nothing has come for so long that there is nothing more, if that is so when asked. */
+/** Reports that the end is reached: no event has come for a while, and the log confirms that there is none. */
 function watchSilence(isPlausible: () => Promise<boolean>) {
   const end = new AbortController();
   const stopped = new AbortController();
@@ -106,7 +106,7 @@ function createReport(projection: string, from: number, lastSequence: number, on
   return (sequence: number, more: number): void => {
     events += more;
     const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
-    // By the distance, as a log has gaps; what came since it was begun does not make it negative.
+    // Measured by distance, because a log has gaps; events appended since the start do not make it negative.
     const distanceLeft = Math.max(0, lastSequence - sequence);
     const secondsLeft = sequence > from ? (distanceLeft * seconds) / (sequence - from) : 0;
     onProgress({ projection, sequence, lastSequence, eventsPerSecond: Math.round(events / seconds), secondsLeft });

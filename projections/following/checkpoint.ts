@@ -3,19 +3,19 @@ import type { LogState } from "../../src/event-log/event-log.ts";
 import type { Suffix } from "../projector.ts";
 
 /**
- * How far a projection has come. It stands among the projection's own tables, so that the rename that swaps the rows
- * swaps it with them.
+ * How far a projection has come. It is one of the projection's own tables, so that the rename that swaps the rows swaps
+ * the checkpoint with them.
  */
 export type Checkpoint = {
-  /** Of the last event projected; 0 before the first. */
+  /** The sequence of the last event projected; 0 before the first. */
   readonly sequence: number;
-  /** Tells the log from another one on the same address; null before the first event. */
+  /** Distinguishes the log from another one at the same address; null before the first event. */
   readonly logCreatedAt: string | null;
-  /** Of the projector that made the tables. */
+  /** The version of the projector that created the tables. */
   readonly version: number;
 };
 
-/** Whether it was come to in this log, and the log has not lost its end since. */
+/** Whether the checkpoint belongs to this log, and the log has not lost its end since. */
 export const isOfLog = ({ sequence, logCreatedAt }: Checkpoint, { createdAt, lastSequence }: LogState): boolean =>
   logCreatedAt === createdAt && sequence <= lastSequence;
 
@@ -36,7 +36,7 @@ export async function beginCheckpoint(db: Knex, projection: string, suffix: Suff
   await db.raw(sql, [checkpointTable(projection, suffix), version]);
 }
 
-/** Null where the table has no row: whoever made it was interrupted. */
+/** Null if the table has no row: the process that created it was interrupted. */
 export async function readCheckpoint(db: Knex, projection: string, suffix: Suffix = ""): Promise<Checkpoint | null> {
   const sql = "SELECT sequence, log_created_at, version FROM ?? WHERE id = 1";
   const [rows] = (await db.raw(sql, [checkpointTable(projection, suffix)])) as [CheckpointRow[]];
@@ -46,7 +46,7 @@ export async function readCheckpoint(db: Knex, projection: string, suffix: Suffi
     : { sequence: Number(row.sequence), logCreatedAt: row.log_created_at, version: row.version };
 }
 
-/** The fence behind the lock: false, and nothing changed, where somebody else has moved it from where it was. */
+/** The fence behind the lock: returns false, and changes nothing, if another process has moved the checkpoint. */
 export async function moveCheckpoint(
   db: Knex,
   projection: string,

@@ -6,15 +6,15 @@ import type { ContentReader } from "../projector.ts";
 
 type Kept = { readonly content: JobContent; readonly bytes: number; readonly readAt: number };
 
-/** Not for ever: what another process hears of, that it was erased, this one may never be told. */
+/** A limit on age: this process may never learn of an erasure that another process handled. */
 const keptMs = 60_000;
 
 /**
- * Reads the content of jobs and keeps what was asked for last, up to `maxBytes` of what was stored: the outcomes of
- * a mailing come in many batches, and each asks for the same addresses.
+ * Reads the content of jobs and caches the most recently used, up to `maxBytes` of stored bytes: the outcomes of a
+ * mailing come in many batches, and each needs the same addresses.
  */
 export function createContentReader(store: ContentStore, maxBytes = 4_000_000): ContentReader {
-  // A map keeps the order in which its keys were set: the first is the one not asked for the longest.
+  // A map keeps the order in which its keys were set: the first key is the least recently used.
   const kept = new Map<string, Kept>();
   let keptBytes = 0;
 
@@ -56,7 +56,7 @@ export function createContentReader(store: ContentStore, maxBytes = 4_000_000): 
 
 const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
-/** Without its cause, whose message would quote what stands in the content. */
+/** Without its cause, whose message would quote the content. */
 function decode({ jobId }: JobRef, stored: Uint8Array): JobContent {
   try {
     return decodeContent(stored);

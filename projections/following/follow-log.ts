@@ -4,19 +4,25 @@ import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";
 
-/** A batch is what a transaction can take in well under a second. */
+/** A transaction commits a batch of this size in well under a second. */
 const maxEvents = 2_000;
 /**
- * From the beginning of a transaction to that of the next, unless there is more than it could take. What comes alone is
- * projected at once; of a steady stream this makes five transactions a second, and not one for every few events.
+ * The time from the start of one transaction to the start of the next, unless more events wait than one could take. A
+ * single event is projected at once; a steady stream makes five transactions a second, and not one for every few
+ * events.
  */
 const paceMs = 200;
-/** On a machine or a database that is busy a transaction takes longer: then fewer and larger ones leave room for others. */
+/**
+ * On a busy machine or database a transaction takes longer: then fewer and larger transactions leave room for other
+ * work.
+ */
 const restByBusy = 3;
 const longestRestMs = 250;
 const checkLogEveryMs = 5_000;
 
-/** The log is not the one that the rows were projected from, or has lost its end: they cannot be trusted any more. */
+/**
+ * This is not the log that the rows were projected from, or it has lost its end: the rows cannot be trusted any more.
+ */
 export class WrongLog extends Error {
   override readonly name = "WrongLog";
 }
@@ -24,15 +30,15 @@ export class WrongLog extends Error {
 export type Following = {
   readonly place: ProjectionPlace;
   readonly log: EventLog;
-  /** How long an end of the log before the checkpoint is doubted. */
+  /** How long a log that ends before the checkpoint is doubted. */
   readonly believedMs?: number;
-  /** Called after each commit, and at once where there is nothing to project: so far everything is well. */
+  /** Called after each commit, and at once if there is nothing to project: the projection is healthy up to here. */
   readonly reached: (checkpoint: Checkpoint) => Promise<void>;
 };
 
 /**
- * Projects the log from the checkpoint on, until the signal aborts; the batch in hand is finished first. Throws
- * whatever is in the way, WrongLog, UndecodableEvent and UnprojectableEvent where waiting will not help.
+ * Projects the log from the checkpoint on, until the signal aborts; the current batch is finished first. Throws any
+ * failure that stops it, and WrongLog, UndecodableEvent or UnprojectableEvent if waiting will not help.
  */
 export async function followLog(following: Following, signal: AbortSignal): Promise<void> {
   const { place, log, reached } = following;
@@ -77,7 +83,10 @@ const otherVersion = (name: string, theirs: number, ours: number): string =>
     ? `The tables of ${name} were made by a newer release (version ${theirs}, here ${ours}): they are left to it.`
     : `The tables of ${name} are of version ${theirs}, this release needs ${ours}: run "waybill rebuild ${name}".`;
 
-/** A log that was made anew or put back is found out while it is followed, too: it might never grow again. */
+/**
+ * Also detects, while it follows, a log that was created again or restored to an earlier state: such a log might never
+ * grow again.
+ */
 async function watchLog(
   { place, log, believedMs = believedAfterMs }: Following,
   position: () => Checkpoint,
@@ -85,7 +94,7 @@ async function watchLog(
 ): Promise<void> {
   while (!over.aborted) {
     await pause(checkLogEveryMs, undefined, { signal: over }).catch(() => {});
-    // Before the log is asked: what is committed meanwhile may be newer than its answer.
+    // Read before the log is asked: what is committed meanwhile may be newer than its answer.
     const checkpoint = position();
     const state = over.aborted ? null : await settledState(log, checkpoint, believedMs, over).catch(() => null);
     if (state !== null && !over.aborted) checkLog(place.projector.name, checkpoint, state);

@@ -3,7 +3,7 @@ import type { EventLog, LogEntry } from "../../src/event-log/event-log.ts";
 const readAtOnce = 500;
 
 export type LogWindow = {
-  /** Whether what comes after a sequence is here, or comes next. */
+  /** Whether the event after a sequence is in the window, or comes next. */
   covers(sequence: number): boolean;
   /** Adds a reader at a sequence that is covered. */
   subscribe(afterSequence: number, signal: AbortSignal): Subscription;
@@ -13,8 +13,8 @@ export type LogWindow = {
 export type Subscription = {
   readonly position: () => number;
   /**
-   * The next events, at least one and at most `maxEvents`; waits for them. Null once the signal aborts, and where the
-   * window has moved on without this reader. Throws what following the log threw, after everything before it.
+   * The next events, at least one and at most `maxEvents`; waits for them. Null once the signal aborts, and if the
+   * window has moved on without this reader. Throws the failure of following the log, after every event before it.
    */
   next(maxEvents: number): Promise<readonly LogEntry[] | null>;
   end(): void;
@@ -23,9 +23,11 @@ export type Subscription = {
 export type WindowOptions = {
   readonly log: EventLog;
   readonly afterSequence: number;
-  /** How long the window waits for readers that hold up others; then it moves on without them. */
+  /** How long the window waits for readers that delay others; then it moves on without them. */
   readonly patienceMs: number;
-  /** More than a reader takes in a batch, so that decoding goes on while a database is busy; about a kilobyte each. */
+  /**
+   * More than a reader takes in a batch, so that decoding continues while a database is busy; about a kilobyte each.
+   */
   readonly keptEvents: number;
   /** Called when the window has no readers left, or no more events. */
   readonly onOver: () => void;
@@ -33,7 +35,8 @@ export type WindowOptions = {
 
 /**
  * The last few thousand events of the log, read and decoded once for all readers at about the same sequence. The window
- * reads ahead, but never so far that it would drop events that no reader has taken: a database that is away makes it wait.
+ * reads ahead, but never so far that it would drop events that no reader has taken: it waits for a database that is
+ * away.
  */
 export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver }: WindowOptions): LogWindow {
   const changed = createNotifier();
@@ -44,7 +47,7 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
   let failure: { readonly cause: unknown } | null = null;
 
   const end = (): number => kept.at(-1)?.sequence ?? start;
-  /** Not for each event, as what stays is copied. */
+  /** Trims in steps and not for each event, because the remaining events are copied. */
   const drop = (count: number): void => {
     if (count < kept.length && count < readAtOnce) return;
     start = kept[count - 1]?.sequence ?? start;
@@ -108,12 +111,15 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
   };
 }
 
-/** Up to where a reader has taken the events. */
+/** The sequence up to which a reader has taken the events. */
 type Cursor = { position: number };
 
 type Patience = { readonly patienceMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
 
-/** Until all readers have come to a sequence: without a limit while none has, for `patienceMs` once one could go on. */
+/**
+ * Waits until all readers have reached a sequence: without a limit while none has, and for `patienceMs` once one of
+ * them could go on.
+ */
 async function untilTaken(
   cursors: ReadonlySet<Cursor>,
   sequence: number,
@@ -134,7 +140,7 @@ async function untilTaken(
   clearTimeout(timer);
 }
 
-/** Where the entries after a sequence begin. */
+/** The index of the first entry after a sequence. */
 function indexAfter(entries: readonly LogEntry[], sequence: number): number {
   let low = 0;
   let high = entries.length;
@@ -146,7 +152,7 @@ function indexAfter(entries: readonly LogEntry[], sequence: number): number {
   return low;
 }
 
-/** Wakes all that wait for it; each then looks at what has changed. */
+/** Notifies all waiters; each then checks what has changed. */
 type Notifier = {
   readonly notify: () => void;
   /** Resolves at the next notification. */

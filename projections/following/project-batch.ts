@@ -8,7 +8,7 @@ import { isHandled, type Projector, type Sources, type Suffix } from "../project
 import { dropCopies } from "../rebuilding/kept-tables.ts";
 import { type Checkpoint, moveCheckpoint } from "./checkpoint.ts";
 
-/** Which projection into which of its sets of tables. */
+/** A projection and the set of its tables that it writes. */
 export type ProjectionPlace = {
   readonly db: Knex;
   readonly projector: Projector;
@@ -16,7 +16,7 @@ export type ProjectionPlace = {
   readonly sources: Sources;
 };
 
-/** An event that this projection cannot take, now or ever: somebody has to look. */
+/** An event that this projection cannot handle, now or later: an operator has to look at it. */
 export class UnprojectableEvent extends Error {
   override readonly name = "UnprojectableEvent";
   readonly sequence: number;
@@ -27,16 +27,18 @@ export class UnprojectableEvent extends Error {
   }
 }
 
-/** The checkpoint is not where it was left: somebody else projects into these tables, or has made them anew. */
+/** The checkpoint has moved: another process projects into these tables, or has created them again. */
 export class CheckpointMoved extends Error {
   override readonly name = "CheckpointMoved";
 }
 
 /**
- * Rows and checkpoint in one transaction: however often an event is delivered, and whatever is killed when, it counts
- * once. Events of unknown types, and those of the service, are passed over. Answers where it has come to.
+ * Writes rows and checkpoint in one transaction: however often an event is delivered, and whichever process is killed
+ * when, the event counts once. Events of unknown types, and those of the service, are skipped. Returns the new
+ * checkpoint.
  *
- * Where an event of the batch cannot be projected, those before it are, one by one, and UnprojectableEvent names it.
+ * If an event of the batch cannot be projected, the events before it are projected one by one, and UnprojectableEvent
+ * names it.
  */
 export async function projectBatch(
   place: ProjectionPlace,
@@ -66,7 +68,7 @@ async function commit(
     throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
   };
   const events = batch.filter((entry): entry is StoredEvent => isOfJob(entry) && isHandled(projector, entry));
-  // Before it is committed: somebody who dies in between does it again.
+  // Before the commit: a process that dies in between is followed by one that does it again.
   if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
   const [first] = events;
   if (first === undefined) {
@@ -74,7 +76,7 @@ async function commit(
     return to;
   }
   await inTransaction(db, async (transaction) => {
-    // First: it also keeps every other writer of the same tables waiting until the transaction ends.
+    // First, because this also keeps every other writer of the same tables waiting until the transaction ends.
     await move(transaction);
     for (const { event, tenant, jobId } of events) {
       if (event.type === "JobContentErased") sources.readContent.forget?.({ tenant, jobId });
@@ -87,5 +89,5 @@ async function commit(
   return to;
 }
 
-/** The database or the content store is away: the same events will do later. */
+/** The database or the content store is away: the same events can be projected later. */
 const isPassing = (failure: unknown): boolean => isDatabaseTrouble(failure) || failure instanceof Unavailable;

@@ -3,19 +3,19 @@ import type { LogGauge } from "../../src/event-log/log-gauge.ts";
 import type { Projector } from "../projector.ts";
 import { liveCheckpoint } from "../rebuilding/table-set.ts";
 
-/** How far a read model is behind the log. Null where the log cannot be asked. */
+/** How far a read model is behind the log. Null if the log cannot be asked. */
 export type ProjectionLag = {
   readonly projection: string;
   readonly sequence: number;
   readonly lagEvents: number | null;
-  /** How long ago the first event was stored that it does not hold yet. */
+  /** The age of the first event that the read model does not hold yet. */
   readonly lagSeconds: number | null;
 };
 
-/** What was found is answered again for so long: many may ask at a time. */
+/** The result is cached for this long: many callers may ask at a time. */
 const freshMs = 1000;
 
-/** Asks every read model how far it has come. Throws where the database cannot be reached. */
+/** Reads the checkpoint of every read model. Throws if the database cannot be reached. */
 export function createProjectionLags(
   db: Knex,
   projectors: readonly Projector[],
@@ -40,7 +40,7 @@ async function readLags(
       sequence: (await liveCheckpoint(db, projector))?.sequence ?? 0,
     })),
   );
-  // After the checkpoints: what is stored meanwhile shows as a lag, and never as a lead.
+  // Read after the checkpoints: events stored meanwhile show as a lag, and never as a lead.
   const lastSequence = await gauge.size().then(
     (size) => size.lastSequence,
     () => null,

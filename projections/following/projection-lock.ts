@@ -3,24 +3,27 @@ import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
 
 const exclusiveWaitMs = 30_000;
 
-/** Held by whoever writes the live tables. */
+/** Held by the process that writes the live tables. */
 const liveLock = (projection: string): string => `live/${projection}`;
 
-/** Taken by whoever wants the live tables for himself for a moment: the live projection steps back while it is. */
+/**
+ * Taken by a process that needs the live tables exclusively for a moment: the live projection steps back while it is
+ * held.
+ */
 const exclusiveLock = (projection: string): string => `exclusive/${projection}`;
 
-/** Held from the beginning of a rebuild to its end. */
+/** Held from the start of a rebuild to its end. */
 export const rebuildLock = (projection: string): string => `rebuild/${projection}`;
 
-/** Waits for its turn to be the one active instance; null once the signal aborts. */
+/** Waits until this process is the one active instance; null once the signal aborts. */
 export async function becomeActive(db: Knex, projection: string, signal: AbortSignal): Promise<HeldLock | null> {
   const request = { name: liveLock(projection), yieldTo: exclusiveLock(projection) };
   return takeLock(db, request, Number.POSITIVE_INFINITY, signal);
 }
 
 /**
- * Does something with the live tables while nobody else writes them. A live projection ends its batch, steps back,
- * and goes on afterwards from the checkpoint it then finds.
+ * Runs the work while no other process writes the live tables. A live projection finishes its batch, steps back, and
+ * continues afterwards from the checkpoint that it then finds.
  */
 export async function exclusively<Result>(
   db: Knex,

@@ -31,7 +31,7 @@ export type StoppedProjection = { readonly projection: string; readonly atSequen
 
 const noSuchTable = 1146;
 
-/** Those that wait for somebody; none before there were any. Throws where the database cannot be asked. */
+/** The projections that wait for an operator; none before any ran. Throws if the database cannot be asked. */
 export async function readStopped(db: Knex): Promise<readonly StoppedProjection[]> {
   const sql = "SELECT name, stopped_at_sequence FROM projections WHERE status = 'stopped' ORDER BY name";
   try {
@@ -56,7 +56,7 @@ export async function writeStatus(
   await db.raw(sql, [asBinding(row)]);
 }
 
-/** Unless a rebuild is going on, which says so itself when it is done; one that was killed did not. */
+/** Keeps the state of a running rebuild, which records its own end; one that was killed did not. */
 export async function becomeLive(db: Knex, projector: Projector): Promise<void> {
   const before = await readStatus(db, projector.name);
   if (before?.status === "live") return;

@@ -3,15 +3,15 @@ import type { Knex } from "knex";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 
-/** For the last look, after the deadline: a database that is frozen shall not hold up the answer. */
+/** The time limit of the last look, after the deadline: a frozen database must not delay the answer. */
 const lastLookMs = 500;
 
 export type ReadPositions = {
-  /** How far the read model has come; 0 where it has not begun. */
+  /** The sequence that the read model has reached; 0 if it has not begun. */
   current(projection: string): Promise<number>;
   /**
-   * Whether the read model comes as far as that within the time. Where it is there already this costs one small query.
-   * Throws when the database cannot be reached.
+   * Whether the read model reaches the sequence in time. If it is there already, this costs one small query. Throws if
+   * the database cannot be reached.
    */
   waitFor(projection: string, sequence: number, timeoutMs: number): Promise<boolean>;
 };
@@ -23,7 +23,7 @@ export function createReadPositions(db: Knex, announcements: Announcements): Rea
   return {
     current,
     waitFor: async (projection, sequence, timeoutMs) => {
-      // It listens before it looks: what is committed in between is heard.
+      // Subscribe first, then read: a commit in between is not missed.
       const arrival = listenFor(announcements, projection, sequence, timeoutMs);
       try {
         const isThereAlready = isThere(projection, sequence);
@@ -38,7 +38,7 @@ export function createReadPositions(db: Knex, announcements: Announcements): Rea
 }
 
 function firstOf(asked: Promise<boolean>, deadline: Promise<boolean>): Promise<boolean> {
-  // What comes after the deadline, a failure too, is nobody's concern any more.
+  // A result after the deadline, a failure included, has no reader.
   asked.catch(() => {});
   return Promise.race([asked, deadline]);
 }

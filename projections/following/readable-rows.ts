@@ -3,10 +3,10 @@ import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
 import type { Projector } from "../projector.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 
-/** Rows that were found readable are looked at again after so long: another release may have put older ones back. */
+/** How long a positive result is trusted: a process of another release may have restored older rows since. */
 const freshMs = 1_000;
 
-/** What a server says to queries that speak of columns and keys which the tables do not have (1054, 1176). */
+/** The server's errors for columns and keys that the tables do not have (1054, 1176). */
 const notThere: ReadonlySet<unknown> = new Set([1054, 1176]);
 
 type Ask = (...args: never[]) => Promise<unknown>;
@@ -14,9 +14,8 @@ type Ask = (...args: never[]) => Promise<unknown>;
 type Readable = Pick<Projector, "name" | "version">;
 
 /**
- * The same queries, which throw RowsOfOtherRelease instead of answering from rows of an older release, or
- * from rows of a newer one that lack what they ask for.
- * Costs a small query a second, beside the others.
+ * Wraps the queries so that they throw RowsOfOtherRelease instead of answering from rows of an older release, or from
+ * rows of a newer one that lack what they need. Costs a small query a second, in parallel with the others.
  */
 export function onReadableRows<Queries extends Readonly<Record<keyof Queries, Ask>>>(
   db: Knex,
@@ -31,14 +30,14 @@ export function onReadableRows<Queries extends Readonly<Record<keyof Queries, As
       return query(...args).catch(guard.explain);
     },
   ]);
-  // The entries have the names and the signatures that they had, which no type of fromEntries can say.
+  // The entries keep their names and signatures, which the type of fromEntries cannot express.
   return Object.fromEntries(guarded) as Queries;
 }
 
 export type RowsGuard = {
-  /** Throws RowsOfOtherRelease where the rows cannot be read. */
+  /** Throws RowsOfOtherRelease if the rows cannot be read. */
   readonly check: () => Promise<void>;
-  /** Throws what a query threw, or RowsOfOtherRelease where that is the reason. */
+  /** Rethrows the failure of a query, or throws RowsOfOtherRelease if that is the reason. */
   readonly explain: (failure: unknown) => Promise<never>;
 };
 
@@ -61,7 +60,7 @@ export function createRowsGuard(db: Knex, projector: Readable): RowsGuard {
     check: async () => {
       const age = performance.now() - foundAt;
       if (age === Number.POSITIVE_INFINITY) return lookOnce();
-      // Nobody waits for it, and whoever asks a database that is away is told by his own query.
+      // No caller awaits this promise; if the database is away, the caller's own query reports it.
       if (age >= freshMs) lookOnce().catch(() => {});
     },
     explain: async (failure) => {
@@ -73,7 +72,10 @@ export function createRowsGuard(db: Knex, projector: Readable): RowsGuard {
   };
 }
 
-/** Rows of an older release are not read. Those of a newer one are: what this one would misread has another name. */
+/**
+ * Rows of an older release are not read. Rows of a newer one are: a table that this release would misread has another
+ * name.
+ */
 async function whyNotToRead(db: Knex, projector: Readable): Promise<string | null> {
   const checkpoint = await readCheckpoint(db, projector.name);
   const isOlder = checkpoint !== null && checkpoint.version < projector.version;

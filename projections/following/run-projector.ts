@@ -28,26 +28,26 @@ export type ProjectorSetup = {
   readonly sources: Sources;
   readonly announcements: Announcements;
   readonly logger: LineLogger;
-  /** Where it may not, it waits until somebody has made its tables, or made them anew for this release. */
+  /** If it may not, it waits until an operator has created the tables, or rebuilt them for this release. */
   readonly mayChangeTables: boolean;
-  /** How long an end of the log before what was projected is doubted; see settled-log.ts. */
+  /** How long a log that ends before the checkpoint is doubted; see settled-log.ts. */
   readonly believedMs?: number;
 };
 
 export type ProjectorRunner = {
   start(): void;
-  /** Resolves when the batch in hand is committed or given up, and the lock is free for others. */
+  /** Resolves when the current batch is committed or abandoned, and the lock is free for others. */
   stop(): Promise<void>;
 };
 
 /**
- * Keeps one read model up to date as long as it runs. Any number of instances may run: one is active, the others
- * stand by and take over within a second or two. Rows of an older release are rebuilt first. Whatever is away, database or log, is waited for; what waiting
- * does not help against stops this projection and no other, with an error in the log and in the table `projections`.
- * A stopped one goes on by itself once somebody got it going again: another release, a rebuild, or a decision to pass by
- * the message that it stands before.
+ * Keeps one read model up to date as long as it runs. Any number of instances may run: one is active, and the others
+ * stand by and take over within a second or two. Rows of an older release are rebuilt first. It waits for a database or
+ * a log that is away. A failure that waiting does not cure stops this projection and no other, with an error in the log
+ * and in the table `projections`. A stopped projection continues without a restart once the cause is gone: after an
+ * upgrade, after a rebuild, or once an operator has decided to pass by the message that it stopped before.
  *
- * Both may be called again at any time, without effect where there is nothing to do.
+ * Both methods may be called again at any time, without effect if there is nothing to do.
  */
 export function createProjectorRunner(setup: ProjectorSetup): ProjectorRunner {
   let running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
@@ -66,7 +66,7 @@ export function createProjectorRunner(setup: ProjectorSetup): ProjectorRunner {
   };
 }
 
-/** Until the signal aborts; it never rejects. */
+/** Runs until the signal aborts; it never rejects. */
 async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise<void> {
   const outage = createOutageReport(setup.logger, { projection: setup.projector.name }, "projection");
   let delayMs = firstDelayMs;
@@ -93,9 +93,9 @@ async function runProjector(setup: ProjectorSetup, signal: AbortSignal): Promise
 }
 
 /**
- * Rebuilds the rows of a projection where they are of an older release. Processes of that release, where some still run,
- * keep the old rows up to date and answer from them meanwhile. False where there is nothing to do; where another process
- * is at it, true after a while.
+ * Rebuilds the rows of a projection if they are of an older release. Processes of that release, if some still run, keep
+ * the old rows up to date and answer from them meanwhile. Returns false if there is nothing to do, and true after a
+ * while if another process is rebuilding.
  */
 async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promise<boolean> {
   const { projector, db, log, sources, announcements, logger } = setup;
@@ -119,7 +119,7 @@ async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promi
   return true;
 }
 
-/** The first progress, and then one every ten seconds. */
+/** Passes on the first progress report, and then one every ten seconds. */
 export function sayNowAndThen(say: (progress: Progress) => void): (progress: Progress) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
@@ -129,13 +129,13 @@ export function sayNowAndThen(say: (progress: Progress) => void): (progress: Pro
   };
 }
 
-/** Throws SchemaIncomplete, which is waited out like a database that is away. */
+/** Throws SchemaIncomplete, which the caller waits out like a database that is away. */
 async function expectTables({ db, projector }: ProjectorSetup): Promise<void> {
   const gap = await findSchemaGap(db, [projector]);
   if (gap !== null) throw new SchemaIncomplete(gap);
 }
 
-/** Stands by, then is the active instance for as long as the lock is held. */
+/** Stands by, then is the active instance for as long as it holds the lock. */
 async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: AbortSignal): Promise<void> {
   const { projector, db, log, sources, announcements, believedMs } = setup;
   const lock = await becomeActive(db, projector.name, signal);
@@ -150,7 +150,7 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
     const reached = async ({ sequence }: { readonly sequence: number }): Promise<void> => {
       announcements.announce(projector.name, sequence);
       allIsWell();
-      // Again now and then: a rebuild that is killed later leaves its word behind.
+      // Repeated now and then: a rebuild that is killed later leaves its status behind.
       if (Date.now() - saidLiveAt < sayLiveAgainMs) return;
       await becomeLive(db, projector);
       saidLiveAt = Date.now();
@@ -164,15 +164,15 @@ async function takePart(setup: ProjectorSetup, allIsWell: () => void, signal: Ab
 
 type Alarm = UndecodableEvent | UnprojectableEvent | WrongLog;
 
-/** What waiting does not help against. */
+/** Failures that waiting does not cure. */
 export const isAlarm = (failure: unknown): failure is Alarm =>
   failure instanceof UndecodableEvent || failure instanceof UnprojectableEvent || failure instanceof WrongLog;
 
-/** Whether an operator has decided to go on without the message; where the log is away nobody knows. */
+/** Whether an operator has decided to go on without the message; unknown while the log is away. */
 const isPassedBy = async ({ log }: ProjectorSetup, alarm: Alarm): Promise<boolean> =>
   alarm instanceof UndecodableEvent && isPassed(alarm, await log.readPasses().catch(() => []));
 
-/** Says so where it is seen, and waits until somebody has found a way on. */
+/** Reports the stop in the log and in the table, and waits until the cause is gone. */
 async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal): Promise<void> {
   const { projector, db, logger } = setup;
   const sequence = alarm instanceof WrongLog ? null : alarm.sequence;

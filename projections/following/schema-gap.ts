@@ -4,9 +4,9 @@ import type { Projector } from "../projector.ts";
 import { existing, tableNames } from "../rebuilding/table-set.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 
-/** What a database lacks of what this release works with, and the command that mends it. */
+/** What this release needs and the database lacks, and the command that repairs it. */
 export type SchemaGap = {
-  /** Migrations by their name, tables and views of read models by theirs. */
+  /** Names of migrations, and of tables and views of read models. */
   readonly missing: readonly string[];
   /** Read models whose tables are of an older release. */
   readonly outdated: readonly string[];
@@ -24,7 +24,7 @@ export class SchemaIncomplete extends Error {
   }
 }
 
-/** Null where there is none. It only reads. What a newer release has made is no gap. */
+/** Null if there is no gap. Only reads. Tables and migrations of a newer release are no gap. */
 export async function findSchemaGap(db: Knex, projectors: readonly Projector[]): Promise<SchemaGap | null> {
   const missing = [...(await missingMigrations(db)), ...(await missingTables(db, projectors))];
   if (missing.length > 0) return { missing, outdated: [], command: "waybill migrate" };

@@ -3,28 +3,29 @@ import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts"
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
 
-/** Longer than a batch takes a projection whose database is well, and half a batch more than a batch is. */
+/** Longer than a batch takes a projection with a healthy database, and half a batch larger than a batch. */
 const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
 
 /**
- * For projections of the whole log that end together: all are as fast as the slowest, and faster than each by itself.
- * Their batches are larger.
+ * For projections of the whole log that end together: each is as fast as the slowest, and all are faster than one by
+ * one. Their batches are larger.
  */
 export const asOne: Together = { patienceMs: 30_000, keptEvents: 13_000 };
 
 /**
- * The same log for several projections of one process: those that stand at about the same place share one reader, so
- * that every event is fetched and decoded once for all of them. Each follows as if it were alone. A projection that falls
- * behind the others by more than a window holds them up for `patienceMs` at most, then reads for itself until it has
- * caught up; one that stops or fails leaves the others alone.
+ * Shares the log among several projections of one process: those at about the same sequence share one reader, so that
+ * every event is fetched and decoded once for all of them. Each follows as if it were alone. A projection that falls
+ * behind the others by more than a window delays them for at most `patienceMs`, then reads alone until it has caught
+ * up; one that stops or fails does not affect the others.
  */
 export function shareFollowing(log: EventLog, together: Together = whileAllIsWell): EventLog {
   const opened = new Set<SharedWindow>();
 
-  // Events of a log that was made anew never get among those of the one before.
+  // Keeps events of a log that was created again apart from those of the log before it.
   const windowsOf: WindowsOf = (createdAt) => ({
     find: (sequence) => {
-      // The oldest window that covers the sequence: as all projections choose so, windows that meet become one.
+      // Takes the oldest window that covers the sequence: because all projections choose so, windows that meet become
+      // one.
       for (const { window, logCreatedAt } of opened) {
         if (logCreatedAt === createdAt && window.covers(sequence)) return window;
       }

@@ -14,7 +14,7 @@ type ContentRow = {
   readonly recipients: string;
 };
 
-/** Stores the content of jobs just created; answers what is shown with each. Nothing of those that were erased. */
+/** Stores the content of jobs just created, and returns the part that is shown with each. Skips erased content. */
 export async function storeContents(
   created: readonly JobRef[],
   { transaction, suffix, sources }: ProjectionTarget,

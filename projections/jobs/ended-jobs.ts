@@ -9,11 +9,14 @@ import { jobTables } from "./tables.ts";
 
 const { jobs, counts } = jobTables("");
 
-/** Those that show a job: the next round finds others once these have let go of the ones before. */
+/**
+ * The read models that show a job: the next round finds other jobs once these read models have deleted the earlier
+ * ones.
+ */
 const followers = ["jobs", "logs", "recipients", "dead-letters"];
 const followMs = 30_000;
 
-/** Asked tenant by tenant, as the index is: all that ended at some time would be looked for in every row. */
+/** Queries tenant by tenant, as the index is ordered: a search by end time alone would scan every row. */
 export const createEndedJobs = (db: Knex, positions: ReadPositions): EndedJobs =>
   onReadableRows(db, jobsProjector, {
     before: async (time, limit) => {

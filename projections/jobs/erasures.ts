@@ -3,13 +3,13 @@ import type { Erasure } from "../../src/domain/job/events.ts";
 import type { Suffix } from "../projector.ts";
 import { jobTables } from "./tables.ts";
 
-/** What a batch tells of erasures, by the id of the job. */
+/** The erasures in a batch, by the id of the job. */
 export type Erasures = {
-  /** Nothing is left of what they sent and to whom. */
+  /** The jobs whose whole content and recipients were erased. */
   readonly whole: Set<string>;
-  /** In no list any more: their rows go. */
+  /** The jobs that were retired from all lists: their rows are deleted. */
   readonly retired: Set<string>;
-  /** Who was erased by themselves. */
+  /** The recipients that were erased one by one. */
   readonly recipients: Map<string, number[]>;
 };
 
@@ -19,7 +19,7 @@ export function takeErasure({ whole, retired, recipients }: Erasures, jobId: str
   if (erasure.isRetired) retired.add(jobId);
 }
 
-/** By the events alone: what the content store still holds may not be overwritten yet. */
+/** Decides by the events alone: the content store may not have overwritten the content yet. */
 export async function eraseContents(
   transaction: Knex.Transaction,
   suffix: Suffix,
@@ -40,7 +40,7 @@ export async function eraseContents(
   }
 }
 
-/** The ledgers too, from which folds go on: these are over. */
+/** Deletes the ledgers too, from which folds continue: these jobs are over. */
 export async function removeJobs(transaction: Knex.Transaction, suffix: Suffix, ids: readonly string[]): Promise<void> {
   const { jobs, ledgers } = jobTables(suffix);
   for (const jobId of ids) {

@@ -4,16 +4,18 @@ import type { Instant } from "../../src/domain/message.ts";
 
 export type JobOrder = { readonly sortBy: "createdAt" | "completedAt"; readonly order: "asc" | "desc" };
 
-/** The last job of a page: the next one begins after it, whatever came or went in between. */
+/** The last job of a page: the next page begins after it, whatever was added or removed in between. */
 export type JobCursor = JobOrder & {
-  /** Of what the list is sorted by; null for jobs that have not ended. */
+  /** The value of the sort column; null for jobs that have not ended. */
   readonly value: Instant | null;
   readonly id: string;
-  /** As counted for the first page: to count again would take longer with every job there is. Null where it was not. */
+  /**
+   * The total counted for the first page: counting again would take longer with every job. Null if it was not counted.
+   */
   readonly total: number | null;
 };
 
-/** Not made by this list, or for a list in another order. */
+/** A cursor that this list did not create, or of a list in another order. */
 export class InvalidCursor extends Error {
   override readonly name = "InvalidCursor";
 
@@ -22,7 +24,7 @@ export class InvalidCursor extends Error {
   }
 }
 
-/** Opaque to clients, who must not build on what is in it. */
+/** Opaque to clients, who must not rely on its contents. */
 export const encodeCursor = ({ sortBy, order, value, id, total }: JobCursor): string =>
   Buffer.from(JSON.stringify([sortBy, order, value, id, total])).toString("base64url");
 
@@ -54,9 +56,11 @@ export type JobListOptions = JobOrder & {
   /** Both exclude the instant itself. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;
-  /** Part of the subject or the name, whatever the case. An answer looks through as many jobs as SearchBounds say. */
+  /**
+   * Part of the subject or the name, case-insensitive. One answer searches at most as many jobs as SearchBounds allow.
+   */
   readonly q: string | null;
-  /** From 1; without meaning where there is a cursor. */
+  /** From 1; ignored if there is a cursor. */
   readonly page: number;
   readonly pageSize: number;
   readonly cursor: string | null;

@@ -19,16 +19,17 @@ const keyOf = {
 } as const;
 
 export type ListRange = {
-  /** What it begins after; null for the first page. */
+  /** The position that the page begins after; null for the first page. */
   readonly cursor: JobCursor | null;
-  /** The last entry that is looked at; null where all of them are. */
+  /** The last entry that is searched; null if all of them are. */
   readonly end: RangeEnd | null;
   readonly bounds: SearchBounds;
 };
 
 /**
- * A page in one statement, so that rows, checkpoint and total are of the same moment. There is always a row: of an
- * empty page it has no id. They come in no order: sorted with their text columns, they would take a table on disk.
+ * A page in one statement, so that rows, checkpoint and total are of the same moment. There is always a row: for an
+ * empty page it has no id. The rows are unordered: sorting them with their text columns would need a temporary table on
+ * disk.
  */
 export function listStatement(tenant: string, options: JobListOptions, range: ListRange): Statement {
   const isCounted = range.cursor === null && range.end === null;
@@ -44,12 +45,12 @@ export function listStatement(tenant: string, options: JobListOptions, range: Li
 }
 
 /**
- * One entry more than the page holds tells whether there is a next one. For several statuses each is read by itself, in
- * the order of the list, so that every part is a few entries of an index, however rare a status is. Whole rows are
- * fetched only for the page: one far from the first passes over entries of an index.
+ * Reads one entry more than the page holds, which shows whether there is a next page. For several statuses each is read
+ * separately, in the order of the list, so that every part is a few entries of an index, however rare a status is.
+ * Whole rows are fetched only for the page: a page far from the first skips entries of an index.
  *
- * The index is named because an optimizer that is left to itself compares what comes after the cursor with a scan of
- * the whole table, as if there were no limit, and MariaDB then walks through all that comes before the cursor.
+ * The index is named because an optimizer left alone compares the range after the cursor with a scan of the whole
+ * table, as if there were no limit, and MariaDB then walks through everything before the cursor.
  */
 function pageStatement(tenant: string, options: JobListOptions, { cursor, end }: ListRange): Statement {
   const { statuses, sortBy, order, page, pageSize } = options;
@@ -60,7 +61,7 @@ function pageStatement(tenant: string, options: JobListOptions, { cursor, end }:
   const parts = anyOf(statuses).map((status) => {
     const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...range]);
     const key = keyOf[sortBy][status === null ? "any" : "one"];
-    // Where all are NULL, MariaDB would sort them by it all the same.
+    // If all values are NULL, MariaDB would still sort by them.
     const itsOrdering = isAmongUnended(cursor) ? `ORDER BY id ${order}` : ordering;
     return { sql: `SELECT id, ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${itsOrdering}`, bindings };
   });
@@ -83,8 +84,8 @@ function together(parts: readonly Statement[], ordering: string, limit: number):
 }
 
 /**
- * The entry at which a search has looked through as many as it may: a row `value`, `id` for each status that is searched,
- * none where there are fewer. What no index sorts by is left out, or there would be no end to the looking.
+ * The entry at which a search reaches its bound: a row `value`, `id` for each status that is searched, none if there
+ * are fewer entries. A filter that no index is sorted by is left out, or the search would have no bound.
  */
 export function endStatement(tenant: string, options: JobListOptions, { cursor, bounds }: ListRange): Statement {
   const { statuses, sortBy, order } = options;
@@ -104,8 +105,8 @@ export function endStatement(tenant: string, options: JobListOptions, { cursor, 
 }
 
 /**
- * Read from what is counted already where that is kept for all that the list is filtered by. A search that looks at all
- * there is counts what it finds; between two instants jobs are counted up to a bound, and NULL is more than that.
+ * Reads the stored count if one exists for all the filters of the list. A search over all entries counts its matches;
+ * between two instants, jobs are counted up to a bound, and NULL is more than that.
  */
 function totalStatement(tenant: string, options: JobListOptions, bounds: SearchBounds): Statement {
   const { statuses, type, createdAfter, createdBefore, q } = options;
@@ -114,7 +115,7 @@ function totalStatement(tenant: string, options: JobListOptions, bounds: SearchB
     return { sql: `(SELECT COALESCE(SUM(jobs), 0) FROM ${counts} WHERE ${sql})`, bindings };
   }
   const key = keyOf.createdAt[statuses.length === 0 ? "any" : "one"];
-  // What is searched for stands in the first of them; the optimizer would rather read every tenant's rows.
+  // The searched columns are in the first of these indexes; the optimizer would rather read every row of the tenant.
   if (q !== null) return { sql: `(SELECT COUNT(*) FROM ${table} FORCE INDEX (${key}) WHERE ${sql})`, bindings };
   const untyped = allOf([...conditions(tenant, { ...options, type: null }), ...someStatuses(statuses)]);
   const limit = type === null ? bounds.inIndex : bounds.inRows;
@@ -148,8 +149,8 @@ const someStatuses = (statuses: readonly JobStatus[]): readonly Statement[] =>
   statuses.length === 0 ? [] : [{ sql: `status IN (${statuses.map(() => "?").join(", ")})`, bindings: statuses }];
 
 /**
- * What comes after the last row of the page before. Both databases sort NULL as the smallest value, and so does this:
- * jobs that have not ended are first by completion ascending and last descending, among themselves by id.
+ * The rows after the last row of the previous page. Both databases sort NULL as the smallest value, and so does this:
+ * jobs that have not ended come first by completion ascending and last descending, ordered by id among themselves.
  */
 function after(cursor: JobCursor | null): readonly Statement[] {
   if (cursor === null) return [];
@@ -160,7 +161,7 @@ function after(cursor: JobCursor | null): readonly Statement[] {
     return [{ sql: cursor.order === "asc" ? `((${sql}) OR ${column} IS NOT NULL)` : sql, bindings: [cursor.id] }];
   }
   const value = toDate(cursor.value);
-  // One range of the index, where an OR of two would have the optimizer look for both.
+  // One range of the index; with an OR the optimizer would look for both.
   const rest = `${column} ${beyond}= ? AND (${column} ${beyond} ? OR id ${beyond} ?)`;
   const isWithUnended = cursor.order === "desc" && cursor.sortBy === "completedAt";
   return [{ sql: isWithUnended ? `((${rest}) OR ${column} IS NULL)` : rest, bindings: [value, value, cursor.id] }];

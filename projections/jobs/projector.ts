@@ -11,7 +11,7 @@ import { type Erasures, eraseContents, removeJobs, takeErasure } from "./erasure
 import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "./rows.ts";
 import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
 
-/** Every job as it stands: what the list, one job and its progress are answered from. */
+/** The current state of every job: the source of the list, of a single job and of its progress. */
 export const jobsProjector: Projector = {
   name: "jobs",
   version: 1,
@@ -23,8 +23,8 @@ export const jobsProjector: Projector = {
 
 /**
  * Loads the jobs that the events are about, folds each, and writes them back whole, so a batch costs the same few
- * statements whether it holds one event or two thousand. Counters are counted in the ledger: an event that changes
- * no recipient changes no counter.
+ * statements whether it holds one event or two thousand. The ledger provides the counters: an event that changes no
+ * recipient changes no counter.
  */
 async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
   const { transaction, suffix } = target;
@@ -42,10 +42,10 @@ async function project(events: readonly StoredEvent[], target: ProjectionTarget)
   await removeJobs(transaction, suffix, [...erasures.retired]);
 }
 
-/** Changed in place: there is one for each job of a batch, and hundreds of events of each. */
+/** Changed in place: a batch has one for each job, and hundreds of events for each. */
 type Folding = { -readonly [Key in keyof ProjectedJob]: ProjectedJob[Key] };
 
-/** Folds each event into its job; tells apart the jobs that begin with these events. */
+/** Folds each event into its job; distinguishes the jobs that begin with these events. */
 function fold(before: ReadonlyMap<string, ProjectedJob>, events: readonly StoredEvent[]) {
   const jobs = new Map([...before].map(([jobId, job]): [string, Folding] => [jobId, { ...job }]));
   const created: Folding[] = [];
@@ -58,7 +58,7 @@ function fold(before: ReadonlyMap<string, ProjectedJob>, events: readonly Stored
       job.lastSequence = sequence;
       if (event.type === "JobContentErased") takeErasure(erasures, jobId, event.data);
       if (erasures.whole.has(jobId)) job.labels = noLabels;
-      // It has no row any more: what comes after is history without effect.
+      // The row is already deleted: later events are history without effect.
       if (erasures.retired.has(jobId)) jobs.delete(jobId);
     } else if (event.type === "JobCreated") {
       const begun = { jobId, tenant, labels: noLabels, view: createJobView(event), lastSequence: sequence };
@@ -107,7 +107,7 @@ async function writeJobs(transaction: Knex.Transaction, suffix: Suffix, jobs: re
 
 type CountRow = Pick<JobRow, "tenant" | "status" | "type"> & { readonly jobs: number };
 
-/** Moves jobs from the kind they were of to the one they are of, counts those that are new, and no more those gone. */
+/** Moves jobs from their previous group of counts to the current one, adds new jobs, and removes deleted ones. */
 async function recount(
   transaction: Knex.Transaction,
   suffix: Suffix,
@@ -139,7 +139,7 @@ async function recount(
     summed: ["jobs"],
     rows,
   });
-  // Which kinds come to nothing in between depends on the batches; what is left must not.
+  // Which groups temporarily fall to zero depends on the batches; the final rows must not.
   const tenants = [...new Set(rows.filter(({ jobs }) => jobs < 0).map(({ tenant }) => tenant))];
   if (tenants.length > 0) await transaction(table).whereIn("tenant", tenants).where("jobs", 0).delete();
 }

@@ -15,13 +15,16 @@ import { jobTables } from "./tables.ts";
 export type JobList = {
   readonly readSequence: number;
   readonly jobs: readonly JobRecord[];
-  /** Null where to count them would take too long. */
+  /** Null if counting them would take too long. */
   readonly total: number | null;
-  /** Null after the last job. A search may have one on a page that is not full, or empty: it goes on with the rest. */
+  /**
+   * Null after the last job. A search may have a cursor on a page that is not full, or empty: it continues with the
+   * rest.
+   */
   readonly nextCursor: string | null;
 };
 
-/** Every question is one tenant's: what is not theirs is not there. */
+/** Every query is for one tenant: jobs of other tenants do not exist for it. */
 export type JobQueries = {
   find(job: JobRef): Promise<{ readonly readSequence: number; readonly job: JobRecord | null }>;
   /** Throws InvalidCursor. */
@@ -42,7 +45,7 @@ const findSql = `
   FROM \`${checkpointTable("jobs")}\` AS checkpoint
   LEFT JOIN \`${jobTables("").jobs}\` AS job ON job.id = ? AND job.tenant = ? WHERE checkpoint.id = 1`;
 
-/** One statement, so the job is exactly as of the checkpoint, also while tables are swapped. */
+/** One statement, so the job is exactly as of the checkpoint, even while tables are swapped. */
 async function find(db: Knex, { tenant, jobId }: JobRef): ReturnType<JobQueries["find"]> {
   const [row] = await askPrepared<Asked>(db, { sql: findSql, bindings: [jobId, tenant] });
   return {
@@ -72,13 +75,13 @@ async function list(db: Knex, tenant: string, options: JobListOptions, bounds: S
   };
 }
 
-/** Of what was not looked through, or only up to a bound, nobody knows how much there is. */
+/** The total is unknown for entries that were not searched, or counted only up to a bound. */
 function totalOf(row: ListedRow | undefined, end: RangeEnd | null): number | null {
   if (end !== null) return null;
   return row === undefined || row.counted === null ? null : Number(row.counted);
 }
 
-/** Where several statuses are searched, none further than the first of them may be. */
+/** If several statuses are searched, none may be searched beyond the first bound among them. */
 async function findEnd(db: Knex, tenant: string, options: JobListOptions, range: ListRange): Promise<RangeEnd | null> {
   const rows = await askPrepared<{ value: Date | null; id: string }>(db, endStatement(tenant, options, range));
   const ends = rows.map(({ value, id }) => ({ [options.sortBy]: value === null ? null : toInstant(value), id }));
@@ -88,7 +91,7 @@ async function findEnd(db: Knex, tenant: string, options: JobListOptions, range:
 
 type Sorted = Pick<JobRecord, "id" | "createdAt" | "completedAt">;
 
-/** As the databases have it: NULL is the smallest value, and no two jobs tie. */
+/** The order of the databases: NULL is the smallest value, and no two jobs tie. */
 function inOrder({ sortBy, order }: JobOrder): (one: Sorted, other: Sorted) => number {
   const first = order === "asc" ? -1 : 1;
   const isBefore = (one: Sorted, other: Sorted): boolean => {

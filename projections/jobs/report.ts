@@ -9,15 +9,15 @@ import { type JobRecordRow, toJobRecord } from "./rows.ts";
 import { jobTables } from "./tables.ts";
 
 /**
- * Jobs in the order of their creation, each as it stands when it is read. A job of the tenant that was created after the
- * report began is none of its rows, also where `to` is later.
+ * Jobs in the order of their creation, each in its state at the time of reading. Jobs of the tenant that were created
+ * after the report began are not included, even if `to` is later.
  */
 export const jobReport: ReadModelRows<JobRecordRow, JobRecord> = {
   projector: jobsProjector,
   statement: (span, after, limit) => {
     const parts = [...within(span), ...(after === null ? [] : [beyond(after)])];
     return {
-      // The index is named for the reason that list-statements.ts tells.
+      // The index is named for the reason given in list-statements.ts.
       sql: `
         SELECT ${recordOf("job")} FROM \`${jobTables("").jobs}\` AS job FORCE INDEX (by_creation)
         WHERE ${parts.map(({ sql }) => sql).join(" AND ")} ORDER BY job.created_at, job.id LIMIT ?`,

@@ -4,7 +4,7 @@ import { type JobView, progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
 
-/** A job while its events are folded: `view` is the fold so far, `lastSequence` the last event that went into it. */
+/** A job while its events are folded: `view` is the fold so far, `lastSequence` the last event folded into it. */
 export type ProjectedJob = JobRef & {
   readonly labels: JobLabels;
   readonly view: JobView;
@@ -49,7 +49,7 @@ export type JobRow = {
   readonly last_sequence: number;
 };
 
-/** What a JobRecord is made of. */
+/** The columns that a JobRecord is made of. */
 export const recordColumns = [
   "id",
   "type",
@@ -128,7 +128,7 @@ export const toLedgerRow = ({ jobId, tenant, view }: ProjectedJob): LedgerRow =>
   cells: Buffer.from(view.ledger.cells),
 });
 
-/** The job as it was when its rows were written, so that the fold can go on. */
+/** Restores the job as it was when its rows were written, so that the fold can continue. */
 export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cells">): ProjectedJob => ({
   jobId: row.id,
   tenant: row.tenant,
@@ -144,9 +144,9 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
     completedAt: toInstantOrNull(row.completed_at),
     nextAttemptAt: toInstantOrNull(row.next_attempt_at),
     error: errorOf(row),
-    // The driver's buffer is a window on the packet; the fold writes into its own.
+    // The driver's buffer is a view of the packet; the fold needs one that it may change.
     ledger: { run: ledger.run, cells: Uint8Array.from(ledger.cells) },
-    // Whatever is counted and has no cell is a row of the file that the job makes.
+    // A count without a cell belongs to a row of the file that the job makes.
     rows: row.total - ledger.cells.length,
   },
   lastSequence: Number(row.last_sequence),

@@ -4,29 +4,30 @@ import { toDate } from "../instants.ts";
 import type { JobListOptions } from "./list-options.ts";
 
 /**
- * How many entries of an index one answer looks through at most: in the index alone, and where each needs its row, which
- * is somewhere else on the disk. Measured among 3 million jobs with 128 MB of memory, MariaDB 10.11 takes 0.1 s for the one and
- * 0.5 s for the other, MySQL 9.7 0.25 s and 0.5 s.
+ * How many entries of an index one answer searches at most: in the index alone, and if each entry needs its row, which
+ * is elsewhere on the disk. Measured among 3 million jobs with 128 MB of memory, MariaDB 10.11 takes 0.1 s for the
+ * former and 0.5 s for the latter, MySQL 9.7 0.25 s and 0.5 s.
  *
- * No full-text index: it would find words only, the two databases differ in which, and keep words of what was erased.
+ * There is no full-text index: it would find only words, which the two databases define differently, and it would keep
+ * words of erased content.
  */
 export type SearchBounds = { readonly inIndex: number; readonly inRows: number };
 
 export const defaultBounds: SearchBounds = { inIndex: 100_000, inRows: 5_000 };
 
-/** What a list is filtered by and no index is sorted by: entries are looked through, whether they match or not. */
+/** The filters that no index is sorted by: every entry is examined, whether it matches or not. */
 export const isSearch = ({ q, type }: JobListOptions): boolean => q !== null || type !== null;
 
-/** Subject and name stand in one index, beside what is sorted by creation in any status. */
+/** One index holds subject and name, besides the columns that sort jobs of any status by creation. */
 export function boundOf({ statuses, type, sortBy }: JobListOptions, { inIndex, inRows }: SearchBounds): number {
   const isInIndex = type === null && statuses.length === 0 && sortBy === "createdAt";
   return isInIndex ? inIndex : inRows;
 }
 
-/** The last entry that an answer looks at. */
+/** The last entry that an answer searches. */
 export type RangeEnd = { readonly value: Instant | null; readonly id: string };
 
-/** What comes no later in the order than the entry. NULL is the smallest value, as in `after` of the statements. */
+/** Entries no later in the order than this one. NULL is the smallest value, as in `after` of list-statements.ts. */
 export function upTo({ value, id }: RangeEnd, { sortBy, order }: Pick<JobListOptions, "sortBy" | "order">): Statement {
   const column = sortBy === "createdAt" ? "created_at" : "completed_at";
   const within = order === "asc" ? "<" : ">";

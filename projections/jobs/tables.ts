@@ -8,10 +8,10 @@ export const jobTables = (suffix: Suffix) => ({
 });
 
 /**
- * A row of `jobs` holds all that its fold needs to go on, besides the ledger, which is kept apart because it is large
- * and nobody lists it. Names of keys end in what the list sorts by, then `id`, so that no two rows tie. What is searched
- * for stands in the first of them as well: a search reads entries of the tenant's own and no rows. Keys have 3072 bytes
- * at most, which is 300 characters for each of the two; requests have 200.
+ * A row of `jobs` holds everything that its fold needs to continue, except the ledger, which has its own table because
+ * it is large and no list shows it. The names of keys end in the sort column, then `id`, so that no two rows tie. The
+ * first of them also holds the searched columns: a search reads the tenant's own entries and no rows. Keys have at most
+ * 3072 bytes, which is 300 characters for each of the two columns; requests allow 200.
  */
 const jobs = `
   id VARCHAR(64) NOT NULL,
@@ -55,7 +55,7 @@ const jobs = `
   KEY by_completion (tenant, completed_at, id),
   KEY by_status_and_completion (tenant, status, completed_at, id)`;
 
-/** How many rows of `jobs` there are of each kind, kept beside them: to count them takes longer with every job. */
+/** The number of rows of `jobs` in each group, kept up to date with them: counting takes longer with every job. */
 const counts = `
   tenant VARCHAR(64) NOT NULL,
   status VARCHAR(16) NOT NULL,
@@ -63,7 +63,7 @@ const counts = `
   jobs BIGINT NOT NULL,
   PRIMARY KEY (tenant, status, type)`;
 
-/** What was sent and to whom; no row once it was erased. `recipients` is a JSON array of addresses. */
+/** Content and recipients; no row once they were erased. `recipients` is a JSON array of addresses. */
 const contents = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
@@ -80,7 +80,7 @@ const ledgers = `
   cells VARBINARY(1000) NOT NULL,
   PRIMARY KEY (job_id)`;
 
-/** The columns that reporting tools of earlier systems know, and their names. */
+/** The columns that reporting tools of earlier systems know, under their names there. */
 const emailJobs = `
   SELECT job.id AS id, job.subject AS subject, content.body AS body, content.recipients AS recipients,
     job.status AS status, job.total AS totalEmails, job.sent AS sentEmails, job.failed AS failedEmails,

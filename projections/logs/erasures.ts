@@ -8,17 +8,17 @@ export type Erasure = StoredEvent<EventOf<"JobContentErased">>;
 
 type ErasureRow = { readonly job_id: string; readonly recipient: number };
 
-/** Stand for recipients, who count from 0. */
+/** Special values in the column of recipients, whose indexes count from 0. */
 const everybody = -1;
 const retired = -2;
 
-/** What is known of erased jobs: whether a recipient's address is erased, and whether the job has no rows any more. */
+/** The known erasures: whether the address of a recipient is erased, and whether the job has no rows any more. */
 export type KnownErasures = {
   readonly isErased: (jobId: string, recipient: number) => boolean;
   readonly isRetired: (jobId: string) => boolean;
 };
 
-/** Keeps it for outcomes that come later: mails that were on their way when a job was cancelled, say. */
+/** Records the erasures for outcomes that come later, for example of mails in flight when a job was cancelled. */
 export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: Erasure): Promise<void> {
   const { recipients, isRetired } = erasure.event.data;
   const places = [...(recipients ?? [everybody]), ...(isRetired ? [retired] : [])];

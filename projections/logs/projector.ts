@@ -7,7 +7,7 @@ import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type Erasure, eraseRows, type KnownErasures, noteErasure, readErasures } from "./erasures.ts";
 import { type LogRow, logsTable, logTableDefinitions, logViewDefinitions, outcomeTypes, toLogRow } from "./rows.ts";
 
-/** What happened to each recipient, attempt by attempt: history, so outcomes without effect are in it too. */
+/** What happened to each recipient, attempt by attempt. This is history, so it includes outcomes without effect. */
 export const logsProjector: Projector<(Outcome | Erasure)["event"]> = {
   name: "logs",
   version: 1,
@@ -24,7 +24,7 @@ async function project(
   const erasing = events.filter(isErasure);
   for (const erasure of erasing) await noteErasure(transaction, suffix, erasure);
   const outcomes = events.filter(isOutcome);
-  // As the log says, whatever the content still holds: it may not be overwritten yet.
+  // Decides by the log: the content store may not have overwritten the content yet.
   const erased = await readErasures(transaction, suffix, [...new Set(outcomes.map(({ jobId }) => jobId))]);
   const jobs = byJob(outcomes.filter(({ jobId }) => !erased.isRetired(jobId)));
   const rows: LogRow[] = [];
@@ -48,7 +48,7 @@ type Outcome = StoredEvent<RecipientOutcome>;
 const isErasure = (stored: Outcome | Erasure): stored is Erasure => stored.event.type === "JobContentErased";
 const isOutcome = (stored: Outcome | Erasure): stored is Outcome => !isErasure(stored);
 
-/** The log names a recipient by its index: the address stands in the content, which is read once for each job. */
+/** The log identifies a recipient by its index: the address is in the content, which is read once for each job. */
 type OutcomesOfJob = JobRef & { readonly outcomes: Outcome[] };
 
 function byJob(outcomes: readonly Outcome[]): readonly OutcomesOfJob[] {

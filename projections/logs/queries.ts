@@ -7,7 +7,7 @@ import { type LogEntry, type LogRow, type LogStatus, logsTable, toLogEntry } fro
 
 export type LogListOptions = {
   readonly status: LogStatus | null;
-  /** The whole address, in the case it was given in. */
+  /** The whole address, in its original case. */
   readonly email: string | null;
   /** The `id` of an entry, as a number: the list begins after it. */
   readonly after: number | null;
@@ -18,19 +18,19 @@ export type LogList = {
   readonly readSequence: number;
   /** Oldest first. */
   readonly entries: readonly LogEntry[];
-  /** What `after` must be for the entries that follow; null after the last. */
+  /** The value of `after` for the next entries; null after the last. */
   readonly next: number | null;
 };
 
 export type LogQueries = {
-  /** What happened to the recipients of a job; nothing for another tenant's. */
+  /** What happened to the recipients of a job; empty for a job of another tenant. */
   list(job: JobRef, options: LogListOptions): Promise<LogList>;
 };
 
 export const createLogQueries = (db: Knex): LogQueries =>
   onReadableRows(db, logsProjector, {
     list: async ({ tenant, jobId }, { status, email, after, limit }) => {
-      // The checkpoint first: the rows are then at least as new as it says.
+      // Reads the checkpoint first: the rows are then at least as new as it.
       const checkpoint = await readCheckpoint(db, "logs");
       const filters = { ...(status === null ? {} : { status }), ...(email === null ? {} : { email }) };
       const rows: LogRow[] = await db(logsTable(""))

@@ -5,7 +5,7 @@ import { fromCursor, type ReadModelRows, toCursor } from "../report-source.ts";
 import { logsProjector } from "./projector.ts";
 import { type LogRow, logsTable, toLogEntry } from "./rows.ts";
 
-/** What happened to recipients, in the order of time, up to where in the log the report began. */
+/** What happened to recipients, in the order of time, up to the sequence at which the report began. */
 export const logReport: ReadModelRows<LogRow, LoggedOutcome> = {
   projector: logsProjector,
   statement: (span, after, limit) => {

@@ -9,9 +9,9 @@ export const logErasuresTable = (suffix: Suffix): string => `logs_erasures${suff
 export const logsTable = (suffix: Suffix): string => `logs${suffix}`;
 
 /**
- * One row for each outcome of a recipient, in the order of the log within its job. `email` is null where the content
- * was erased before the outcome was projected; `response` where no mail server answered. Addresses are long enough
- * for what is a URL in jobs of other types.
+ * One row for each outcome of a recipient, in the order of the log within its job. `email` is null if the content was
+ * erased before the outcome was projected; `response` is null if no mail server answered. The column for addresses is
+ * long enough for the URLs of other kinds of jobs.
  */
 const logs = `
   job_id VARCHAR(64) NOT NULL,
@@ -31,13 +31,13 @@ const logs = `
   PRIMARY KEY (job_id, sequence),
   KEY by_time (tenant, created_at, sequence)`;
 
-/** The columns that reporting tools of earlier systems know, and their names. */
+/** The columns that reporting tools of earlier systems know, under their names there. */
 const emailLogs = `
   SELECT sequence AS id, job_id AS jobId, email AS email, status AS status, attempt AS attempt, sent_at AS sentAt,
     error_message AS error, created_at AS createdAt
   FROM logs`;
 
-/** What was erased: one row for each recipient, or with -1 for all. It is asked for outcomes that come after that. */
+/** The erasures: one row for each recipient, or one with -1 for all. Later outcomes are checked against it. */
 const erasures = `
   job_id VARCHAR(64) NOT NULL,
   recipient INT NOT NULL,
@@ -79,7 +79,7 @@ export type LogEntry = {
   readonly sentAt: string | null;
   readonly createdAt: string;
   readonly messageId: string | null;
-  /** What the mail server answered, addresses masked, whatever it was; null where it did not. */
+  /** The answer of the mail server, with addresses masked; null if it did not answer. */
   readonly response: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 };

@@ -28,7 +28,7 @@ const handles = [
 
 type Handled = StoredEvent<EventOf<(typeof handles)[number]>>;
 
-/** What tells those who asked for jobs that they have ended. */
+/** The notifications that a requested job has ended. */
 export const notificationsProjector: Projector<Handled["event"]> = {
   name: "notifications",
   version: 1,
@@ -70,7 +70,7 @@ function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, seq
     if (job !== undefined) jobs.remove(job);
     return;
   }
-  // Nobody is to be told of it, or it was never created: history without effect, as in every fold.
+  // The job has no notification, or was never created: history without effect, as in every fold.
   if (job === undefined) return;
   const run = runAfter(job.run, event);
   if (run !== job.run) jobs.put({ ...job, run });

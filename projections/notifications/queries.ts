@@ -16,7 +16,7 @@ export type NotificationList = {
 };
 
 export type NotificationQueries = {
-  /** `asker` is the actor who asked for the jobs: nobody else's are in the list. */
+  /** `asker` is the actor that requested the jobs: the list holds only its notifications. */
   list(tenant: string, asker: string, options: NotificationListOptions): Promise<NotificationList>;
 };
 

@@ -8,8 +8,8 @@ export const notificationTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each run that ended, in the order of the log by `sequence`, that of its end. `asker` is who asked for
- * the job, and `progress` its counts as JSON.
+ * One row for each run that ended, ordered by `sequence`, that of its end. `asker` is the actor that requested the job,
+ * and `progress` its counts as JSON.
  */
 const notifications = `
   job_id VARCHAR(64) NOT NULL,
@@ -27,7 +27,7 @@ const notifications = `
   KEY by_asker (tenant, asker, sequence),
   KEY by_unread (tenant, asker, read_at, sequence)`;
 
-/** Who asked for a job, of every job that may yet end: a row goes when its job has ended for good. */
+/** The requesting actor of every job that may still end: the row is deleted when its job has ended for good. */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,
   asker VARCHAR(255) NOT NULL,
@@ -51,7 +51,7 @@ export type NotificationRow = {
   readonly read_at: Date | null;
 };
 
-/** A job that may yet end. */
+/** A job that may still end. */
 export type AskedJobRow = { readonly job_id: string; readonly asker: string; readonly run: number };
 
 export type NotificationFrame = Pick<NotificationRow, "job_id" | "tenant" | "asker" | "sequence">;

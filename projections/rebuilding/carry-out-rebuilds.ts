@@ -11,17 +11,18 @@ import { liveCheckpoint } from "./table-set.ts";
 export type AskedRebuilds = Pick<RebuildSetup, "db" | "log" | "sources" | "announcements"> & {
   readonly projectors: readonly Projector[];
   readonly logger: LineLogger;
-  /** Hears of every rebuild that could not be done now; it is tried again by the next call. */
+  /** Called for every rebuild that could not be done now; the next call tries it again. */
   readonly report: (failure: unknown) => void;
 };
 
 /**
- * Rebuilds what was asked for, one after the other, and strikes it off. Where nothing was, it costs one small query. Any
- * number of processes may call it at any time: one is at it, and when that one is killed another goes on with the tables
- * that it left. Killed between the last row and the strike, the rebuild is done once more.
+ * Carries out the requested rebuilds, one after the other, and deletes their requests. Without a request it costs one
+ * small query. Any number of processes may call it at any time: one of them rebuilds, and if it is killed another
+ * continues with the tables that it left. If it is killed between the last row and the deletion of the request, the
+ * rebuild is repeated once.
  *
- * Where somebody else is rebuilding the same projection already, it is rebuilt after that: nobody knows whether the other
- * began before the reason for which this was asked. It throws where the requests cannot be read.
+ * If another process is already rebuilding the same projection, it is rebuilt again after that, because the other
+ * rebuild may have begun before the reason for this request. Throws if the requests cannot be read.
  */
 export async function carryOutRebuilds(asked: AskedRebuilds, signal: AbortSignal): Promise<void> {
   const { db } = asked;
@@ -30,7 +31,7 @@ export async function carryOutRebuilds(asked: AskedRebuilds, signal: AbortSignal
   if (lock === null) return;
   try {
     const over = AbortSignal.any([signal, lock.over]);
-    // Read again: whoever had the lock before may just have been done.
+    // Reads again: the previous holder of the lock may just have finished.
     for (const request of await openRequests(asked)) {
       if (over.aborted) return;
       await carryOut(asked, request, over).catch((failure: unknown) => {
@@ -48,7 +49,7 @@ const openRequests = async ({ db }: AskedRebuilds): Promise<readonly RebuildRequ
 async function carryOut(asked: AskedRebuilds, request: RebuildRequest, signal: AbortSignal): Promise<void> {
   const { db, log, sources, announcements, logger } = asked;
   const projector = asked.projectors.find(({ name }) => name === request.projection);
-  // What a newer release has made, or asked for, is left to its processes.
+  // Tables and requests of a newer release are left to its processes.
   const live = projector === undefined ? null : await liveCheckpoint(db, projector);
   if (projector === undefined || (live !== null && live.version > projector.version)) return;
   const about = { projection: projector.name, actor: request.requestedBy, requestedAt: request.requestedAt };

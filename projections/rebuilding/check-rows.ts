@@ -18,26 +18,26 @@ export type CheckSetup = Pick<RebuildSetup, "db" | "log" | "sources" | "onProgre
 
 export type Checked = {
   readonly projection: string;
-  /** Both were compared as of this event. */
+  /** Both sides were compared as of this event. */
   readonly sequence: number;
   readonly differences: readonly Difference[];
 };
 
-/** The rows cannot be compared with anything: they are of another version or of another log. */
+/** The rows are not comparable: they are of another version or of another log. */
 export class NotComparable extends Error {
   override readonly name = "NotComparable";
 }
 
-/** Of each kind in each table. */
+/** The limit for each kind of difference in each table. */
 const differencesShown = 5;
 
-/** What somebody works on at the moment differs for a moment; what is wrong stays so. */
+/** A row that another process is changing differs for a moment; a wrong row differs permanently. */
 const rounds = 3;
 const betweenRoundsMs = 1_000;
 
 /**
- * Projects the log into tables beside the live ones, up to exactly where these are, and compares the two. The live
- * projection stands still only for the last few events before that. Nothing is changed, whatever is found, and the tables
+ * Projects the log into tables beside the live ones, exactly up to the same event, and compares the two. The live
+ * projection pauses only for the last few events before that. Nothing is changed, whatever the result, and the tables
  * are dropped at the end.
  */
 export async function checkRows(projectors: readonly Projector[], setup: CheckSetup): Promise<void> {
@@ -54,7 +54,7 @@ async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void
   await dropTables(db, projector, "__check");
   try {
     await createTables(db, projector, "__check");
-    // Never further than the live ones are: nobody could go back.
+    // Never beyond the live tables: a projection cannot go back.
     await fillUpTo((await comparable(projector, setup, over)).sequence, projector, setup, over);
     let checked = await compareOnce(projector, setup, over);
     for (let round = 1; round < rounds && checked.differences.length > 0; round += 1) {
@@ -88,7 +88,10 @@ async function fillUpTo(upTo: number, projector: Projector, setup: CheckSetup, s
   await catchUp({ place, log, from, atLeast: upTo, upTo, onProgress }, signal);
 }
 
-/** The lock only until there is a snapshot of both: to compare them takes a while, and nobody has to wait for it. */
+/**
+ * Holds the lock only until there is a snapshot of both sides: the comparison takes a while, and no process has to wait
+ * for it.
+ */
 async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortSignal): Promise<Checked> {
   const { db } = setup;
   const connection = await openConnection(db);
@@ -100,7 +103,7 @@ async function compareOnce(projector: Projector, setup: CheckSetup, over: AbortS
       return reached;
     });
     const differences = await compareTables(connection, projector, differencesShown);
-    // Before the tables are dropped: that waits for whoever reads them.
+    // Before the tables are dropped, because that waits for every reader.
     await ask(connection, "COMMIT");
     return { projection: projector.name, sequence, differences };
   } finally {

@@ -6,9 +6,9 @@ export type Difference = {
   readonly table: string;
   /** The primary key of the row. */
   readonly key: Readonly<Record<string, unknown>>;
-  /** `missing` are rows that the live tables lack, `surplus` those that the log knows nothing of. */
+  /** `missing` rows are absent from the live tables; `surplus` rows are absent from the log's projection. */
   readonly kind: "missing" | "surplus" | "changed";
-  /** Where it is changed: the columns, with what stands in the live row and what the log says. */
+  /** For `changed`: the columns, with the value in the live row and the value according to the log. */
   readonly columns: Readonly<Record<string, { readonly live: unknown; readonly log: unknown }>>;
 };
 
@@ -16,7 +16,7 @@ type Column = { readonly name: string; readonly type: string; readonly isKey: bo
 
 const textTypes: ReadonlySet<string> = new Set(["char", "varchar", "tinytext", "text", "mediumtext", "longtext"]);
 
-/** The first differences between the live tables and those of a check, some of each kind of each table. */
+/** The first differences between the live tables and those of a check, a few of each kind for each table. */
 export async function compareTables(
   connection: Connection,
   projector: Projector,
@@ -45,7 +45,7 @@ async function columnsOfTable(connection: Connection, table: string): Promise<re
 
 const quoted = (name: string): string => `\`${name}\``;
 
-/** NULL equals itself, and text is the same byte by byte, however people search for it. */
+/** NULL equals NULL, and texts are compared byte by byte, whatever the collation of the column. */
 function sameIn({ name, type }: Column): string {
   const [live, log] = [`live.${quoted(name)}`, `log.${quoted(name)}`];
   return textTypes.has(type) ? `CAST(${live} AS BINARY) <=> CAST(${log} AS BINARY)` : `${live} <=> ${log}`;

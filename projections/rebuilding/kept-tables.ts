@@ -7,7 +7,7 @@ import type { Projector, Suffix } from "../projector.ts";
 import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { dropTables, existing, liveCheckpoint, tableNames } from "./table-set.ts";
 
-/** Drops what rebuilds have kept. Answers of which projections there was something. */
+/** Drops the tables that rebuilds have kept. Returns the projections that had any. */
 export async function confirmRebuilds(db: Knex, projectors: readonly Projector[]): Promise<readonly string[]> {
   return holdingRebuildLocks(db, projectors, async () => {
     const dropped: string[] = [];
@@ -21,8 +21,8 @@ export async function confirmRebuilds(db: Knex, projectors: readonly Projector[]
 }
 
 /**
- * Something was erased, and the tables beside the live ones may still hold it: those that were kept, and what somebody
- * left who was interrupted. Whoever is at work on the latter meets the same erasure by himself.
+ * After an erasure, tables beside the live ones may still hold the erased data: kept tables, and tables that an
+ * interrupted process left. A process that works on the latter handles the same erasure there.
  */
 export async function dropCopies(db: Knex, projector: Projector): Promise<void> {
   const isNobodyAtWork = await isLockFree(db, rebuildLock(projector.name));
@@ -32,7 +32,7 @@ export async function dropCopies(db: Knex, projector: Projector): Promise<void> 
   }
 }
 
-/** What somebody put aside to drop it, and was interrupted. */
+/** Tables that an interrupted process had renamed in order to drop them. */
 export async function dropUnwanted(db: Knex, projector: Projector): Promise<void> {
   if (await hasTables(db, projector, "__dropped")) await dropTables(db, projector, "__dropped");
 }
@@ -47,11 +47,11 @@ export type TableSets = {
   readonly isAtWork: boolean;
   readonly live: Checkpoint | null;
   readonly kept: Checkpoint | null;
-  /** Of a rebuild that goes on or was interrupted. */
+  /** The tables of a rebuild that is in progress or was interrupted. */
   readonly next: Checkpoint | null;
 };
 
-/** What there is of each projection. */
+/** The existing sets of tables of each projection. */
 export const readTableSets = (db: Knex, projectors: readonly Projector[]): Promise<readonly TableSets[]> =>
   Promise.all(
     projectors.map(async (projector) => {
@@ -69,7 +69,7 @@ export const readTableSets = (db: Knex, projectors: readonly Projector[]): Promi
     }),
   );
 
-/** Also of tables of another release, and of a set that is not whole. */
+/** Includes tables of another release, and incomplete sets. */
 async function checkpointOf(db: Knex, projector: Projector, suffix: Suffix): Promise<Checkpoint | null> {
   const found = await existing(db, [checkpointTable(projector.name, suffix)]);
   return found.length === 0 ? null : readCheckpoint(db, projector.name, suffix);

@@ -3,20 +3,20 @@ import { type HeldLock, takeLock } from "../../src/database/database-lock.ts";
 import { rebuildLock } from "../following/projection-lock.ts";
 import type { Projector } from "../projector.ts";
 
-/** Somebody else is rebuilding the same projection, or checks it or puts it back: nothing was touched. */
+/** Another process is rebuilding, checking or rolling back the same projection: nothing was touched. */
 export class RebuildRefused extends Error {
   override readonly name = "RebuildRefused";
 }
 
-/** A projection whose tables beside the live ones are nobody else's for as long as the lock is held. */
+/** A projection whose tables beside the live ones belong to this process for as long as it holds the lock. */
 export type Held = { readonly projector: Projector; readonly lock: HeldLock };
 
-/** The server frees the lock of somebody who has just ended a moment after it. */
+/** The server frees the lock of a process that has just ended after a moment. */
 const lastOneEndsMs = 1_000;
 
 /**
- * Does something with the tables beside the live ones while nobody else does, of all these projections or of none. Throws
- * RebuildRefused where somebody is at it.
+ * Runs the work on the tables beside the live ones while no other process does, for all these projections or for none.
+ * Throws RebuildRefused if another process holds one of the locks.
  */
 export async function holdingRebuildLocks<Result>(
   db: Knex,

@@ -8,16 +8,17 @@ import { type Begun, begin, orElseAsBefore, type RebuildSetup, replaceLive, thro
 import { createTables, dropTables, wholeCheckpoint } from "./table-set.ts";
 
 /**
- * Fills new tables from the beginning of the log, beside the live ones, which go on being written and read; then puts
- * them in their place with one rename for each projection, and keeps the old ones until somebody confirms. The log is
- * read once for all of them. Works as well where no projector is running, and where tables were dropped. Killed at any
- * moment it leaves the old tables of a projection live or the new ones, and the next rebuild goes on where it was.
+ * Fills new tables from the start of the log, beside the live ones, which are still written and read; then replaces the
+ * live ones with one rename for each projection, and keeps the old ones until an operator confirms. The log is read
+ * once for all projections. This also works if no projector is running, and if tables were dropped. If the process is
+ * killed at any moment, either the old tables of a projection are live or the new ones, and the next rebuild continues
+ * from there.
  *
- * Where one of them fails the others are rebuilt all the same, before it throws what went wrong.
+ * If one projection fails, the others are still rebuilt before it throws the failures.
  */
 export async function rebuild(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
   await holdingRebuildLocks(setup.db, projectors, async (held) => {
-    // All begin to read at the same moment: somebody who came later would read the whole log for himself.
+    // All start to read at the same moment: a projection that joined later would read the whole log alone.
     const begun = await Promise.allSettled(held.map((one) => prepare(one, setup)));
     const together = { ...setup, log: shareFollowing(setup.log, asOne) };
     const ready = begun.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -43,7 +44,7 @@ async function prepare(held: Held, setup: RebuildSetup): Promise<Begun> {
 
 const never = new AbortController().signal;
 
-/** Whether somebody who was interrupted left new tables of this version and of this log. */
+/** Whether an interrupted process left new tables of this version and of this log. */
 async function isToBeContinued(projector: Projector, { db, log, signal = never }: RebuildSetup): Promise<boolean> {
   const left = await wholeCheckpoint(db, projector, "__next");
   if (left === null || left.version !== projector.version) return false;

@@ -18,9 +18,9 @@ export type RebuildSetup = {
   readonly sources: Sources;
   readonly announcements: Announcements;
   readonly onProgress: (progress: Progress) => void;
-  /** Called with the name of each projection whose new tables are the live ones now, and whether the old are kept. */
+  /** Called with the name of each projection whose new tables are now live, and whether the old ones are kept. */
   readonly onRebuilt: (projection: string, isKept: boolean) => void;
-  /** Ends it where it is: what was projected so far is there for the next one. */
+  /** Aborts the rebuild: the rows projected so far stay for the next one. */
   readonly signal?: AbortSignal;
 };
 
@@ -33,15 +33,15 @@ export const begin = async ({ projector, lock }: Held, db: Knex): Promise<Begun>
 });
 
 /**
- * Brings the tables of a suffix up to the end of the log, beside the live ones, and puts them in their place. Those that
- * were live are kept, but where something was erased that they still hold.
+ * Brings the tables of a suffix up to the end of the log, beside the live ones, and swaps them in. The former live
+ * tables are kept, unless they still hold erased data.
  */
 export async function replaceLive(begun: Begun, from: "__next" | "__previous", setup: RebuildSetup): Promise<void> {
   const { projector, lock } = begun;
   const { db, log, announcements, onRebuilt, signal } = setup;
   await dropTables(db, projector, "__dropped");
   const over = AbortSignal.any([lock.over, ...(signal === undefined ? [] : [signal])]);
-  // Of rows that were projected before this began nobody knows what was erased on the way.
+  // For rows projected before this call it is unknown which of them were erased on the way.
   let lastErasure = await sequenceOf(db, projector, from);
   const onErasure = (sequence: number): void => {
     lastErasure = Math.max(lastErasure, sequence);
@@ -53,7 +53,8 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
     const place = { db, projector, suffix: from, sources };
     return catchUp({ place, log, from: checkpoint, atLeast, onProgress, onErasure }, until);
   };
-  // Most of the way while the live projection goes on; what came in meanwhile is little, and for that it waits.
+  // Catches up with most of the log while the live projection continues; it has to wait only for the few events that
+  // came in meanwhile.
   await fill(0, over);
   const { reached, isKept } = await exclusively(db, projector.name, async (live) => {
     const liveSequence = await sequenceOfUse(projector, setup, over);
@@ -68,7 +69,7 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   onRebuilt(projector.name, isKept);
 }
 
-/** The live projection goes on as it was where its rebuild fails. */
+/** If its rebuild fails, the live projection continues as before. */
 export async function orElseAsBefore<Result>(
   { projector, before }: Begun,
   db: Knex,
@@ -82,7 +83,7 @@ export async function orElseAsBefore<Result>(
   }
 }
 
-/** What stops all of them is said once. */
+/** A failure common to all of them is thrown once. */
 export function throwFailures(results: readonly PromiseSettledResult<unknown>[]): void {
   const failures = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   const texts = new Set(failures.map(describeFailure));
@@ -93,7 +94,7 @@ export function throwFailures(results: readonly PromiseSettledResult<unknown>[])
 const sequenceOf = async (db: Knex, projector: Projector, suffix: "__next" | "__previous"): Promise<number> =>
   (await readCheckpoint(db, projector.name, suffix))?.sequence ?? 0;
 
-/** What readers have seen already must be in the new tables too; 0 where the live ones are of no use any more. */
+/** The new tables must include everything that readers have already seen; 0 if the live tables are unusable. */
 async function sequenceOfUse(projector: Projector, { db, log }: RebuildSetup, over: AbortSignal): Promise<number> {
   const live = await liveCheckpoint(db, projector);
   if (live === null) return 0;

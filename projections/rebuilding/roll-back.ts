@@ -3,14 +3,14 @@ import { holdingRebuildLocks } from "./rebuild-lock.ts";
 import { begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";
 import { wholeCheckpoint } from "./table-set.ts";
 
-/** Nothing is kept, or nothing that this release could go on with: nothing was changed. */
+/** No tables are kept, or none that this release could continue with: nothing was changed. */
 export class NothingToPutBack extends Error {
   override readonly name = "NothingToPutBack";
 }
 
 /**
- * Puts the kept tables in the place of the live ones, which are then those that are kept. They are brought up to the
- * end of the log first, so that no reader sees less than before. Throws NothingToPutBack before it has touched any.
+ * Swaps the kept tables with the live ones, which then become the kept ones. The kept tables are brought up to the end
+ * of the log first, so that no reader sees less than before. Throws NothingToPutBack before it has touched any.
  */
 export async function rollBackRebuilds(projectors: readonly Projector[], setup: RebuildSetup): Promise<void> {
   const { db } = setup;

@@ -5,7 +5,7 @@ import { ask, openConnection } from "../../src/database/database.ts";
 import type { Projector } from "../projector.ts";
 import { dropTables, existing, tableNames, viewStatements } from "./table-set.ts";
 
-/** While the rename waits for a long query to end, every query that comes after it waits as well. */
+/** While the rename waits for a long query to end, every later query waits as well. */
 const waitForQueriesSeconds = 2;
 const tries = 15;
 const pauseMs = 1_000;
@@ -13,10 +13,10 @@ const pauseMs = 1_000;
 const lockWaitTimeout = 1205;
 
 /**
- * Puts the tables of a suffix in the place of the live ones, and these under the name of another. It is one statement,
- * so readers see the old rows with their checkpoint or the new ones with theirs, and so does whoever starts after a
- * crash. What an earlier rebuild has kept is for dropping then. A live table that is not there, because somebody
- * dropped it, is not put aside. Answers whether there is anything kept.
+ * Renames the tables of a suffix to the live names, and the live tables to another suffix. It is one statement, so
+ * readers see the old rows with their checkpoint or the new ones with theirs, and so does a process that starts after a
+ * crash. Tables that an earlier rebuild has kept are renamed to be dropped. A missing live table, which was dropped by
+ * hand, is not renamed. Returns whether any tables are kept.
  */
 export async function swapTables(
   db: Knex,
@@ -27,7 +27,7 @@ export async function swapTables(
   const names = tableNames(projector, "");
   const found = new Set(await existing(db, [...names, ...names.map((name) => `${name}__previous`)]));
   const isPutBack = from === "__previous";
-  // Both would go by the same name.
+  // Both would get the same name.
   if (keepAs === "__dropped" && !isPutBack) await dropTables(db, projector, "__previous");
   const moves = names.flatMap((name) => {
     const isLive = found.has(name);
@@ -44,7 +44,8 @@ export async function swapTables(
   try {
     await ask(connection, "SET SESSION lock_wait_timeout = ?", [waitForQueriesSeconds]);
     await patiently(connection, `RENAME TABLE ${moves.join(", ")}`);
-    // Views name the tables and not what was renamed, so they go on as they are; another version may show more.
+    // Views refer to the names of tables and not to the renamed tables, so they continue to work; another version may
+    // show more.
     for (const statement of viewStatements(projector)) await patiently(connection, statement);
   } finally {
     connection.end();

@@ -9,16 +9,16 @@ import {
 } from "../following/checkpoint.ts";
 import type { Projector, Suffix } from "../projector.ts";
 
-/** Identifiers and addresses are compared byte by byte; a column that people search says otherwise itself. */
+/** Identifiers and addresses are compared byte by byte; a column that people search declares another collation. */
 const tableOptions = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 
 /**
- * The tables of a projection are made by the projection and by no migration: they can be dropped and filled again from
- * the log at any time, so there is nothing in them to migrate.
+ * The projection creates its own tables, and no migration does: they can be dropped and filled again from the log at
+ * any time, so there is nothing in them to migrate.
  *
- * A set is whole when every table is there and the checkpoint, which is made last, has its row. A set with a hole in
- * it, because a table was dropped by hand or whoever made it was interrupted, is dropped and begun anew: its
- * checkpoint would speak of rows that are gone. A set of another version is left as it is. Only for the holder of the
+ * A set is complete when every table exists and the checkpoint, which is created last, has its row. An incomplete set,
+ * because a table was dropped by hand or the process that created it was interrupted, is dropped and created again: its
+ * checkpoint would describe rows that are gone. A set of another version is left as it is. Only for the holder of the
  * projection's lock.
  */
 export async function ensureTables(db: Knex, projector: Projector): Promise<void> {
@@ -35,7 +35,7 @@ export async function ensureTables(db: Knex, projector: Projector): Promise<void
   }
 }
 
-/** What `ensureTables` would find: anybody may ask. */
+/** What `ensureTables` would find. It needs no lock. */
 export async function conditionOf(
   db: Knex,
   projector: Projector,
@@ -50,12 +50,12 @@ export async function conditionOf(
   return views.every((name) => found.has(name)) ? "whole" : "without-views";
 }
 
-/** Null where there is none, not even the table. */
+/** Null if there is none, or no table for it. */
 export async function liveCheckpoint(db: Knex, { name }: Projector): Promise<Checkpoint | null> {
   return (await existing(db, [checkpointTable(name)])).length === 0 ? null : readCheckpoint(db, name);
 }
 
-/** Of a set with every table of this release; null for any other. */
+/** The checkpoint of a complete set of this release; null for any other. */
 export async function wholeCheckpoint(db: Knex, projector: Projector, suffix: Suffix): Promise<Checkpoint | null> {
   const names = tableNames(projector, suffix);
   const found = await existing(db, names);
@@ -70,7 +70,7 @@ export async function createTables(db: Knex, projector: Projector, suffix: Suffi
   await beginCheckpoint(db, projector.name, suffix, projector.version);
 }
 
-/** The checkpoint first: whatever is left over after a crash is no whole set. */
+/** Drops the checkpoint first: tables left over after a crash are then no complete set. */
 export async function dropTables(db: Knex, projector: Projector, suffix: Suffix): Promise<void> {
   for (const name of tableNames(projector, suffix)) await db.raw("DROP TABLE IF EXISTS ??", [name]);
 }
@@ -87,7 +87,7 @@ export const tableNames = (projector: Projector, suffix: Suffix): string[] => [
   ...Object.keys(projector.tables).map((name) => name + suffix),
 ];
 
-/** Which of these tables and views there are. */
+/** Those of these tables and views that exist. */
 export async function existing(db: Knex, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   const sql =

@@ -6,16 +6,18 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import type { EventOf } from "../projector.ts";
 import { toHistoryRecord } from "./history.ts";
 
-/** What can change a recipient. */
+/** The events that can change a recipient. */
 export type EventOfRecipients = RecipientEvent | EventOf<"JobCreated" | "JobRetried" | "JobContentErased">;
 
-/** What a batch tells of one recipient: more records of its history, and when the last of it happened. */
+/** The changes of one recipient within a batch: new records of its history, and the time of the last one. */
 export type News = { history: string; at: Instant };
 
-/** The recipients of a job while events are folded: changed in place, as the ledger is. `news` by their index. */
+/**
+ * The recipients of a job while events are folded: changed in place, as the ledger is. `news` is keyed by their index.
+ */
 export type FoldingRecipients = { readonly ledger: Ledger; readonly news: Map<number, News> };
 
-/** Folds one event, and takes down whom it told something of: only their rows differ from what is stored. */
+/** Folds one event, and records the recipients that it changed: only their rows differ from the stored ones. */
 export function foldEvent(recipients: FoldingRecipients, stored: StoredEvent<EventOfRecipients>): void {
   const { ledger } = recipients;
   const { event } = stored;
@@ -46,7 +48,7 @@ function foldOutcome({ ledger, news }: FoldingRecipients, sequence: number, even
   if (before === undefined) return;
   recordInLedger(ledger, event);
   const after = ledger.cells[recipient];
-  // Of those that count this one alone can leave the cell as it was: put off once more.
+  // Of the events that count, only this one can leave the cell unchanged: another deferral.
   const isPutOffAgain = event.type === "RecipientDeferred" && run === ledger.run && after === cell.deferred;
   note(news, recipient, event.at, toHistoryRecord(sequence, event, after !== before || isPutOffAgain));
 }

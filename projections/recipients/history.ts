@@ -7,13 +7,13 @@ type OutcomeStatus = Exclude<RecipientStatus, "pending">;
 
 /** One outcome of a recipient. */
 export type PastOutcome = ToldOutcome & {
-  /** Of the event. */
+  /** The sequence of the event. */
   readonly sequence: number;
   readonly run: number;
   readonly attempt: number;
   readonly status: OutcomeStatus;
   readonly at: Instant;
-  /** False where another one had come first, so that this one changed nothing: see the ledger. */
+  /** False if an earlier outcome stands, so that this one changed nothing: see the ledger. */
   readonly counts: boolean;
 };
 
@@ -27,19 +27,19 @@ const statusOf: Readonly<Record<RecipientOutcome["type"], OutcomeStatus>> = {
 
 export const outcomeTypes = Object.keys(statusOf) as RecipientOutcome["type"][];
 
-/** ASCII has characters for this, which SQL need not escape. JSON, full of quotes, took a fifth longer to write. */
+/** ASCII has separator characters, which SQL need not escape. JSON, full of quotes, took a fifth longer to write. */
 const unitSeparator = "\x1f";
 const recordSeparator = "\x1e";
 
 const yes = "1";
 const no = "0";
 
-/** A record of its own, so that later ones can be written behind it without reading it. */
+/** A separate record, so that later ones can be appended without reading it. */
 export function toHistoryRecord(sequence: number, event: RecipientOutcome, counts: boolean): string {
   const { run, attempt } = event.data;
   const { messageId, response, error } = tellOutcome(event);
   const frame = [sequence, run, attempt, statusOf[event.type], counts ? yes : no, event.at];
-  // A mail that was not sent has no id, and what was answered then is what is told of the error.
+  // An unsent mail has no id, and the answer of the mail server is the message of the error.
   const told =
     error === null
       ? [clean(messageId ?? ""), clean(response ?? "")]
@@ -59,7 +59,7 @@ function fromRecord(record: string): PastOutcome {
     sequence: Number(sequence),
     run: Number(run),
     attempt: Number(attempt),
-    // As toHistoryRecord wrote it.
+    // The format of toHistoryRecord.
     status: status as OutcomeStatus,
     at,
     counts: counts === yes,

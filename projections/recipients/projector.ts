@@ -18,7 +18,7 @@ import {
   toRecipientRow,
 } from "./rows.ts";
 
-/** Each recipient of each job as it stands, and what happened to it. */
+/** The current state of each recipient of each job, and its history. */
 export const recipientsProjector: Projector<EventOfRecipients> = {
   name: "recipients",
   version: 1,
@@ -28,12 +28,12 @@ export const recipientsProjector: Projector<EventOfRecipients> = {
   project,
 };
 
-/** A content can be a megabyte long, and a batch can create thousands of jobs: never all of them at a time. */
+/** A content can be a megabyte long, and a batch can create thousands of jobs: they are never all loaded at a time. */
 const createdAtOnce = 5;
 
 /**
- * Of each recipient one row is written for each batch that tells something of it, and none is read: the ledger of its
- * job says where it stands. A job that begins and ends within a batch, as most do in a rebuild, is written once.
+ * Writes one row for each recipient that a batch changes, and reads none: the ledger of its job holds the current
+ * state. A job that begins and ends within a batch, as most do in a rebuild, is written once.
  */
 async function project(events: readonly StoredEvent<EventOfRecipients>[], target: ProjectionTarget): Promise<void> {
   const ids = [...new Set(events.map(({ jobId }) => jobId))];
@@ -47,7 +47,7 @@ async function project(events: readonly StoredEvent<EventOfRecipients>[], target
   }
 }
 
-/** Folds events into the jobs that were there; answers those that begin with them. */
+/** Folds events into the existing jobs; returns the jobs that begin with them. */
 function fold(
   known: ReadonlyMap<string, FoldingJob>,
   events: readonly StoredEvent<EventOfRecipients>[],
@@ -69,7 +69,7 @@ function fold(
   return created;
 }
 
-/** Always the same, so that no two transactions wait for each other. */
+/** Always in the same order, so that no two transactions deadlock. */
 const inOrder = (jobs: Iterable<FoldingJob>): readonly FoldingJob[] =>
   [...jobs].sort((one, other) => one.sequence - other.sequence);
 
@@ -115,7 +115,7 @@ async function writeCreated(
   }
 }
 
-/** What they were created with is left alone: who was erased meanwhile stays erased. */
+/** Leaves the columns from the creation alone: a recipient that was erased meanwhile stays erased. */
 async function writeChanged({ transaction, suffix }: ProjectionTarget, jobs: readonly FoldingJob[]): Promise<void> {
   const tables = recipientTables(suffix);
   await mergeRows<JobRow>(transaction, {
@@ -137,7 +137,7 @@ async function writeChanged({ transaction, suffix }: ProjectionTarget, jobs: rea
 const toChangedRows = (job: FoldingJob): readonly RecipientRow[] =>
   [...job.news.keys()].sort((one, other) => one - other).map((recipient) => toRecipientRow(job, recipient, null));
 
-/** Drops who it was; what became of each stays, unless the job is in no list any more. */
+/** Drops the recipients' identities; their outcomes stay, unless the job was retired from all lists. */
 async function eraseRows(
   { transaction, suffix }: Pick<ProjectionTarget, "transaction" | "suffix">,
   { sequence, jobId }: FoldingJob,

@@ -15,9 +15,9 @@ import { addressKeyOf, type RecipientRow, recipientTables } from "./rows.ts";
 export type RecipientListOptions = {
   /** None means any. */
   readonly statuses: readonly RecipientRecord["status"][];
-  /** Part of the address, whatever the case. */
+  /** Part of the address, case-insensitive. */
   readonly email: string | null;
-  /** From 1; without meaning where there is a cursor. */
+  /** From 1; ignored if there is a cursor. */
   readonly page: number;
   readonly pageSize: number;
   /** The `nextCursor` of the page before, as a number. */
@@ -26,14 +26,14 @@ export type RecipientListOptions = {
 
 export type RecipientList = {
   readonly readSequence: number;
-  /** In the order in which the job names them. */
+  /** In the order of the job's request. */
   readonly recipients: readonly RecipientRecord[];
   readonly total: number;
   /** Null after the last. */
   readonly nextCursor: string | null;
 };
 
-/** The last entry of a page: the next one begins after it, whatever came in between. */
+/** The last entry of a page: the next page begins after it, whatever was added in between. */
 export type LedgerCursor = { readonly sequence: number; readonly recipient: number };
 
 export type LedgerPage = {
@@ -44,14 +44,14 @@ export type LedgerPage = {
   readonly next: LedgerCursor | null;
 };
 
-/** Every question is one tenant's: what is not theirs is not there. */
+/** Every query is for one tenant: jobs of other tenants do not exist for it. */
 export type RecipientQueries = {
-  /** `list` is null where no such job was projected yet. */
+  /** `list` is null if no such job was projected yet. */
   ofJob(
     job: JobRef,
     options: RecipientListOptions,
   ): Promise<{ readonly readSequence: number; readonly list: RecipientList | null }>;
-  /** All that was meant for one address, in any case, over all jobs. */
+  /** Everything meant for one address, case-insensitive, over all jobs. */
   ofAddress(
     tenant: string,
     address: string,
@@ -67,7 +67,7 @@ export const createRecipientQueries = (db: Knex): RecipientQueries =>
 
 const tables = recipientTables("");
 
-/** The checkpoint first: the rows are then at least as new as it says. */
+/** Reads the checkpoint first: the rows are then at least as new as it. */
 const readSequenceOf = async (db: Knex): Promise<number> => (await readCheckpoint(db, "recipients"))?.sequence ?? 0;
 
 async function ofJob(db: Knex, job: JobRef, options: RecipientListOptions): ReturnType<RecipientQueries["ofJob"]> {
@@ -75,7 +75,7 @@ async function ofJob(db: Knex, job: JobRef, options: RecipientListOptions): Retu
   const known = await db(tables.jobs).where({ job_id: job.jobId, tenant: job.tenant }).first("sequence");
   if (known === undefined) return { readSequence, list: null };
   const { sql, bindings } = filterOf(options);
-  // A job has a thousand rows at most, side by side: to filter and to count them takes no index.
+  // A job has at most a thousand rows, stored side by side: filtering and counting them needs no index.
   const matching = () =>
     db(tables.recipients).where({ sequence: known.sequence, tenant: job.tenant }).whereRaw(sql, bindings);
   const { cursor, page, pageSize } = options;
@@ -101,8 +101,8 @@ function filterOf({ statuses, email }: RecipientListOptions) {
 const containing = (text: string): string => `%${text.replace(/[!%_]/g, "!$&")}%`;
 
 /**
- * The index holds them in the order of the answer, so a page reads as many entries as it shows, however much there is
- * of the address. It is named, and so is the order of the join, so that no statistics decide otherwise.
+ * The index holds the entries in the order of the answer, so a page reads as many entries as it shows, however many
+ * mailings the address has. Both the index and the order of the join are named, so that no statistics decide otherwise.
  */
 async function ofAddress(
   db: Knex,

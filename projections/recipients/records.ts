@@ -6,20 +6,20 @@ import type { ToldOutcome } from "../told-outcome.ts";
 import { fromHistory, type PastOutcome } from "./history.ts";
 import type { JobRow, RecipientRow } from "./rows.ts";
 
-/** A recipient as it stands; run, attempt and what was answered are those of the last outcome that counts. */
+/** The current state of a recipient; run, attempt and answer are those of the last outcome that counts. */
 export type RecipientRecord = ToldOutcome & {
   /** Its index in the job. */
   readonly recipient: number;
   /** Null once it was erased. */
   readonly email: string | null;
   readonly status: RecipientStatus;
-  /** How often it was tried, over all runs, as far as there are outcomes that count. */
+  /** The number of attempts over all runs, as far as there are outcomes that count. */
   readonly attempts: number;
   /** Null before the first. */
   readonly run: number | null;
   readonly attempt: number | null;
   readonly sentAt: Instant | null;
-  /** When something was recorded of it last; at first, when the job was created. */
+  /** The time of the last recorded change; initially, of the job's creation. */
   readonly updatedAt: Instant;
 };
 
@@ -43,19 +43,19 @@ export function toRecipientRecord(
   };
 }
 
-/** What one mailing, or another job, was to one address. */
+/** One mailing, or a job of another kind, from the view of one address. */
 export type LedgerEntry = {
   readonly jobId: string;
   readonly recipient: number;
   readonly email: string | null;
   readonly type: JobSettings["type"];
-  /** Both null once they were erased; the name also where there is none. */
+  /** Both null once they were erased; the name is also null if there is none. */
   readonly name: string | null;
   readonly subject: string | null;
   readonly status: RecipientStatus;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** Every outcome, those that did not count too, oldest first. */
+  /** Every outcome, including those that did not count, oldest first. */
   readonly history: readonly PastOutcome[];
 };
 

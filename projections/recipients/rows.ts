@@ -14,13 +14,13 @@ export const recipientTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each recipient of each job, there from the moment the job is. `sequence` is that of the job's JobCreated:
- * it stands for the job, because the id is five times as long and would be in every entry of both indexes, and the
- * newest mailing to an address has the highest. `history` is a record for each outcome, in the order of the log (see
- * history.ts).
+ * One row for each recipient of each job, from the moment the job is created. `sequence` is that of the job's
+ * JobCreated event. It stands in for the job id, which is five times as long and would be in every entry of both
+ * indexes; and the newest mailing to an address has the highest sequence. `history` is a record for each outcome, in
+ * the order of the log (see history.ts).
  *
- * `email` as it was given, and `address`, by which it is found, are all that a row knows of the person: both are null
- * once that was erased, for one recipient by the primary key, for a whole job by its first part.
+ * `email`, the original spelling, and `address`, the search key, are all that a row holds about the person: both are
+ * null once they were erased, for one recipient by the primary key, for a whole job by its first part.
  */
 const recipients = `
   sequence BIGINT NOT NULL,
@@ -35,8 +35,8 @@ const recipients = `
   KEY by_address (tenant, address, sequence, recipient)`;
 
 /**
- * What recipients of a job have in common, and its ledger, from which the fold goes on: a byte each, as of `run` (see
- * src/domain/recipients/ledger.ts). Name and subject are content, and null once that was erased.
+ * The columns that the recipients of a job share, and its ledger, from which the fold continues: a byte for each, as of
+ * `run` (see src/domain/recipients/ledger.ts). Name and subject are content, and null once that was erased.
  */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,
@@ -56,7 +56,7 @@ export const recipientTableDefinitions = { recipients, recipients_jobs: jobs };
 /** A job whose recipients are folded. */
 export type FoldingJob = JobRef &
   FoldingRecipients & {
-    /** Of its JobCreated. */
+    /** The sequence of its JobCreated event. */
     readonly sequence: number;
     readonly type: JobSettings["type"];
     readonly createdAt: Instant;
@@ -85,7 +85,7 @@ export type JobRow = {
   readonly cells: Buffer;
 };
 
-/** Null content is one that was erased. */
+/** Null content was erased. */
 export const toJobRow = (job: FoldingJob, content: JobContent | null): JobRow => ({
   job_id: job.jobId,
   tenant: job.tenant,
@@ -104,7 +104,7 @@ export const toFoldingJob = (row: JobRow): FoldingJob => ({
   sequence: Number(row.sequence),
   type: row.type,
   createdAt: toInstant(row.created_at),
-  // The driver's buffer is a window on the packet; the fold writes into its own.
+  // The driver's buffer is a view of the packet; the fold needs one that it may change.
   ledger: { run: row.run, cells: Uint8Array.from(row.cells) },
   news: new Map(),
 });
@@ -124,12 +124,12 @@ export function toRecipientRow(job: FoldingJob, recipient: number, content: JobC
   };
 }
 
-/** As many as the column holds; an e-mail address never has more. */
+/** The most characters that the column holds; an e-mail address never has more. */
 const maxLength = 255;
 
 /**
- * What an address is found by: the same for every spelling that acceptance takes for the same address. URLs, which jobs
- * of other kinds have for addresses, may be longer than an index takes, and are then found by their digest.
+ * The search key of an address: the same for every spelling that acceptance treats as the same address. The addresses
+ * of other kinds of jobs are URLs, which may be longer than an index allows; they are found by their digest.
  */
 export function addressKeyOf(address: string): string {
   const key = address.toLowerCase();

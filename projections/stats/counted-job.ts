@@ -4,7 +4,7 @@ import type { Instant } from "../../src/domain/message.ts";
 import { beginRunInLedger, emptyLedger, type Ledger, recordInLedger } from "../../src/domain/recipients/ledger.ts";
 import type { EventOf } from "../projector.ts";
 
-/** Claims, and who is to be tried again, are between the worker and its ledger: here only what is final counts. */
+/** Claims and deferrals concern the worker and its ledger: only final outcomes count here. */
 export const countedTypes = [
   "JobCreated",
   "JobQueued",
@@ -26,7 +26,7 @@ export const countedTypes = [
 
 export type CountedEvent = EventOf<(typeof countedTypes)[number]>;
 
-/** What of a job decides which count the next event changes. */
+/** The part of a job that decides which count the next event changes. */
 export type CountedJob = {
   readonly tenant: string;
   readonly priority: Priority;
@@ -35,7 +35,7 @@ export type CountedJob = {
   readonly attempt: number;
   /** See Opening. */
   readonly opening: number;
-  /** Since when a worker could have taken it; null for a job that waits for none. */
+  /** The time since which a worker could have taken the job; null for a job that does not wait for a worker. */
   readonly waitingSince: Instant | null;
   readonly ledger: Ledger;
 };
@@ -102,7 +102,7 @@ const isTurnOf = ({ status, run, attempt, opening }: CountedJob, turn: Turn & Op
   turn.attempt === attempt + 1 &&
   turn.opening === opening;
 
-/** Queued, a job goes on waiting: it is the same wait as before. */
+/** A job that is queued again continues the same wait. */
 const moved = (job: CountedJob, status: JobStatus, at: Instant): CountedJob => ({
   ...job,
   status,

@@ -7,7 +7,7 @@ import { type CountedEvent, type CountedJob, countedTypes } from "./counted-job.
 import { statsTableDefinitions, statsTables } from "./tables.ts";
 import { activities, type CountRow, createTally, type MinuteRow } from "./tally.ts";
 
-/** How many jobs there are in which state, what is left of them to be sent, and what happened in which minute. */
+/** The number of jobs in each state, their unsent recipients, and the events of each minute. */
 export const statsProjector: Projector<CountedEvent> = {
   name: "stats",
   version: 1,
@@ -83,6 +83,6 @@ const toJob = (row: JobRow): CountedJob => ({
   attempt: row.attempt,
   opening: row.opening,
   waitingSince: toInstantOrNull(row.waiting_since),
-  // The driver's buffer is a window on the packet; the fold writes into its own.
+  // The driver's buffer is a view of the packet; the fold needs one that it may change.
   ledger: { run: row.ledger_run, cells: Uint8Array.from(row.cells) },
 });

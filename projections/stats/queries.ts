@@ -9,31 +9,31 @@ import { statsProjector } from "./projector.ts";
 import { statsTables } from "./tables.ts";
 import { type Activity, activities } from "./tally.ts";
 
-/** How many jobs wait for a worker, and since when the one has waited that waits longest. */
+/** How many jobs wait for a worker, and since when the longest wait lasts. */
 export type Waiting = { readonly jobs: number; readonly oldestSince: Instant | null };
 
-/** What happened since `from`, which is the beginning of a minute. */
+/** What happened since `from`, which is the start of a minute. */
 export type Period = { readonly from: Instant; readonly counts: Readonly<Record<Activity, number>> };
 
 export type Stats = {
   readonly readSequence: number;
   readonly jobs: ReadonlyMap<JobStatus, number>;
-  /** Recipients who are still to be mailed, by the status of their job. */
+  /** Recipients that are still to be mailed, by the status of their job. */
   readonly unsent: ReadonlyMap<JobStatus, number>;
   readonly waiting: ReadonlyMap<Priority, Waiting>;
-  /** The last minutes asked for, in the same order. */
+  /** The requested number of last minutes, in the same order. */
   readonly periods: readonly Period[];
 };
 
 export type StatsQueries = {
-  /** Of one tenant, or of all of them together where it is null. */
+  /** For one tenant, or for all of them together if it is null. */
   read(tenant: string | null, now: Instant, minutes: readonly number[]): Promise<Stats>;
 };
 
 export const createStatsQueries = (db: Knex): StatsQueries =>
   onReadableRows(db, statsProjector, {
     read: async (tenant, now, minutes) => {
-      // The checkpoint first: the rows are then at least as new as it says.
+      // Reads the checkpoint first: the rows are then at least as new as it.
       const checkpoint = await readCheckpoint(db, "stats");
       const [counts, oldest, periods] = await Promise.all([
         readCounts(db, tenant),
@@ -64,7 +64,7 @@ const waitingStatuses: readonly JobStatus[] = ["pending", "queued"];
 
 const minuteMs = 60_000;
 
-/** The whole minutes before the one that runs. */
+/** The whole minutes before the current one. */
 const startOf = (now: Instant, minutes: number): Date =>
   new Date((Math.floor(Date.parse(now) / minuteMs) - minutes) * minuteMs);
 
@@ -86,7 +86,7 @@ async function readCounts(db: Knex, tenant: string | null): Promise<readonly Cou
   return rows.map((row) => ({ ...row, jobs: Number(row.jobs), unsent: Number(row.unsent) }));
 }
 
-/** One entry of an index for each priority: grouped, the whole index would be read. */
+/** Reads one entry of an index for each priority: a grouping would read the whole index. */
 const readOldest = (db: Knex, tenant: string | null): Promise<readonly (Date | null)[]> =>
   Promise.all(
     priorities.map(async (priority) => {

@@ -7,8 +7,8 @@ export const statsTables = (suffix: Suffix) => ({
 });
 
 /**
- * One row for each job that something can still happen to: what the next event changes depends on it. `waiting_since`
- * is null but for those that wait for a worker. `cells` is the ledger: see src/domain/recipients/ledger.ts.
+ * One row for each job that can still change: the effect of the next event depends on it. `waiting_since` is null
+ * except for jobs that wait for a worker. `cells` is the ledger: see src/domain/recipients/ledger.ts.
  */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,
@@ -25,7 +25,7 @@ const jobs = `
   KEY by_tenant_and_wait (tenant, priority, waiting_since),
   KEY by_wait (priority, waiting_since)`;
 
-/** How many jobs there are, and how many of their mails are still to be sent: read instead of counting, however many. */
+/** The number of jobs, and of their mails still to be sent: read in place of counting, however many there are. */
 const counts = `
   tenant VARCHAR(64) NOT NULL,
   status VARCHAR(16) NOT NULL,
@@ -34,7 +34,7 @@ const counts = `
   unsent BIGINT NOT NULL,
   PRIMARY KEY (tenant, status, priority)`;
 
-/** What happened in each minute in which something did. */
+/** What happened in each minute that had an event. */
 const minutes = `
   tenant VARCHAR(64) NOT NULL,
   minute DATETIME(3) NOT NULL,

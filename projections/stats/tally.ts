@@ -16,14 +16,14 @@ export type Activity = (typeof activities)[number];
 
 export type CountRow = Pick<CountedJob, "tenant" | "status" | "priority"> & {
   readonly jobs: number;
-  /** Recipients of these jobs who are still to be mailed. */
+  /** Recipients of these jobs that are still to be mailed. */
   readonly unsent: number;
 };
 export type MinuteRow = { readonly tenant: string; readonly minute: Date } & Readonly<Record<Activity, number>>;
 
 type Counted = StoredEvent<CountedEvent>;
 
-/** What events change: to be added to what is stored. A count that comes and goes again is among it, as 0. */
+/** The changes of the counts: to be added to the stored ones. A count that rises and falls back is included, as 0. */
 export type Tally = {
   add(stored: Counted): void;
   counts(): readonly CountRow[];
@@ -32,7 +32,7 @@ export type Tally = {
 
 const minuteMs = 60_000;
 
-/** Counts the events of jobs, which it keeps up to date on the way: a job that is completed leaves them for good. */
+/** Counts the events of jobs, and updates the jobs on the way: a job that is completed is removed for good. */
 export function createTally(jobs: Map<string, CountedJob>): Tally {
   const counts = new Map<string, CountRow>();
   const minutes = new Map<string, MinuteRow>();
@@ -59,12 +59,12 @@ export function createTally(jobs: Map<string, CountedJob>): Tally {
   const goOn = (stored: Counted, before: CountedJob): void => {
     const { event, jobId } = stored;
     if (event.type === "JobContentErased") {
-      // It stays counted as what it ended as: what has happened is not undone.
+      // The job stays counted under its end: history is not undone.
       if (event.data.isRetired) jobs.delete(jobId);
       return;
     }
     const cellBefore = cellOf(before, event);
-    // Before it is folded, as that is done in place. An outcome changes its own cell and no other.
+    // Read before the fold, which changes the ledger in place. An outcome changes its own cell and no other.
     const unsentBefore = cellBefore === undefined ? unsentOf(before) : 0;
     const after = countedAfter(before, event);
     if (cellOf(after, event) !== cellBefore) {

@@ -5,7 +5,10 @@ import type { ProjectionTarget, Projector } from "../projector.ts";
 import { type WaitingRow, waitingTable, waitingTableDefinitions } from "./rows.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "./waiting-row.ts";
 
-/** Jobs that wait for a time: those scheduled for later, and those between two attempts. And the order of groups. */
+/**
+ * Jobs that wait for a time: those scheduled for later, and those between two attempts. It also holds the order of
+ * groups.
+ */
 export const waitingProjector: Projector<WaitingEvent> = {
   name: "waiting",
   version: 1,
@@ -40,8 +43,8 @@ const groupsOf = (rows: readonly WaitingRow[]): string[] =>
   [...new Set(rows.flatMap(({ group_sha256 }) => group_sha256 ?? []))].sort();
 
 /**
- * Who comes into a group comes in behind the others, so who is first stays so until it has ended: nobody's readiness
- * is ever taken back.
+ * A job that joins a group goes to its end, so the first job stays first until it has ended: a job that was ready never
+ * becomes unready.
  */
 async function releaseFirsts(transaction: Knex.Transaction, table: string, groups: readonly string[]): Promise<void> {
   if (groups.length === 0) return;

@@ -3,7 +3,7 @@ import type { Suffix } from "../projector.ts";
 
 export const waitingTable = (suffix: Suffix): string => `waiting${suffix}`;
 
-/** See WaitingRow. `cause_*` is the decision that made it wait. */
+/** See WaitingRow. `cause_*` is the decision that made the job wait. */
 const waiting = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
@@ -27,9 +27,9 @@ const waiting = `
 export const waitingTableDefinitions = { waiting };
 
 /**
- * As it stands in the table `waiting`: a job that waits for a time, or one of a group, until it has ended. `due_at` is
- * null while it waits for neither, being queued, done or paused. `place` orders the jobs of a group; the first of them
- * has its turn, and holds back the others.
+ * A row of the table `waiting`: a job that waits for a time, or a job of a group until it has ended. `due_at` is null
+ * while it waits for no time, because it is queued, done or paused. `place` orders the jobs of a group; the first of
+ * them has its turn, and holds back the others.
  */
 export type WaitingRow = {
   readonly job_id: string;
@@ -37,7 +37,7 @@ export type WaitingRow = {
   readonly group_sha256: string | null;
   readonly place: number;
   readonly due_at: Date | null;
-  /** `due_at` where nobody of its group is before it: what the scheduler looks for. */
+  /** `due_at` if no job of its group is before it: the scheduler searches this column. */
   readonly ready_at: Date | null;
   readonly run: number;
   readonly attempt: number;

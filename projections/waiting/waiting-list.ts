@@ -6,8 +6,9 @@ import { waitingProjector } from "./projector.ts";
 import { type WaitingRow, waitingTable } from "./rows.ts";
 
 /**
- * The scheduler strikes off what it queued itself, instead of waiting for the projection of the JobQueued to do it: a
- * turn would be queued over and over meanwhile. The projection then finds nothing left to do.
+ * The scheduler deletes the rows of the turns that it has queued, instead of waiting for the projection of the
+ * JobQueued event to do so: it would queue the same turn repeatedly meanwhile. The projection then finds nothing left
+ * to do.
  */
 export const createWaitingList = (db: Knex): WaitingList =>
   onReadableRows(db, waitingProjector, {
@@ -28,7 +29,7 @@ export const createWaitingList = (db: Knex): WaitingList =>
       }),
   });
 
-/** One of a group keeps its place, so that it goes on holding back the others. */
+/** A job of a group keeps its place, so that it continues to hold back the others. */
 async function strikeOff(transaction: Knex.Transaction, table: string, jobIds: readonly string[]): Promise<void> {
   await transaction(table)
     .whereIn("job_id", [...jobIds])

@@ -7,7 +7,7 @@ import type { WaitingRow } from "./rows.ts";
 
 type TurnOfJob = Turn & Opening & Pick<WaitingRow, "type" | "priority">;
 
-/** What an event does to the one row that its job may have. */
+/** The effect of an event on the one row that its job may have. */
 type Effect =
   | {
       readonly waits: TurnOfJob;
@@ -16,14 +16,14 @@ type Effect =
       readonly joins: boolean;
     }
   | { readonly queued: Turn & Opening }
-  /** It waits for nothing; one of a group keeps its place. */
+  /** The job waits for nothing; a job of a group keeps its place. */
   | "rests"
   | "ends"
   | null;
 
 /**
- * The row that the job of an event has after it, given the one before. It says nothing of whether others of its group
- * are before it: `ready_at` is null where there is a group, and set where the rows of the group are known.
+ * The row of a job after an event, given the row before. It does not show whether other jobs of its group are before
+ * it: `ready_at` is null if there is a group, and is set when the rows of the group are known.
  */
 export function waitingRowAfter(
   before: WaitingRow | undefined,
@@ -92,7 +92,7 @@ function effectOf(event: WaitingEvent): Effect {
     case "JobRetried":
       return { waits: { ...event.data, opening: 0 }, until: null, group: event.data.groupSha256, joins: true };
     case "JobQueued":
-      // One that is late, or there twice, ends no wait but its own.
+      // A late or duplicate event ends no wait but its own.
       return { queued: event.data };
     case "JobStarted":
     case "JobPaused":

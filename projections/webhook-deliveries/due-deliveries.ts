@@ -5,7 +5,10 @@ import { onReadableRows } from "../following/readable-rows.ts";
 import { webhookDeliveriesProjector } from "./projector.ts";
 import { type DeliveryRow, webhookDeliveriesTable } from "./rows.ts";
 
-/** No lock is held while a message is on its way: who takes a row moves its time ahead, and the next outcome sets it. */
+/**
+ * No lock is held while a message is in flight: the process that takes a row moves its time ahead, and the next outcome
+ * sets it.
+ */
 export const createDueDeliveries = (db: Knex): DueDeliveries =>
   onReadableRows(db, webhookDeliveriesProjector, {
     take: (limit, leaseMs) =>

@@ -11,7 +11,7 @@ import {
   webhookDeliveryTableDefinitions,
 } from "./rows.ts";
 
-/** Who was told of which job, and whom it is tried again with. */
+/** The messages sent about each job, and the next attempts. */
 export const webhookDeliveriesProjector: Projector<Notice["event"] | Erasure["event"]> = {
   name: "webhook-deliveries",
   version: 1,
@@ -38,7 +38,7 @@ async function project(
   const retired = new Set<string>();
   for (const stored of events) {
     if (isErasure(stored)) {
-      // What was told of a job that is in no list any more goes with it.
+      // When a job is retired from all lists, its deliveries are deleted with it.
       if (!stored.event.data.isRetired) continue;
       retired.add(stored.jobId);
       for (const row of rows.all()) if (row.job_id === stored.jobId) rows.remove(row);
@@ -47,12 +47,15 @@ async function project(
       if (row !== undefined) rows.put(row);
     }
   }
-  // Those too that no event of the batch is about.
+  // Includes rows that no event of the batch is about.
   for (const jobId of retired) await transaction(table).where({ job_id: jobId }).delete();
   await rows.write();
 }
 
-/** The same row where the event is without effect: it is not written then, and stays with whoever has it in hand. */
+/**
+ * The same object if the event has no effect: the row is then not written, and stays with the process that is working
+ * on it.
+ */
 function rowAfter(before: DeliveryRow | undefined, notice: Notice): DeliveryRow | undefined {
   const state = before && toDeliveryState(before);
   const next = deliveryAfter(state, notice.event);

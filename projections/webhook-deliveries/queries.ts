@@ -19,7 +19,7 @@ export type DeliveryList = {
 
 export type WebhookDeliveryQueries = {
   list(tenant: string, endpoint: string, options: DeliveryListOptions): Promise<DeliveryList>;
-  /** Null where there is none of this endpoint with this id. */
+  /** Null if this endpoint has no delivery with this id. */
   find(tenant: string, endpoint: string, deliveryId: string): Promise<DeliveryRecord | null>;
 };
 

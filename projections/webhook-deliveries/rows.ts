@@ -6,8 +6,8 @@ import type { Suffix } from "../projector.ts";
 export const webhookDeliveriesTable = (suffix: Suffix): string => `webhook_deliveries${suffix}`;
 
 /**
- * One row for each message to each receiver, in the order of the log by `sequence`, that of its first outcome.
- * `due_at` is when somebody should look at it again: whoever does moves it ahead, which is no business of the log.
+ * One row for each message to each receiver, ordered by `sequence`, that of its first outcome. `due_at` is the time of
+ * the next look at it: the process that takes it moves the time ahead, which the log does not record.
  */
 const deliveries = `
   delivery_id VARCHAR(64) NOT NULL,
