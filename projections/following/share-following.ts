@@ -3,7 +3,7 @@ import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts"
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
 
-/** Longer than a batch takes a projection with a healthy database, and half a batch larger than a batch. */
+/** The patience is longer than a healthy database takes for a batch; the events kept are one and a half batches. */
 const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JobContent } from "./content-store.ts";
 
-/** The bytes that are stored and whose digest stands in JobCreated. */
+/** The bytes that are stored, and whose digest is in the JobCreated event. */
 export const encodeContent = (content: JobContent): Uint8Array => new TextEncoder().encode(JSON.stringify(content));
 
 export const decodeContent = (bytes: Uint8Array): JobContent => JSON.parse(new TextDecoder().decode(bytes));

@@ -5,10 +5,13 @@ import { lastMessageOf, removeMessage, type StreamMessage, storeIfLast } from ".
 import type { ContentStore } from "./content-store.ts";
 import { createJetStreamAttachmentStore } from "./jetstream-attachment-store.ts";
 
-/** What a message carries besides the content: subject and headers. */
+/** The overhead of a message besides the content: subject and headers. */
 const overheadBytes = 1024;
 
-/** One message a job in the stream CONTENT, two while one replaces the other, which `ensureStreams` has made or checked. */
+/**
+ * One message for each job in the stream CONTENT, two while one replaces the other. `ensureStreams` has created or
+ * checked the stream.
+ */
 export async function createJetStreamContentStore(
   connection: JetStreamConnection,
   prefix: string,
@@ -21,7 +24,7 @@ export async function createJetStreamContentStore(
   /** Overwrites it with random bytes and unlinks it. */
   const overwrite = (sequence: number) => asking(connection, () => removeMessage(connection, stream, sequence));
 
-  /** False where the last content of the job is not the one that this one replaces; null is none. */
+  /** False if the last content of the job is not the one that this one replaces; null means none. */
   const publish = (job: JobRef, content: Uint8Array, replaces: number | null): Promise<boolean> =>
     storeIfLast(connection, contentSubjectOf(prefix, job), content, replaces ?? 0, noRoom, {
       "Content-Type": "application/json",
@@ -39,7 +42,7 @@ export async function createJetStreamContentStore(
       for (;;) {
         const stored = await last(job);
         if (stored === null) return;
-        // The process that wrote it may have crashed before it removed the one before.
+        // The process that wrote it may have crashed before it removed the content before it.
         const replaced = replacedBy(stored);
         if (replaced !== null) await overwrite(replaced);
         const content = change(stored.data);
@@ -55,7 +58,7 @@ export async function createJetStreamContentStore(
 
 const noRoom = (cause: unknown): Error => new LogFull("There is no room for the content.", { cause });
 
-/** Names the message that this one replaces, until that one is overwritten. */
+/** Identifies the message that this one replaces, until that one is overwritten. */
 const replacesHeader = "Waybill-Replaces";
 
 function replacedBy({ headers: lines }: StreamMessage): number | null {

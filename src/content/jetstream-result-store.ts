@@ -7,16 +7,16 @@ import { lastMessageOf, removeMessage, storeIfLast } from "../nats/jetstream-api
 import { type ResultChunk, type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
 
 const answerTimeoutMs = 1500;
-/** What a message carries besides the piece: subject and headers. */
+/** The overhead of a message besides the piece: subject and headers. */
 const overheadBytes = 1024;
-/** What goes before the bytes of a piece, with room for the longest cursor. */
+/** The room before the bytes of a piece, enough for the longest cursor. */
 const overheadOfChunk = 1024;
 const lineFeed = 0x0a;
 
 /**
- * One message a piece in the stream RESULTS, on a subject of its own, which must be empty when it is stored: so a
- * repetition whose first answer was lost, and a second writer, find what is there. The stream is made when it is first
- * needed, and holds nothing but what may be erased.
+ * One message for each piece in the stream RESULTS, on a subject of its own, which must be empty at the time of
+ * storing: a retry after a lost answer, and a second writer, find the existing piece. The stream is created when it is
+ * first needed, and holds only data that may be erased.
  */
 export function createJetStreamResultStore(
   connection: JetStreamConnection,
@@ -73,7 +73,7 @@ export function decodeChunk(stored: Uint8Array): ResultChunk {
 
 const noRoom = (cause: unknown): Error => new ResultStoreFull("There is no room for the result.", { cause });
 
-/** Each file once, of the subjects of its pieces: `….<job>.<run>.<index>`. */
+/** Each file once, derived from the subjects of its pieces: `….<job>.<run>.<index>`. */
 function resultsIn(tenant: string, subjects: readonly string[]): readonly ResultRef[] {
   const found = new Map<string, ResultRef>();
   for (const subject of subjects) {

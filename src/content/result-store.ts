@@ -3,36 +3,39 @@ import type { JobRef } from "../event-log/event-log.ts";
 /** The file that one run of a job makes. */
 export type ResultRef = JobRef & { readonly run: number };
 
-/** A piece of the file, which ends between two rows. Its cursor says where reading goes on after the last of them. */
+/**
+ * A piece of the file, which ends between two rows. Its cursor is the position after the last of them, where the next
+ * piece starts.
+ */
 export type ResultChunk = {
   readonly bytes: Uint8Array;
   readonly rows: number;
   /** Null before the first row. */
   readonly cursor: string | null;
-  /** Nothing comes after it: the file is whole. */
+  /** No piece follows: the file is complete. */
   readonly isLast: boolean;
 };
 
 /**
- * Holds files in pieces that are numbered from 0. A piece is stored once and never changed, so whoever goes on with a
- * file goes on behind what is stored, and a file has every row once however many write it.
+ * Holds files in pieces that are numbered from 0. A piece is stored once and never changed, so every writer continues
+ * after the stored pieces, and a file has every row once however many processes write it.
  *
  * Every method throws Unavailable when the store cannot be reached within its deadline.
  */
 export interface ResultStore {
-  /** The most bytes of a piece. */
+  /** The largest size of a piece, in bytes. */
   readonly maxBytes: number;
 
-  /** False where there is a piece of this number already, which stays as it is. Throws ResultStoreFull. */
+  /** False if a piece with this number exists, which stays as it is. Throws ResultStoreFull. */
   put(result: ResultRef, index: number, chunk: ResultChunk): Promise<boolean>;
 
-  /** Null where there is none (any more). */
+  /** Null if there is none (any more). */
   get(result: ResultRef, index: number): Promise<ResultChunk | null>;
 
-  /** All files of a tenant of which anything is stored, whole or not. */
+  /** All files of a tenant with at least one stored piece, complete or not. */
   ofTenant(tenant: string): Promise<readonly ResultRef[]>;
 
-  /** Overwrites and removes a piece; one that is not there is no failure. */
+  /** Overwrites and removes a piece; a missing one is not a failure. */
   erase(result: ResultRef, index: number): Promise<void>;
 }
 

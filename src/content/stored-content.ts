@@ -4,9 +4,11 @@ import type { ContentAttachment, ContentStore, JobContent } from "./content-stor
 import { decodeContent, digestOf } from "./encode-content.ts";
 import type { ResultRef, ResultStore } from "./result-store.ts";
 
-/** Erases all that was stored for a job, once its history says so. Called again after a crash, it continues. */
+/**
+ * Erases everything that was stored for a job, once its history decides so. Called again after a crash, it continues.
+ */
 export async function eraseContent(contentStore: ContentStore, job: JobRef): Promise<void> {
-  // First, as the content names them.
+  // First, because the content names them.
   await eraseAttachments(contentStore, job);
   await contentStore.erase(job);
 }
@@ -19,7 +21,7 @@ async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef)
 
 type NamedContent = { readonly job: JobRef; readonly settings: { readonly contentSha256: string } };
 
-/** The content that a job was created with; an error of the job where it is erased, or is not what it was. */
+/** The content that a job was created with, or the error of a job whose content was erased or changed. */
 export async function loadContent(
   { job, settings }: NamedContent,
   contentStore: Pick<ContentStore, "get">,
@@ -54,7 +56,7 @@ export async function loadAttachments(
 /** The same store, which reports whether a content could be stored. */
 export const observeContents = (store: ContentStore, observe: (outcome: AppendOutcome) => void): ContentStore => ({
   ...store,
-  // It changes with the server that is connected.
+  // It changes with the connected server.
   get maxBytes() {
     return store.maxBytes;
   },
@@ -64,9 +66,9 @@ export const observeContents = (store: ContentStore, observe: (outcome: AppendOu
 type Results = Pick<ResultStore, "get" | "erase">;
 
 /**
- * Erases the files that the runs of a job have stored, whole or not: they hold addresses and subjects. For a job that
- * has ended; one that still runs would go on storing. Called again after a crash, it goes on; where there is nothing
- * (any more), it does nothing.
+ * Erases the files that the runs of a job have stored, complete or not: they hold addresses and subjects. Only for a
+ * job that has ended, because a running one would continue to store. Called again after a crash, it continues; if there
+ * is nothing (any more), it does nothing.
  */
 export async function eraseResult(log: EventLog, results: Results, job: JobRef): Promise<void> {
   const runs = new Set<number>([1]);
@@ -76,7 +78,7 @@ export async function eraseResult(log: EventLog, results: Results, job: JobRef):
   for (const run of runs) await eraseRun(results, { ...job, run });
 }
 
-/** From the end: what is left after a crash is still found from its beginning. */
+/** From the end: after a crash the remaining pieces can still be found from the first one. */
 async function eraseRun(results: Results, ref: ResultRef): Promise<void> {
   let chunks = 0;
   while ((await results.get(ref, chunks)) !== null) chunks += 1;

@@ -1,8 +1,8 @@
 /**
- * Errors of the server that pass: another transaction was in the way (1020, 1205, 1213), it is going down, full, out of
- * connections or prepared statements, or not to be written to at the moment (1021, 1040, 1053, 1077, 1114, 1203, 1290,
- * 1461, 1792, 1836), it ended the statement or the connection (1158 to 1161, 1317, 1927, 1969, 3024, 4031), or somebody
- * is changing accounts or tables (1044, 1045, 1049, 1146, 1615).
+ * Temporary errors of the server: another transaction was in the way (1020, 1205, 1213), it is shutting down, full, out
+ * of connections or prepared statements, or read-only at the moment (1021, 1040, 1053, 1077, 1114, 1203, 1290, 1461,
+ * 1792, 1836), it ended the statement or the connection (1158 to 1161, 1317, 1927, 1969, 3024, 4031), or an
+ * administrator is changing accounts or tables (1044, 1045, 1049, 1146, 1615).
  */
 const passing: ReadonlySet<number> = new Set([
   1020, 1021, 1040, 1044, 1045, 1049, 1053, 1077, 1114, 1146, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1290, 1317,
@@ -21,7 +21,7 @@ const unreachable: ReadonlySet<string> = new Set([
   "PROTOCOL_CONNECTION_LOST",
 ]);
 
-/** The rows are not of this release, and its queries do not understand them. They are being rebuilt. */
+/** The rows are of another release, and this release's queries do not fit them. They are being rebuilt. */
 export class RowsOfOtherRelease extends Error {
   override readonly name = "RowsOfOtherRelease";
 }
@@ -31,7 +31,7 @@ export function isDatabaseTrouble(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
   const { fatal, code, errno, name } = failure as Error & { fatal?: unknown; code?: unknown; errno?: unknown };
   return (
-    // The driver marks what cost it the connection, sometimes without any code.
+    // The driver marks failures that ended the connection, sometimes without a code.
     fatal === true ||
     failure instanceof RowsOfOtherRelease ||
     name === "KnexTimeoutError" ||

@@ -4,31 +4,34 @@ import type { Connection } from "mysql2";
 import { abandonConnection, ask, openConnection } from "./database.ts";
 
 const beatMs = 500;
-/** A holder that was stopped, or whose host vanished, is found out by the server after so long without a beat. */
+/** The server detects a stopped holder, or one whose host vanished, after this long without a heartbeat. */
 const holderSilenceSeconds = 10;
 
-/** Names are for one database: the locks themselves are the whole server's. They have at most 64 characters. */
+/** The names include the database: the locks themselves belong to the whole server. They have at most 64 characters. */
 const lockName = "CONCAT('waybill-', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 48))";
 
 export type HeldLock = {
-  /** Aborts when the lock is no longer held, or should be given up because somebody asks for it. */
+  /** Aborts when the lock is lost, or when it should be given up because another process requests it. */
   readonly over: AbortSignal;
-  /** The server hears of it a moment later. */
+  /** The server learns of it a moment later. */
   release(): void;
 };
 
 export type LockRequest = {
   readonly name: string;
-  /** The name of a lock that whoever wants this one takes first: while it is taken, this one is left or given up. */
+  /**
+   * The name of a lock that a process takes first to request this one: while that is taken, this lock is not taken, or
+   * is given up.
+   */
   readonly yieldTo?: string;
 };
 
 /**
- * A lock of the server's (GET_LOCK) on a connection of its own, so that it ends with its holder however that ends.
- * It keeps others from working in vain, and no more: a holder can lose it without noticing at once. What must not
- * happen twice is guarded by the checkpoint.
+ * A lock of the server (GET_LOCK) on a connection of its own, so that it ends with its holder however that ends. It
+ * only keeps other processes from doing useless work: a holder can lose it without noticing at once. The checkpoint
+ * guards what must not happen twice.
  *
- * Waits up to `waitMs`, then answers null; aborts with the signal, to null as well.
+ * Waits up to `waitMs`, then returns null; returns null as well when the signal aborts.
  */
 export async function takeLock(
   db: Knex,
@@ -95,7 +98,7 @@ function hold(connection: Connection, request: LockRequest): HeldLock {
   const beat = async (): Promise<void> => {
     while (await isStillOurs()) await pause(beatMs, undefined, { signal: released.signal });
   };
-  // A connection that was lost has lost the lock: no failure but the way in which this ends.
+  // A lost connection has lost the lock: this is the end of the lock, not a failure.
   beat()
     .catch(() => {})
     .finally(() => over.abort(new Error(`The lock ${request.name} was lost, or somebody else asked for it.`)));

@@ -3,28 +3,30 @@ import knex, { type Knex } from "knex";
 import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
 
 const connectTimeoutMs = 5_000;
-/** Not shorter than any query of ours takes; a frozen server is found out after so long. */
+/** At least as long as any query of the service takes; a frozen server is detected after this time. */
 const defaultSilenceMs = 10_000;
 
 export type DatabaseOptions = {
-  /** A connection on which nothing came or went for so long is given up. Longer for what rewrites whole tables. */
+  /**
+   * A connection without any traffic for this long is given up. Set it higher for statements that rewrite whole tables.
+   */
   readonly silenceMs?: number;
-  /** The server itself ends a query that takes longer, also one that nobody waits for any more. Without: none. */
+  /** The server ends a query that takes longer, even if the client no longer waits for it. Default: no limit. */
   readonly statementMs?: number;
-  /** At most at a time; those who find none free wait for one up to `acquireMs`. */
+  /** The most connections at a time; a query that finds none free waits up to `acquireMs`. */
   readonly connections?: number;
   readonly acquireMs?: number;
-  /** Once it aborts every connection is given up, queries in flight fail, and so does each one from then on. */
+  /** Once it aborts, every connection is given up, queries in flight fail, and so does every later one. */
   readonly givenUp?: AbortSignal;
 };
 
-/** For what is answered at once: the server gives up just before the client is told that there is no answer. */
+/** For interactive queries: the server ends the query just before the client gets the answer that there is none. */
 export const readingOptions: DatabaseOptions = { statementMs: 4_500 };
 
-/** For searches and exports, which may keep each other waiting and nothing else. */
+/** For searches and exports, which may delay each other and nothing else. */
 export const searchingOptions: DatabaseOptions = { statementMs: 4_500, connections: 3, acquireMs: 1_500 };
 
-/** Queries of ours mean the same on every server, whatever its administrator has set. */
+/** Makes the service's queries mean the same on every server, whatever its administrator has set. */
 const sessionSettings = [
   "SET SESSION time_zone = '+00:00'",
   "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
@@ -32,9 +34,9 @@ const sessionSettings = [
 ];
 
 /**
- * A pool of connections to `mysql://user:password@host:port/database`, MariaDB or MySQL. It connects when first asked
- * and heals by itself. While the server is away queries fail at once, and not when the pool has waited for it: those
- * who can wait know how long. Call `destroy()` at the end.
+ * A pool of connections to `mysql://user:password@host:port/database`, MariaDB or MySQL. It connects at the first query
+ * and recovers without help. While the server is away, queries fail at once instead of waiting for it: a caller that
+ * can wait knows for how long. Call `destroy()` at the end.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const { silenceMs = defaultSilenceMs, statementMs, connections = 10, acquireMs = connectTimeoutMs } = options;
@@ -48,11 +50,12 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       timezone: "Z",
       supportBigNumbers: true,
       connectTimeout: connectTimeoutMs,
-      // Of each connection; those used last are kept. A server has 16,382 of them by default, for everybody together.
+      // Per connection; the most recently used are kept. A server has 16,382 of them by default, for all its clients
+      // together.
       maxPreparedStatements: 100,
       stream: ({ config }: { config: { host: string; port: number } }) => open(config),
     },
-    // Idle connections go before they count as silent.
+    // Idle connections are closed before they count as silent.
     pool: {
       min: 0,
       max: connections,
@@ -60,7 +63,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       idleTimeoutMillis: silenceMs / 2,
       afterCreate: prepareSession(statementMs),
     },
-    // Whatever goes wrong also reaches whoever asked, and is logged there with what it was for.
+    // Every failure also reaches the caller, which logs it with its context.
     log: { warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {} },
   });
   db.client.driver = { createConnection: (options: ConnectionOptions) => keepListening(createConnection(options)) };
@@ -69,7 +72,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
 }
 
 /**
- * knex removes all listeners of a connection that it ends, also its own for errors; but the socket lives until the
+ * knex removes all listeners of a connection that it ends, including its own for errors; but the socket lives until the
  * server has closed it too, and its timer or a broken pipe may still end it with an error. An error event without a
  * listener ends the process. Queries in flight get the failure through their callbacks, so nothing is hidden here.
  */
@@ -83,14 +86,14 @@ function keepListening(connection: Connection): Connection {
   return listen();
 }
 
-/** Errors end up in logs, and a statement that was sent holds subjects, bodies and addresses. */
+/** Errors end up in logs, and the SQL that was sent contains subjects, bodies and addresses. */
 function forgetStatement(failure: Error & { sql?: string }): void {
   delete failure.sql;
 }
 
 /**
- * The driver waits for ever for a server that is frozen or cut off, and its own time limit leaves the connection in
- * use. Destroying the socket makes the query fail and the pool forget the connection.
+ * The driver waits forever for a server that is frozen or cut off, and its own time limit leaves the connection in use.
+ * Destroying the socket makes the query fail and the pool drop the connection.
  */
 function createSockets(silenceMs: number, givenUp: AbortSignal | undefined) {
   const sockets = new Set<Socket>();
@@ -135,7 +138,7 @@ const prepareSession =
     );
   };
 
-/** MariaDB counts seconds and limits every statement, MySQL milliseconds and SELECT alone. */
+/** MariaDB takes seconds and limits every statement; MySQL takes milliseconds and limits only SELECT. */
 async function limitStatements(connection: Connection, withinMs: number): Promise<void> {
   const [{ version } = { version: "" }] = await ask<{ version: string }>(connection, "SELECT VERSION() AS version");
   const setting = /mariadb/i.test(version)
@@ -144,13 +147,15 @@ async function limitStatements(connection: Connection, withinMs: number): Promis
   await ask(connection, `SET SESSION ${setting}`);
 }
 
-/** knex's types know neither lists nor rows as one binding; the driver writes them out as `IN (?)` and `VALUES ?` need it. */
+/**
+ * knex's types allow neither lists nor rows as one binding; the driver expands them as `IN (?)` and `VALUES ?` need.
+ */
 export const asBinding = (values: unknown): Knex.RawBinding => values as Knex.RawBinding;
 
-/** A connection outside the pool, for what belongs to a connection, as locks do. It is the caller's to end. */
+/** A connection outside the pool, for state that belongs to a connection, such as locks. The caller ends it. */
 export const openConnection = (db: Knex): Promise<Connection> => db.client.acquireRawConnection();
 
-/** Ends a connection at once. What was asked on it fails, where the driver's own `destroy` leaves it unanswered. */
+/** Ends a connection at once. Its pending queries fail; the driver's own `destroy` leaves them unanswered. */
 export function abandonConnection(connection: Connection): void {
   const { stream } = connection as Connection & { readonly stream: Socket };
   stream.destroy(new Error("The connection was given up."));
@@ -164,8 +169,8 @@ export function ask<Row>(connection: Connection, sql: string, bindings: readonly
 }
 
 /**
- * Commits what the work did, or nothing. Throws what the work threw, which the driver would hide behind its own
- * complaint where the connection was lost with it.
+ * Commits everything that the work did, or nothing. Throws the failure of the work, which the driver would hide behind
+ * its own error if the connection was lost as well.
  */
 export async function inTransaction<Result>(
   db: Knex,

@@ -14,19 +14,19 @@ export type Rows<Row> = {
   readonly rows: readonly Row[];
 };
 
-/** Inserts rows in as few statements as the server takes. A row that is there already is an error. */
+/** Inserts rows in as few statements as the server accepts. An existing row is an error. */
 export async function insertRows<Row>(transaction: Knex.Transaction, rows: Rows<Row>): Promise<void> {
   await write(transaction, rows, "");
 }
 
-/** Inserts rows, or overwrites every column of those that are there. */
+/** Inserts rows, or overwrites every column of existing ones. */
 export async function putRows<Row>(transaction: Knex.Transaction, rows: Rows<Row>): Promise<void> {
-  // VALUES() is deprecated in MySQL, but what replaces it is a syntax error in MariaDB.
+  // VALUES() is deprecated in MySQL, but its replacement is a syntax error in MariaDB.
   const updates = rows.columns.map((column) => `\`${column}\` = VALUES(\`${column}\`)`);
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
-/** Inserts rows, or adds the given columns to those that are there. */
+/** Inserts rows, or adds the given columns to existing ones. */
 export async function addRows<Row>(
   transaction: Knex.Transaction,
   { summed, ...rows }: Rows<Row> & { readonly summed: readonly (keyof Row & string)[] },
@@ -35,7 +35,7 @@ export async function addRows<Row>(
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
-/** Inserts rows; of those that are there it overwrites columns, appends to the texts of others, and leaves the rest. */
+/** Inserts rows; in existing ones it overwrites some columns, appends to the texts of others, and leaves the rest. */
 export async function mergeRows<Row>(
   transaction: Knex.Transaction,
   {
@@ -61,8 +61,8 @@ async function write<Row>(
 }
 
 /**
- * The rows as text, `(1, 'a'), (2, 'b')`. The driver would do so too, but by way of arrays that the query builder looks
- * through once more: that costs twice the CPU time, and a mailing writes a row for each mail.
+ * The rows as text, `(1, 'a'), (2, 'b')`. The driver could produce it too, but from arrays that the query builder
+ * traverses once more: that takes twice the CPU time, and a mailing writes a row for each mail.
  */
 function* inPortions<Row>(rows: readonly Row[], columns: readonly (keyof Row & string)[]): Generator<string> {
   const toDateLiteral = createDateLiterals();
@@ -91,7 +91,7 @@ function toLiteral(value: unknown, toDateLiteral: (date: Date) => string): strin
   throw new TypeError(`A value of type ${typeof value} cannot be written into a row.`);
 }
 
-/** In UTC, as the connection reads it. Most are of the same millisecond as the one before. */
+/** In UTC, as the connection reads it. Most values have the same millisecond as the one before. */
 function createDateLiterals(): (date: Date) => string {
   let lastMs = Number.NaN;
   let literal = "";

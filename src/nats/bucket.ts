@@ -7,11 +7,11 @@ export type BucketSettings = { readonly prefix: string; readonly replicas: numbe
 
 const timeoutMs = 1500;
 
-/** The stream that a bucket is, and the subjects of its entries. */
+/** The stream of a bucket, and the subjects of its entries. */
 export const streamOfBucket = (bucket: string): string => `KV_${bucket}`;
 export const subjectsOfBucket = (bucket: string): string => `$KV.${bucket}.>`;
 
-/** Creates the bucket where it is missing. Entries are read from the leader: a replica may answer with the past. */
+/** Creates the bucket if it is missing. Entries are read from the leader: a replica may answer with stale data. */
 export function openBucket(
   connection: JetStreamConnection,
   bucket: string,
@@ -36,12 +36,12 @@ export function openLazily<Opened>(open: () => Promise<Opened>): () => Promise<O
   };
 }
 
-/** What to make of an entry; with `text` null the entry stays as it is. */
+/** The new state of an entry; with `text` null the entry stays as it is. */
 type Change = { readonly text: string | null };
 
 /**
- * Reads an entry (null if there is none), stores the text of the change that `toChange` answers, and returns that change.
- * Starts over if another process wrote the entry meanwhile. Throws Unavailable.
+ * Reads an entry (null if there is none), stores the text of the change that `toChange` returns, and returns that
+ * change. Starts over if another process wrote the entry meanwhile. Throws Unavailable.
  */
 export async function changeEntry<Made extends Change>(
   connection: JetStreamConnection,

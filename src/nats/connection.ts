@@ -16,17 +16,17 @@ export type ConnectSettings = {
   readonly caFile: string | null;
 };
 
-/** One connection to NATS, and whether it stands: what is asked while it does not is refused at once, not queued. */
+/** One connection to NATS, and whether it is up: while it is down, requests are refused at once and not queued. */
 export type JetStreamConnection = {
   readonly nats: NatsConnection;
   readonly isUp: () => boolean;
-  /** Calls back each time the connection stands again: requests that were on their way are lost then. */
+  /** Calls back each time the connection is up again: requests in flight are lost then. */
   readonly onReconnect: (reconnected: () => void) => () => void;
-  /** A request of NATS; its failures are for `asking` to read. */
+  /** A request to NATS; `asking` interprets its failures. */
   readonly request: Requests["request"];
   readonly say: Requests["say"];
   readonly along: Requests["along"];
-  /** Tells that NATS did not answer something: whether it is the server that this client is with is found out then. */
+  /** Reports a request without an answer: the connection then checks whether its current server is at fault. */
   readonly unanswered: () => void;
   readonly close: () => Promise<void>;
 };
@@ -34,9 +34,9 @@ export type JetStreamConnection = {
 type Notice = (message: string) => void;
 
 /**
- * Waits for the server as `patiently` does, as long as it takes by default; once it stands, the connection is never
- * given up, and goes from one server to another as jetstream-node-watch.ts says. Throws what the client throws, at once
- * where waiting does not help.
+ * Waits for the server as `patiently` does, without a time limit by default. Once connected, it never gives up the
+ * connection, and moves from one server to another as node-watch.ts describes. Throws the client's error, at once if
+ * waiting does not help.
  */
 export async function connectJetStream(
   settings: ConnectSettings,
@@ -86,7 +86,7 @@ export async function connectJetStream(
       }
     }
   };
-  // The client's status iterator does not end with the connection: nobody may wait for it.
+  // The client's status iterator does not end with the connection: no code may await it.
   watch().catch(() => {});
   return {
     nats,
@@ -98,7 +98,7 @@ export async function connectJetStream(
     onReconnect,
     close: async () => {
       node.stop();
-      // A drain flushes the acknowledgements that are still in the buffer; without a connection there is no use in it.
+      // A drain flushes the acknowledgements that are still in the buffer; without a connection it is useless.
       requests.flush();
       if (isUp()) await nats.drain().catch(() => nats.close());
       else await nats.close();
@@ -113,7 +113,7 @@ async function connectFirst(settings: ConnectSettings, name: string, patiently: 
   let isWanted = true;
   const tryOnce = async (): Promise<NatsConnection> => {
     try {
-      // By itself the client would try until it is there, and nobody could tell it to stop.
+      // Left alone, the client would retry until the server is there, and could not be stopped.
       const nats = await connect({ ...toOptions(settings, name), waitOnFirstConnect: false });
       if (!isWanted) await nats.close();
       return nats;
@@ -130,20 +130,21 @@ async function connectFirst(settings: ConnectSettings, name: string, patiently: 
   }
 }
 
-/** How Waybill connects: it never gives up. */
+/** The settings of Waybill's connections: they never give up. */
 export function toOptions(settings: ConnectSettings, name: string): ConnectionOptions {
   return {
     servers: [...settings.servers],
     name,
-    // The client's default gives up after 20 s for good, and finds a dead link after 4 minutes.
+    // With the client's defaults it gives up for good after 20 s, and detects a dead link after 4 minutes.
     maxReconnectAttempts: -1,
-    // A server that was given other accounts, and is given the old ones again, is to be had again.
+    // Keeps trying after an authentication error: a server with changed accounts becomes usable again once they are
+    // restored.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
-    // For each server that is tried: one that is frozen takes connections, and says nothing.
+    // Applies to each server that is tried: a frozen one accepts connections, and sends nothing.
     timeout: 5000,
-    // A frozen server is found out within six seconds.
+    // Detects a frozen server within six seconds.
     pingInterval: 2000,
     maxPingOut: 2,
     noRandomize: true,
@@ -156,7 +157,7 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
 
 export { isUnanswered };
 
-/** Runs a request; what is no answer becomes Unavailable, and without a connection it is not even tried. */
+/** Runs a request. A missing answer becomes Unavailable, and without a connection the request is not attempted. */
 export async function asking<Answer>(connection: JetStreamConnection, ask: () => Promise<Answer>): Promise<Answer> {
   if (!connection.isUp()) throw new Unavailable("There is no connection to NATS.");
   try {
@@ -173,7 +174,7 @@ export async function asking<Answer>(connection: JetStreamConnection, ask: () =>
 export const nanosOf = (ms: number): number => ms * 1_000_000;
 
 /**
- * The largest message that the server takes, in bytes. Between two connections the client does not know it: the last
+ * The largest message that the server accepts, in bytes. Between two connections the client does not know it: the last
  * known value is used then.
  */
 export function payloadLimit({ nats, onReconnect }: JetStreamConnection): () => number {

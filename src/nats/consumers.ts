@@ -10,13 +10,13 @@ export type DurableConsumer = {
   readonly stream: string;
   readonly name: string;
   readonly filterSubject: string;
-  /** How long a delivery may stay silent before the server hands it to another process. */
+  /** How long a delivery may show no progress before the server redelivers it to another process. */
   readonly ackWaitMs: number;
   /** Deliver subjects and headers without the data. */
   readonly headersOnly?: true;
 };
 
-/** Creates the durable consumer, or adjusts an older one; it may be called twice, also by several processes at once. */
+/** Creates the durable consumer, or updates an older one; it may be called again, also by several processes at once. */
 export async function ensureDurable(connection: JetStreamConnection, consumer: DurableConsumer): Promise<void> {
   const config: Partial<ConsumerConfig> = {
     durable_name: consumer.name,
@@ -26,7 +26,7 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     replay_policy: ReplayPolicy.Instant,
     ack_wait: nanosOf(consumer.ackWaitMs),
     max_deliver: -1,
-    // A worker holds as many as it has free slots, so this is a limit for the whole fleet.
+    // A worker holds as many messages as it has free slots, so this is a limit for the whole fleet.
     max_ack_pending: 20_000,
     ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
@@ -51,10 +51,10 @@ async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer
 export const nextMessages = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 
-/** A consumer that lives as long as it is read. `pending` messages were left to read when it was made. */
+/** A consumer that lives as long as it is read. `pending` is the number of unread messages at its creation. */
 export type Reader = { readonly name: string; readonly pending: number };
 
-/** Takes a filter only for an exact subject: for that no server looks through the other messages. */
+/** Accepts only an exact subject as a filter: with that no server scans the other messages. */
 export async function createReader(
   connection: JetStreamConnection,
   stream: string,
@@ -86,24 +86,24 @@ export async function createReader(
   return { name: created.name, pending: expectCount(created.num_pending) };
 }
 
-/** Not necessary, but polite: the server drops an idle reader by itself a minute later. */
+/** Optional cleanup: the server drops an idle consumer a minute later anyway. */
 export async function deleteReader(connection: JetStreamConnection, stream: string, { name }: Reader): Promise<void> {
   if (!connection.isUp()) return;
   await connection.nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, "", { timeout: 500 }).catch(() => {});
 }
 
-/** The failure passes without help: the server or the connection is away, or the consumer went with them. */
+/** The failure is temporary: the server or the connection is away, or the consumer was lost with them. */
 export const isPassing = (failure: unknown): boolean =>
   failure instanceof PullEnded || failure instanceof Unavailable || isUnanswered(failure) || isJetStreamError(failure);
 
 /**
- * A count as NATS reports it; null where it cannot be right. In releases up to 2.9 the number of messages that wait for a
- * consumer can run below zero and is reported as 18,446,744,073,709,551,615: how many really wait is unknown then.
+ * A count as NATS reports it; null if it cannot be right. In releases up to 2.9 the number of messages that wait for a
+ * consumer can fall below zero and is reported as 18,446,744,073,709,551,615: the real number is unknown then.
  */
 export const countOf = (told: unknown): number | null =>
   typeof told === "number" && Number.isSafeInteger(told) && told >= 0 ? told : null;
 
-/** For a caller that needs the count: throws Unavailable, as the next count of NATS is mostly right. */
+/** For a caller that needs the count: throws Unavailable, because the next count from NATS is mostly right. */
 export function expectCount(told: unknown): number {
   const count = countOf(told ?? 0);
   if (count === null) throw new Unavailable(`NATS has counted ${told} messages, which cannot be.`);
@@ -117,7 +117,10 @@ export type PendingOptions = {
   readonly next?: (pull: Pull) => Promise<readonly Msg[]>;
 };
 
-/** The messages that stand in the stream after a sequence now, in batches that are never empty. Throws what `isPassing` knows. */
+/**
+ * The messages that the stream now holds after a sequence, in batches that are never empty. Throws the failures that
+ * `isPassing` recognises.
+ */
 export async function* readPending(
   connection: JetStreamConnection,
   stream: string,

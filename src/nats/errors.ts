@@ -1,6 +1,6 @@
 import { NatsError } from "nats";
 
-/** An error of JetStream's own API, by its number; the texts differ between releases. */
+/** An error of the JetStream API, by its number; the texts differ between releases. */
 const codeOf = (failure: unknown): number | null =>
   failure instanceof NatsError ? (failure.api_error?.err_code ?? null) : null;
 
@@ -14,18 +14,18 @@ const is =
 export const isStreamMissing = is(10059);
 export const isConsumerMissing = is(10014);
 export const isMessageMissing = is(10037);
-/** A message that was to be removed is not there, or not any more. */
+/** The message to be removed does not exist, or no longer exists. */
 export const isNothingToRemove = is(10037, 10043, 10057);
-/** Somebody else wrote to the subject since; 10164 says the same in newer releases. */
+/** Another writer has written to the subject since; 10164 means the same in newer releases. */
 export const isWrongSequence = is(10071, 10164);
 /**
- * Ask again: a message of this id, or another one of this subject, is on its way to the other servers of a cluster and not
- * yet stored, or there are too many of them. What was asked for now was not done.
+ * Ask again: a message with this id, or another one on this subject, is being replicated to the other servers of a
+ * cluster and not yet stored, or there are too many of them. The current request was not carried out.
  */
 export const isBusy = is(10158, 10163, 10167);
-/** The stream's limit, the account's or the server's. */
+/** The limit of the stream, of the account or of the server. */
 export const isOutOfRoom = is(10077, 10023, 10047);
-/** A cluster some of whose nodes are not there yet has no place for all the copies of a stream. */
+/** A cluster with some nodes missing cannot place all the copies of a stream. */
 export const isNoPlaceYet = is(10005);
-/** Somebody else made a stream of this name in the same moment. */
+/** Another process created a stream of this name at the same moment. */
 export const isNameTaken = is(10058);

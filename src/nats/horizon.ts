@@ -3,7 +3,7 @@ import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { lastMessageOf, messageIsThere, type StreamMessage } from "./jetstream-api.ts";
 
-/** By connection and stream, the last place that this process has seen taken. */
+/** By connection and stream, the highest sequence that this process has seen stored. */
 const seen = new WeakMap<JetStreamConnection, Map<string, number>>();
 
 const patienceMs = 1500;
@@ -12,7 +12,7 @@ const askAgainAfterMs = 100;
 /** Whether other servers may hold other parts of the same stream. */
 export const isClustered = ({ nats }: JetStreamConnection): boolean => Boolean(nats.info?.cluster);
 
-/** Tells of a message that is stored: nobody may tell this process any more what was before it. */
+/** Records a stored message: from then on, no answer may show this process a state before it. */
 export function sawStored(connection: JetStreamConnection, stream: string, sequence: number): void {
   let ofStreams = seen.get(connection);
   if (ofStreams === undefined) {
@@ -23,10 +23,11 @@ export function sawStored(connection: JetStreamConnection, stream: string, seque
 }
 
 /**
- * The last message of a subject, from a leader that has all that this process has seen stored. A leader that was cut off
- * from the others takes itself for one, and answers with the past, for ten seconds on 2.9.10 and half a second on 2.15.1,
- * while they have another one; and a new leader may answer before it has applied all. So in a cluster the place that was
- * seen last is asked for in the same write, and before: whoever is deposed does not become the leader in between.
+ * The last message of a subject, from a leader that has everything that this process has seen stored. A leader that was
+ * cut off from the others still believes to lead, and answers with stale data, for ten seconds on 2.9.10 and half a
+ * second on 2.15.1, while they have another leader; and a new leader may answer before it has applied all its entries.
+ * So in a cluster, the message at the last sequence seen is requested in the same write, and before: a deposed leader
+ * does not become the leader in between.
  */
 export async function lastMessageSince(
   connection: JetStreamConnection,

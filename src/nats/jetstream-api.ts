@@ -2,7 +2,7 @@ import { type ApiError, headers, type MsgHdrs, NatsError } from "nats";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
 
-/** Asks JetStream. A refusal is thrown as the client throws it; errors.ts tells refusals apart. */
+/** Sends a request to JetStream. A refusal is thrown as the client throws it; errors.ts classifies refusals. */
 export async function askJetStream<Answer>(
   connection: JetStreamConnection,
   subject: string,
@@ -19,8 +19,8 @@ export async function askJetStream<Answer>(
 }
 
 /**
- * Stores a message if the last one of its subject still has this sequence, 0 for none; false where it has not. Throws
- * what `noRoom` makes of the failure where the stream is full.
+ * Stores a message if the last one of its subject still has this sequence, 0 for none; false otherwise. If the stream
+ * is full, throws the error that `noRoom` makes of the failure.
  */
 export const storeIfLast = (
   connection: JetStreamConnection,
@@ -39,7 +39,7 @@ export const storeIfLast = (
       return true;
     } catch (failure) {
       if (isWrongSequence(failure)) return false;
-      // Told apart here, as most of these errors count as an outage elsewhere.
+      // Classified here, because most of these errors count as an outage elsewhere.
       throw isOutOfRoom(failure) ? noRoom(failure) : failure;
     }
   });
@@ -48,7 +48,7 @@ export type StreamMessage = {
   readonly sequence: number;
   readonly subject: string;
   readonly data: Uint8Array;
-  /** As they were sent, `Name: value` in lines; empty for none. */
+  /** In their wire form, `Name: value` in lines; empty for none. */
   readonly headers: string;
 };
 
@@ -61,22 +61,22 @@ type Found = {
   };
 };
 
-/** The last message of a subject, from the leader: a direct get may be answered by a replica with the past. */
+/** The last message of a subject, from the leader: a replica may answer a direct get with stale data. */
 export const lastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
   getMessage(connection, stream, { last_by_subj: subject });
 
-/** The first message from a sequence on whose subject matches, as the leader has it. */
+/** The first message at or after a sequence whose subject matches, read from the leader. */
 export const nextMessageOf = (connection: JetStreamConnection, stream: string, filter: string, sequence: number) =>
   getMessage(connection, stream, { seq: sequence, next_by_subj: filter });
 
-/** Whether the leader has a message at this place. */
+/** Whether the leader has a message at this sequence. */
 export const messageIsThere = async (
   connection: JetStreamConnection,
   stream: string,
   sequence: number,
 ): Promise<boolean> => (await getMessage(connection, stream, { seq: sequence })) !== null;
 
-/** Overwrites a message and takes it out of the stream; one that is not there is no failure. */
+/** Overwrites a message and removes it from the stream; a missing message is not a failure. */
 export async function removeMessage(connection: JetStreamConnection, stream: string, sequence: number): Promise<void> {
   try {
     await askJetStream(connection, `$JS.API.STREAM.MSG.DELETE.${stream}`, JSON.stringify({ seq: sequence }));

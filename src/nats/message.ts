@@ -1,8 +1,8 @@
 import type { Msg } from "nats";
 
-/** Where a delivered message stands, read from the subject that acknowledges it. */
+/** The position of a delivered message, read from its acknowledgement subject. */
 export type DeliveryPlace = {
-  /** How often it was delivered, this time included. */
+  /** The number of deliveries, this one included. */
   readonly deliveries: number;
   readonly streamSequence: number;
   /** Counts the deliveries of the consumer without a gap. */
@@ -30,14 +30,14 @@ export function placeOf(message: Msg): DeliveryPlace {
   };
 }
 
-/** When a delivered message was stored: nanoseconds since 1970, as digits, as no number holds so many. */
+/** When a delivered message was stored: nanoseconds since 1970, as digits, because a number is not precise enough. */
 export function storedAtOf(message: Msg): string {
   const reply = message.reply ?? "";
   const isNewerForm = startOfToken(reply, 10) > 0;
   return /^\d+/.exec(reply.slice(startOfToken(reply, isNewerForm ? 9 : 7)))?.[0] ?? "0";
 }
 
-/** Counted from 0; -1 where there are not so many. Read in place: splitting a subject costs as much as parsing an event. */
+/** Counts from 0; -1 if there are fewer. Works in place: splitting a subject costs as much as parsing an event. */
 function startOfToken(subject: string, index: number): number {
   let start = 0;
   for (let token = 0; token < index; token += 1) {
@@ -60,7 +60,9 @@ function numberAt(text: string, start: number): number {
   return value;
 }
 
-/** A message of the server about a pull (nothing there, time is up, consumer gone) has a status and no place. */
+/**
+ * A status message of the server about a pull (nothing there, time is up, consumer gone) has a status and no position.
+ */
 export const isStatus = (message: Msg): boolean =>
-  // Asked first, as each look at the data makes a view of it.
+  // Checked first, because each access to the data creates a view of it.
   !message.reply && message.data.length === 0 && (message.headers?.code ?? 0) > 0;

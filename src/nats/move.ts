@@ -3,17 +3,18 @@ import type { NatsConnection } from "nats";
 import type { Requests } from "./requests.ts";
 import { goNextTo } from "./server-pool.ts";
 
-/** Longer than a server keeps what a worker asks for: what it hands out then has arrived. */
+/** Longer than a server holds a worker's pull request: the messages that it delivers have arrived by then. */
 const quietMs = 150;
-/** Together well below what a request waits for its answer: what is kept back meanwhile is only late. */
+/** The two together stay well below the timeout of a request: a request held back meanwhile is only late. */
 const drainMs = 600;
 const reconnectMs = 600;
 const lookAgainMs = 10;
 
 /**
- * Goes to another server without breaking a request: new ones are kept back, those on their way are answered, and then
- * the connection changes, in some milliseconds. Where they are not answered soon, nothing is done: it is no good moment.
- * Requests that the client makes by itself, as for buckets, are kept back as well.
+ * Moves to another server without breaking a request: it holds back new requests, waits for the answers of those in
+ * flight, and then switches the connection, which takes some milliseconds. If the answers do not come soon, it does
+ * nothing and leaves the move for a better moment. Requests that the client itself makes, for buckets for example, are
+ * held back as well.
  */
 export function createMove(
   nats: NatsConnection,
@@ -57,7 +58,7 @@ async function reconnected(nats: NatsConnection, onReconnect: (reconnected: () =
 
 type Gate = Pick<Requests, "hold" | "release" | "inFlight">;
 
-/** For the requests that the client makes by itself: all of them are made with this one method of its. */
+/** Covers the requests that the client itself makes: all of them go through this one method. */
 function gateRequests(nats: NatsConnection): Gate {
   let count = 0;
   let opened: Promise<void> | null = null;

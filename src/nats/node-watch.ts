@@ -4,39 +4,39 @@ import { serversOf } from "./server-pool.ts";
 
 const answerMs = 1500;
 const askAgainMs = 1000;
-/** A node whose JetStream has not answered for so long is left, where another one answers. */
+/** The client leaves a node whose JetStream has not answered for this long, if another one answers. */
 const leaveAfterMs = 5000;
-/** Where it answers questions and stores nothing, another node may do no better: that is tried now and then. */
+/** If a node answers questions and stores nothing, another node may be no better: the next move waits this long. */
 const leaveAgainAfterMs = 60_000;
 const lookEveryMs = 30_000;
 
 export type NodeWatchSetup = {
   readonly nats: NatsConnection;
-  /** The process's own order of servers. */
+  /** The server preference of this process. */
   readonly inOrder: (places: readonly string[]) => readonly string[];
-  /** Opens a connection of its own to one server, to look what it is worth. */
+  /** Opens a separate connection to one server, to check it. */
   readonly visit: (place: string) => Promise<NatsConnection>;
-  /** Goes there at once. */
+  /** Reconnects to that server at once. */
   readonly leaveFor: (place: string) => void;
-  /** Goes there in a moment in which nothing is lost by it. */
+  /** Moves to that server at a moment when the move loses no request. */
   readonly moveTo: (place: string) => Promise<void>;
   readonly notice: (message: string) => void;
   readonly lookEveryMs?: number;
 };
 
 export type NodeWatch = {
-  /** A request of JetStream had no answer. */
+  /** A JetStream request got no answer. */
   unanswered(): void;
-  /** The connection stands again, with whichever server. */
+  /** The connection is up again, to whichever server. */
   connected(): void;
   stop(): void;
 };
 
 /**
- * Sees to it that a client is with a server that serves: a frozen one, and one that has lost the others, keeps its
- * connections. Asks nothing as long as requests are answered. One that is not with the first server of its order looks
- * now and then whether that is to be had again, so that clients spread out once a server is back. A single server is
- * never left.
+ * Keeps the client on a working server: a frozen server, and one cut off from the others, keeps its connections. Sends
+ * nothing as long as requests are answered. A client that is not on the first server of its order checks now and then
+ * whether that one is available again, so that clients spread out once a server is back. A client with only one server
+ * never leaves it.
  */
 export function watchNode(setup: NodeWatchSetup): NodeWatch {
   const { nats, inOrder, leaveFor, notice } = setup;
@@ -50,7 +50,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
     for (const place of others()) if (await isServing(setup, place)) return place;
     return null;
   };
-  /** Whether all is well again, or the server was left. */
+  /** Whether the server works again, or was left. */
   const settle = async (since: number): Promise<boolean> => {
     const isAnswering = await answers(nats);
     const now = performance.now();
@@ -72,7 +72,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
       await pause(askAgainMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
-  // It never rejects, and keeps no process alive.
+  // It never rejects, and does not keep the process alive.
   void spreadOut(setup, stopping.signal);
 
   return {
@@ -89,7 +89,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   };
 }
 
-/** Twice in a row: a server that has just come back may go again. */
+/** Requires two successful checks in a row: a server that has just come back may fail again. */
 async function spreadOut(setup: NodeWatchSetup, signal: AbortSignal): Promise<void> {
   const { nats, inOrder, moveTo } = setup;
   let better: string | null = null;
@@ -113,7 +113,7 @@ async function firstServing(setup: NodeWatchSetup, places: readonly string[]): P
   return null;
 }
 
-/** Whether another server than the present one is there, and JetStream answers by way of it. */
+/** Whether the address leads to a server other than the current one, and JetStream answers through it. */
 async function isServing({ nats, visit }: NodeWatchSetup, place: string): Promise<boolean> {
   try {
     const visited = await visit(place);
@@ -127,7 +127,7 @@ async function isServing({ nats, visit }: NodeWatchSetup, place: string): Promis
   }
 }
 
-/** The leader of the cluster answers this; a server that knows of none says so with 503. */
+/** The leader of the cluster answers this; a server that knows of no leader answers 503. */
 async function answers(nats: NatsConnection): Promise<boolean> {
   try {
     const { error } = (await nats.request("$JS.API.INFO", "", { timeout: answerMs })).json<{
@@ -135,7 +135,7 @@ async function answers(nats: NatsConnection): Promise<boolean> {
     }>();
     return error?.code !== 503;
   } catch (failure) {
-    // A client that may not ask is told so by a server that works.
+    // A permission error comes from a working server.
     return failure instanceof NatsError && failure.isPermissionError();
   }
 }

@@ -6,23 +6,26 @@ import { nextMessageOf, removeMessage } from "./jetstream-api.ts";
 import { nameWith } from "./names.ts";
 import { readSubject } from "./read-subject.ts";
 
-/** For each question; a large object takes some dozens of them at a time. */
+/** The timeout of each request; a large object takes some dozens of them at a time. */
 const answerMs = 5000;
 
-/** Objects of any size in one bucket, which is made when the first object is stored or asked for. `put` throws `noRoom`. */
+/** Objects of any size in one bucket, which is created at the first access. `put` throws `noRoom`. */
 export type Objects = {
-  /** Stores an object once: one that is there whole is left as it is. */
+  /** Stores an object once: a complete existing one is left as it is. */
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** The bytes; null where the object is not there, or not whole. */
+  /** The bytes; null if the object does not exist, or is incomplete. */
   get(name: string): Promise<Buffer | null>;
-  /** Overwrites and removes it; one that is not there is no failure. */
+  /** Overwrites and removes it; a missing object is not a failure. */
   erase(name: string): Promise<void>;
 };
 
-/** The stream that such a bucket is. */
+/** The stream of such a bucket. */
 export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
 
-/** How the subject of the message begins that describes an object, after those with its bytes; its name follows. */
+/**
+ * The prefix of the subject of an object's metadata message, which follows the messages with its bytes; the object's
+ * name comes after it.
+ */
 export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
 
 export const nameOfObject = (bucket: string, subject: string): string =>
@@ -41,13 +44,14 @@ export function openObjects(
   const chunksOf = ({ nuid }: ObjectInfo): string => `$O.${name}.C.${nuid}`;
   const open = openLazily(async (): Promise<Opened> => {
     const jetstream = connection.nats.jetstream({ timeout: answerMs });
-    // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers refuse it.
+    // Inherited, so that the client reads it and does not copy it into the stream's settings, where newer servers
+    // reject it.
     const options: { readonly replicas: number } = Object.create({ replicas });
     const objects = await jetstream.views.os(name, Object.assign(options, { storage: StorageType.File }));
     return { objects, manager: await jetstream.jetstreamManager() };
   });
 
-  /** A reader would wait without end for an object some of whose chunks are missing. */
+  /** A reader would wait forever for an object with missing chunks. */
   const isWhole = async (manager: JetStreamManager, info: ObjectInfo): Promise<boolean> => {
     if (info.deleted) return false;
     const subject = chunksOf(info);
@@ -57,7 +61,7 @@ export function openObjects(
 
   /** Deleting an object only unlinks its chunks: their bytes would stay on the disk. */
   const overwrite = async (info: ObjectInfo): Promise<void> => {
-    // The oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
+    // Oldest first: once the last of more than two is gone, NATS 2.9 answers that a subject has none.
     const next = () => nextMessageOf(connection, stream, chunksOf(info), 1);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       // Another process may be erasing the same object.
@@ -72,7 +76,7 @@ export function openObjects(
         const there = await objects.info(object);
         if (there !== null && (await isWhole(manager, there))) return;
         try {
-          // Guarded: of several that store it at once, one succeeds and the others clear away what they brought.
+          // Guarded: of several processes that store it at once, one succeeds and the others delete their chunks.
           const options = { previousRevision: there?.revision ?? 0, timeout: answerMs };
           await objects.putBlob({ name: object }, bytes, options);
         } catch (failure) {

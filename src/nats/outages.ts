@@ -13,7 +13,7 @@ const connectionCodes: readonly string[] = [
   "STALE_CONNECTION",
 ];
 
-/** Whether a request may or may not have been carried out: its answer did not come, or not yet. */
+/** Whether it is unknown that a request was carried out: no answer has come, or not yet. */
 export const isUnanswered = (failure: unknown): boolean =>
   failure instanceof NatsError &&
   (connectionCodes.includes(failure.code) ||
@@ -21,7 +21,7 @@ export const isUnanswered = (failure: unknown): boolean =>
     failure.code === "503" ||
     isBusy(failure));
 
-/** Whether asking again later can help: NATS is away, slow, without JetStream so far, or without enough of its nodes. */
+/** Whether a retry can help: NATS is away, slow, still without JetStream, or without enough of its nodes. */
 export const isPassingOutage = (failure: unknown): boolean =>
   failure instanceof Unavailable || isUnanswered(failure) || isNoPlaceYet(failure);
 
@@ -33,11 +33,14 @@ const refusedLogins: readonly string[] = [
   ErrorCode.BadCreds,
 ];
 
-/** NATS was reached and does not let this process in: waiting does not help. */
+/** NATS was reached and refuses this process: waiting does not help. */
 export const isLoginRefused = (failure: unknown): boolean =>
   failure instanceof NatsError && refusedLogins.includes(failure.code);
 
-/** Of the network, where a server may still come up. DNS is among them: a name can come later than whoever asks for it. */
+/**
+ * Network errors after which a server may still come up. DNS is among them: a name may be registered later than its
+ * first client starts.
+ */
 const networkCodes: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
@@ -52,12 +55,12 @@ const networkCodes: ReadonlySet<string> = new Set([
   ErrorCode.AuthenticationTimeout,
 ]);
 
-/** Whether a connection may come about later. A certificate that is not trusted, say, is a fault of the settings. */
+/** Whether a connection may succeed later. An untrusted certificate, for example, is a fault of the settings. */
 export const isUnreachable = (failure: unknown): boolean =>
-  // The client rejects with nothing where a server hangs up before it has said a word.
+  // The client rejects with no error if a server closes the connection before it sends anything.
   failure === undefined || isUnanswered(failure) || networkCodes.has((failure as NodeJS.ErrnoException).code ?? "");
 
-/** Waits for as long as it takes, and tells nobody: for what has a deadline of its own. */
+/** Waits without a time limit and without notices: for work that has a deadline of its own. */
 export const waitSilently: Patience = createPatience({
   forMs: Number.POSITIVE_INFINITY,
   signal: never,

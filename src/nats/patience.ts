@@ -1,30 +1,30 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Repeats a step for as long as a server does not answer. What is repeated must do no harm when it is done twice. */
+/** Repeats a step for as long as a server does not answer. A repeated step must be idempotent. */
 export type Patience = <Result>(step: () => Promise<Result>) => Promise<Result>;
 
-/** What is told of a wait: how long it has lasted, and why the last try failed; null while the first one goes on. */
+/** A report on a wait: how long it has lasted, and why the last try failed; null during the first try. */
 export type Wait = { readonly waitedMs: number; readonly failure: unknown };
 
 export type PatienceSettings = {
-  /** After so long what the last try threw is thrown; Infinity waits for as long as it takes. */
+  /** After this time the last failure is thrown; Infinity means no limit. */
   readonly forMs: number;
   /** Ends every wait at once. */
   readonly signal: AbortSignal;
   /** Whether waiting can help. */
   readonly isPassing: (failure: unknown) => boolean;
-  /** Hears of a wait after `sayAfterMs` and every five seconds from then on. */
+  /** Called about a wait after `sayAfterMs` and every five seconds from then on. */
   readonly waits: (wait: Wait) => void;
   readonly sayAfterMs: number;
 };
 
-/** The signal ended a wait: nothing is wrong. */
+/** The signal ended a wait: this is not a fault. */
 export class WaitInterrupted extends Error {
   override readonly name = "WaitInterrupted";
 }
 
-/** For waits that nobody ends, however many there are at a time. */
+/** A signal that never aborts, for any number of simultaneous waits. */
 export const never = new AbortController().signal;
 setMaxListeners(0, never);
 
@@ -55,7 +55,7 @@ export function createPatience(settings: PatienceSettings): Patience {
   };
 }
 
-/** Many processes that were started in the same moment do not ask again in the same moment. */
+/** A random share, so that many processes that were started at the same moment do not retry at the same moment. */
 const withJitter = (delayMs: number): number => delayMs * (0.5 + Math.random());
 
 function speakUp({ waits, sayAfterMs }: PatienceSettings, wait: () => Wait) {
@@ -68,8 +68,8 @@ function speakUp({ waits, sayAfterMs }: PatienceSettings, wait: () => Wait) {
 }
 
 /**
- * What the step comes to, or WaitInterrupted the moment that the signal aborts. A step that is left behind ends by its
- * own deadline, and nobody hears of it; null is one that was not begun, as the signal had aborted before.
+ * The result of the step, or WaitInterrupted the moment that the signal aborts. An abandoned step ends at its own
+ * deadline, and its result is dropped; null is a step that was not started, because the signal had already aborted.
  */
 export async function untilInterrupted<Result>(step: Promise<Result> | null, signal: AbortSignal): Promise<Result> {
   let give: () => void = () => {};

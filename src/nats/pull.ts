@@ -3,12 +3,15 @@ import { type JetStreamConnection, nanosOf } from "./connection.ts";
 import { isStatus } from "./message.ts";
 
 /**
- * How long the server waits for messages. Before that it is asked again: releases up to 2.9.15 forget to say when the
- * time is up, and whoever waits for that word misses what comes meanwhile.
+ * How long the server waits for messages. The next pull is sent before that: releases up to 2.9.15 sometimes omit the
+ * message that time is up, and a client that waits for it misses the messages in between.
  */
 const expiresMs = 5000;
 const askAgainMs = 4500;
-/** While there is nothing to deliver the server says so every second; silence means that it, or the consumer, is gone. */
+/**
+ * While there is nothing to deliver, the server sends a heartbeat every second; silence means that it, or the consumer,
+ * is gone.
+ */
 const heartbeatMs = 1000;
 const silenceMs = 2500;
 const tickMs = 250;
@@ -16,26 +19,26 @@ const tickMs = 250;
 const request = (batch: number): string =>
   JSON.stringify({ batch, expires: nanosOf(expiresMs), idle_heartbeat: nanosOf(heartbeatMs) });
 
-/** Statuses that need nothing done: a heartbeat, and the end of a pull that another one has replaced. */
+/** Statuses that need no action: a heartbeat, and the end of a pull that another one has replaced. */
 const harmless: readonly number[] = [100, 404, 408];
 
-/** What ended a pull without a single message, and not because time was up. */
+/** A pull ended without a single message, and not because its time was up. */
 export class PullEnded extends Error {
   override readonly name = "PullEnded";
 }
 
 export type Pull = {
   /**
-   * What has come since the last call, at least one message; waits for it. Throws PullEnded when the consumer is gone
-   * or stays silent: make it anew, and begin another pull.
+   * The messages since the last call, at least one; waits for it. Throws PullEnded when the consumer is gone or stays
+   * silent: create it again, and start another pull.
    */
   next(): Promise<readonly Msg[]>;
   close(): void;
 };
 
 /**
- * Asks a consumer for messages, `batch` at a time and hardly more than that ahead of its reader. The client's own
- * iterators prefetch, keep going through a consumer that was deleted, and lose count over a server's crash.
+ * Requests messages from a consumer, `batch` at a time and hardly more than that ahead of its reader. The client's own
+ * iterators prefetch, continue after a consumer was deleted, and lose count over a server's crash.
  */
 export function openPull(connection: JetStreamConnection, nextSubject: string, batch: number): Pull {
   const { nats } = connection;
@@ -43,7 +46,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
   let arrived: Msg[] = [];
   let outstanding = 0;
   let failure: PullEnded | null = null;
-  // Looked at now and then, as a timer of its own for each message costs more than the message.
+  // Checked periodically, because a separate timer for each message costs more than the message.
   let ticksSinceAsked = 0;
   let ticksOfSilence = 0;
   let wake: () => void = () => {};
@@ -63,7 +66,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
   const clock = setInterval(() => {
     ticksSinceAsked += 1;
     ticksOfSilence += 1;
-    // Only an unfinished pull is owed an answer: a reader may take its time over what came.
+    // Only an unfinished pull is owed an answer: a reader may take its time over the messages that it has.
     if (outstanding === 0) return;
     if (ticksOfSilence * tickMs >= silenceMs) end("no answer from the server");
     else if (ticksSinceAsked * tickMs >= askAgainMs) ask();

@@ -13,23 +13,26 @@ type Created = {
   readonly error?: { readonly description: string };
 };
 
-/** A message that does not come within this, though the server said it would, will not come. */
+/** A message that the server has announced but that does not arrive within this time will not arrive. */
 const silenceMs = 1500;
-/** A replica that has given all it has, and less than the leader, gets so long for what is on its way to it. */
+/**
+ * How long a replica that has delivered all its messages, but fewer than the leader has, may wait for those in
+ * replication.
+ */
 const lagMs = 150;
-/** So long other replicas are tried. */
+/** How long other replicas are tried. */
 const patienceMs = 1500;
-/** In a cluster a consumer may be given to a server that is frozen: another one is asked for before all patience is gone. */
+/** In a cluster a consumer may be placed on a frozen server: another one is requested well before the deadline. */
 const otherReplicaAfterMs = 500;
 
 /**
- * All messages of one subject, oldest first, up to its last one as the leader has it; `last` is its sequence for whoever
- * knows it already. An ephemeral consumer that pushes them costs one round trip, and with an exact subject no scan: a
- * wildcard over the job's subjects took 75 ms in a log of 300,000 messages on 2.9.
+ * All messages of one subject, oldest first, up to its last one according to the leader; a caller that knows that
+ * sequence passes it as `last`. An ephemeral consumer that pushes them costs one round trip, and with an exact subject
+ * no scan: a wildcard over the job's subjects took 75 ms in a log of 300,000 messages on 2.9.
  *
- * The servers of a cluster place such a consumer on any of them, also on one that was wiped or frozen and lags behind:
- * in 3 of 14 reads nothing came of 20 acknowledged events. So a history that does not reach the leader's last message is
- * refused, and read again, elsewhere with luck; at the end of the patience it is Unavailable.
+ * A cluster places such a consumer on any of its servers, also on one that was wiped or frozen and lags behind: 3 of 14
+ * reads returned nothing of 20 acknowledged events. So a history that does not reach the leader's last message is
+ * rejected and read again, perhaps from another server; at the deadline it becomes Unavailable.
  */
 export async function readSubject(
   connection: JetStreamConnection,
@@ -50,7 +53,7 @@ export async function readSubject(
   }
 }
 
-/** A replica has not yet what the leader has. */
+/** A replica does not yet have everything that the leader has. */
 class Behind extends Unavailable {}
 
 async function readUpTo(
@@ -68,7 +71,7 @@ async function readUpTo(
   const complete = new Promise<void>((resolve, reject) => {
     settle = (failure) => (failure ? reject(failure) : resolve());
   });
-  // It may fail while nobody waits for it yet; unhandled, that would end the process.
+  // It may fail before any code awaits it; an unhandled rejection would end the process.
   complete.catch(() => {});
   let lag: NodeJS.Timeout | null = null;
   const timer = setTimeout(() => settle(new Unavailable(`NATS stopped in the middle of ${subject}.`)), silenceMs);
@@ -101,12 +104,15 @@ async function readUpTo(
   }
 }
 
-/** Nobody waits for it: what is not dropped goes by itself, but at hundreds of reads a second thousands would stand. */
+/**
+ * Runs in the background: the server would drop the consumer anyway, but hundreds of reads a second would leave
+ * thousands of them.
+ */
 function dropConsumer({ nats, isUp }: JetStreamConnection, stream: string, consumer: string): void {
   if (isUp()) nats.request(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`, "", { timeout: silenceMs }).catch(() => {});
 }
 
-/** Answers how many messages its replica has for it, and which consumer they come from. */
+/** Returns how many messages its replica has for it, and which consumer they come from. */
 async function createPushConsumer(
   connection: JetStreamConnection,
   stream: string,
@@ -132,7 +138,7 @@ async function createPushConsumer(
   );
   const created = answer.json<Created>();
   if (created.error) throw new Unavailable(`NATS refused to read ${subject}: ${created.error.description}`);
-  // Some of them may be on their way already when the server counts the rest.
+  // Some of them may be in flight already when the server counts the rest.
   const owed = expectCount(created.num_pending) + (created.delivered?.consumer_seq ?? 0);
   return { owed, consumer: created.name ?? null };
 }

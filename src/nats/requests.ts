@@ -9,27 +9,27 @@ import {
 } from "nats";
 import { isStatus } from "./message.ts";
 
-/** Whoever has not answered by then has not answered; whether it did what it was asked is not known. */
+/** The time limit of an answer; after it, whether the request was carried out is unknown. */
 export const answerTimeoutMs = 1500;
 
 export type Requests = {
-  /** Resolves with the answer; rejects, with an error of NATS, where none comes in time. */
+  /** Resolves with the answer; rejects, with an error of NATS, if none comes in time. */
   request(subject: string, data: Uint8Array | string, headers?: MsgHdrs): Promise<Msg>;
   /**
-   * Says something that nobody answers, unless it is told where. Never throws: what cannot be said is lost, like
-   * anything on its way.
+   * Publishes a message that needs no answer, or one whose answer goes to `reply`. Never throws: a message that cannot
+   * be sent is lost, like any message in flight.
    */
   say(subject: string, data: string, reply?: string): void;
-  /** Does something with the connection in its turn among what is asked and said, so that it leaves in the same write. */
+  /** Uses the connection in order with the requests and messages, so that everything leaves in the same write. */
   along(act: () => void): void;
-  /** Writes what waits to be written. */
+  /** Writes the buffered messages. */
   flush(): void;
-  /** Ends the requests for a subject that the server does not let this client write to. */
+  /** Fails the requests for a subject that the server does not let this client publish to. */
   refuse(subject: string): void;
-  /** Keeps back what is asked and said from now on; `release` lets it go. */
+  /** Holds back requests and messages from now on; `release` sends them. */
   hold(): void;
   release(): void;
-  /** How many requests wait for their answer, without those that are kept back. */
+  /** The number of requests that wait for their answer, without those that are held back. */
   inFlight(): number;
 };
 
@@ -41,9 +41,9 @@ type Open = {
 };
 
 /**
- * Requests over one inbox and with one timer, whatever their number: a worker makes two for every mail, and the
- * client's own cost as much as composing a mail, with three errors made for each that succeeds. What is asked in one
- * turn of the event loop leaves in one write.
+ * Sends all requests over one inbox and with one timer: a worker makes two for every mail, and the client's own
+ * implementation costs as much as composing a mail, with three error objects for each request that succeeds. The
+ * requests of one turn of the event loop leave in one write.
  */
 export function createRequests(
   nats: NatsConnection,
@@ -51,7 +51,7 @@ export function createRequests(
   onUnanswered: () => void = () => {},
 ): Requests {
   const inbox = createInbox();
-  /** In the order of their deadlines, as all have the same patience. */
+  /** In the order of their deadlines, because all have the same time limit. */
   const open = new Map<string, Open>();
   let outgoing: (() => void)[] = [];
   let asked = 0;
@@ -84,7 +84,7 @@ export function createRequests(
   };
 
   const publish = (subject: string, data: Uint8Array | string, options: PublishOptions): void => {
-    // What the client is given without a connection it keeps, and sends long after its sender was told no.
+    // Without a connection the client would keep the message, and send it long after the caller has received an error.
     if (!isUp()) throw NatsError.errorForCode(ErrorCode.Disconnect);
     nats.publish(subject, data, options);
   };
@@ -104,7 +104,7 @@ export function createRequests(
     try {
       publish(subject, data, headers === undefined ? { reply } : { reply, headers });
     } catch (failure) {
-      // Nothing but errors of NATS leave its client.
+      // The client sends nothing but NATS errors here.
       fail(token, failure as NatsError);
     }
   };

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 import type { NatsConnection } from "nats";
 
 /**
- * The servers that a client may go to, the next one first. The client's own: it has no public way to say where to go
- * next, forgets a server that was away when it first connected, and goes back once to the server that it is leaving.
- * Its version is pinned; a client that looks otherwise inside is left alone.
+ * The client's list of servers, the next one first. It is internal: the client has no public way to choose the next
+ * server, forgets a server that was away at the first connect, and returns once to the server that it is leaving. Its
+ * version is pinned; a client with other internals is left alone.
  */
 type Pool = {
   readonly servers: { readonly listen: string; readonly gossiped: boolean }[];
@@ -17,7 +17,7 @@ function poolOf(nats: NatsConnection): Pool | null {
   return Array.isArray(pool?.servers) && typeof pool.addServer === "function" ? (pool as Pool) : null;
 }
 
-/** After the first connection: puts every server back that the settings name, and the present one behind the others. */
+/** After the first connect: restores every server that the settings name, and moves the current one to the end. */
 export function completePool(nats: NatsConnection, named: readonly string[]): void {
   const pool = poolOf(nats);
   if (pool === null) return;
@@ -29,14 +29,14 @@ export function completePool(nats: NatsConnection, named: readonly string[]): vo
   pool.servers.push(...pool.servers.splice(Math.max(index, 0), 1));
 }
 
-/** Where the client may go, as `host:port`: the servers that the settings name, or those that a single one tells of. */
+/** The candidates, as `host:port`: the servers that the settings name, or those that a single named server reports. */
 export function serversOf(nats: NatsConnection): readonly string[] {
   const servers = poolOf(nats)?.servers ?? [];
   const named = servers.filter(({ gossiped }) => !gossiped);
   return (named.length > 1 ? named : servers).map(({ listen }) => listen);
 }
 
-/** The client goes there first when it connects again. */
+/** Makes this server the first one at the next reconnect. */
 export function goNextTo(nats: NatsConnection, place: string): void {
   const servers = poolOf(nats)?.servers ?? [];
   const index = servers.findIndex(({ listen }) => listen === place);
@@ -44,7 +44,7 @@ export function goNextTo(nats: NatsConnection, place: string): void {
   if (server !== undefined) servers.unshift(server);
 }
 
-/** `host:port` of `nats://user:password@host:port`, and without what is secret in it. */
+/** `host:port` of `nats://user:password@host:port`, without the secrets. */
 export function placeOfServer(url: string): string {
   const place = url
     .trim()
@@ -55,8 +55,8 @@ export function placeOfServer(url: string): string {
 }
 
 /**
- * Puts servers into an order that is this process's own, and always the same: where every process is with the first of
- * its order that is to be had, all of them are spread over what there is, and only those move that have to.
+ * Sorts servers into an order that is specific to this process, and stable. If every process uses the first available
+ * server of its order, the processes spread over the available servers, and only those move that have to.
  */
 export function createPreference(): (places: readonly string[]) => readonly string[] {
   const seed = randomBytes(8);

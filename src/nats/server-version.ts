@@ -7,14 +7,14 @@ export function isAtLeast(version: string, least: readonly number[]): boolean {
   return differs < 0 || (found[differs] ?? 0) > (least[differs] ?? 0);
 }
 
-/** What the connected server says of itself; null while there is no connection. */
+/** The connected server's own description; null while there is no connection. */
 export type LogServer = {
   readonly version: string;
   /** When an acknowledged message is on the disk, as far as a client can know. */
   readonly durability: string;
 };
 
-/** The setting came with 2.10. A server shows it to operators on its monitoring port, and never to a client. */
+/** The setting exists since 2.10. A server shows it to operators on its monitoring port, and never to a client. */
 const isFixedAtTwoMinutes = (version: string): boolean => /^\d/.test(version) && !isAtLeast(version, [2, 10]);
 
 export function logServerOf({ nats }: JetStreamConnection): LogServer | null {
@@ -28,7 +28,7 @@ export function logServerOf({ nats }: JetStreamConnection): LogServer | null {
   };
 }
 
-/** In releases before this one the guard of an append does not hold, or was never tested. */
+/** In releases before this one the expected sequence of an append is not reliable, or was never tested. */
 const leastForReplicas = [2, 10, 27] as const;
 
 /**
