@@ -1,4 +1,4 @@
-/** `13 %`, `5.3 %`: one digit more where it is small, unless that is a zero. */
+/** `13 %`, `5.3 %`: one more digit if the number is small, unless that digit is a zero. */
 export function shareInWords(share: number): string {
   const percent = share * 100;
   const digits = share > 0 && share < 0.1 ? 1 : 0;

@@ -2,22 +2,27 @@
 export type RetrySchedule = {
   readonly baseDelayMs: number;
   readonly factor: number;
-  /** The share of a delay, 0 to 1, that chance adds or takes, so that jobs that failed together do not return together. */
+  /**
+   * The random share of a delay, 0 to 1, added or subtracted so that jobs that failed together do not return together.
+   */
   readonly jitter: number;
-  /** The last one stands for all that follow. */
+  /** The last delay applies to all further attempts. */
   readonly delaysMs: readonly number[] | null;
 };
 
 /** However a schedule grows, a job is tried again within a day. */
 const longestDelayMs = 24 * 60 * 60 * 1000;
 
-/** The schedule of a job that asked for its own first delay: it grows from there, and a list of the service is not for it. */
+/**
+ * The schedule of a job that asked for its own first delay: it grows from there, and ignores the service's list of
+ * delays.
+ */
 export const scheduleOfJob = (schedule: RetrySchedule, retryDelayMs: number | null): RetrySchedule =>
   retryDelayMs === null ? schedule : { ...schedule, baseDelayMs: retryDelayMs, delaysMs: null };
 
 /**
- * Whole milliseconds between the end of an attempt and the next one, which `attempt` names: 2 has the first delay.
- * `randomShare` is a random number from 0 to 1; at 0.5 the delay is as the schedule says.
+ * Whole milliseconds between the end of an attempt and the next one, which is `attempt`: 2 has the first delay.
+ * `randomShare` is a random number from 0 to 1; at 0.5 the delay is exactly that of the schedule.
  */
 export function delayBeforeAttempt(attempt: number, schedule: RetrySchedule, randomShare: number): number {
   const delay = delayOf(schedule, attempt - 2);

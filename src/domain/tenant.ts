@@ -1,7 +1,10 @@
-/** The tenant of every caller, unless its key says otherwise. */
+/** The tenant of every caller whose key names no other. */
 export const defaultTenant = "default";
 
-/** A name is one token of a subject, fits a column of 64 characters, and is lower case, so that no two differ in case alone. */
+/**
+ * A name is one token of a subject, fits in a column of 64 characters, and is lower case, so that no two names differ
+ * only in case.
+ */
 const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const isTenantName = (text: string): boolean => name.test(text);

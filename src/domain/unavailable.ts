@@ -1,7 +1,10 @@
-/** What was asked did not answer, and nothing is known to have been done. Asking again later can help. */
+/** A server did not answer, and it is not known whether it did anything. A later retry can help. */
 export class Unavailable extends Error {
   override readonly name = "Unavailable";
 }
 
-/** Of a circuit breaker in front of a server: closed lets everything through, half-open a trial, open nothing. */
+/**
+ * The state of a circuit breaker in front of a server: closed lets everything through, half-open one trial, open
+ * nothing.
+ */
 export type BreakerState = "closed" | "half-open" | "open";

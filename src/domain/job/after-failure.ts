@@ -3,7 +3,7 @@ import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
 
 type Failed = Extract<JobState, { status: "failed" }>;
 
-/** Whoever was not sent belongs to the other job once there is one: to mail them from both would mail them twice. */
+/** The unsent recipients belong to the other job once it exists: to mail them from both jobs would mail them twice. */
 export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
   if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
   if (state.requeuedAs !== null) return rejected({ code: "job-requeued", currentStatus: state.status });
@@ -17,7 +17,7 @@ export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecis
   });
 }
 
-/** One that was ignored can be taken up all the same: to set aside is not to forbid. */
+/** An ignored dead letter can still be requeued: ignoring it does not forbid it. */
 export function requeue(
   { at, run, asJobId, insteadOf, reason }: CommandOf<"RequeueDeadLetter">,
   state: Existing,
@@ -38,7 +38,7 @@ export function ignore({ at, run, reason }: CommandOf<"IgnoreDeadLetter">, state
 const isDeadLetterOf = (run: number, state: Existing): state is Failed =>
   state.status === "failed" && state.run === run;
 
-/** Each run that failed left a dead letter; that of an earlier run was closed by the retry that began the next. */
+/** Each run that failed left a dead letter; the retry that began the next run has closed it. */
 const refuseDeadLetter = (run: number, state: Existing): JobDecision =>
   run >= 1 && run < state.run
     ? rejected({ code: "dead-letter-closed", currentStatus: "retried" })

@@ -3,16 +3,16 @@ import type { Erasure, JobError, JobSettings, Opening, Priority, RecipientCounts
 
 type Command<Type extends string, Data = unknown> = { readonly type: Type; readonly at: Instant } & Data;
 
-/** What a worker says of the attempt it believes to hold. */
+/** The attempt that a worker believes to hold. */
 type OfLease = Turn & { readonly worker: string };
 
 export type JobCommand =
   | Command<"CreateJob", { readonly settings: JobSettings }>
-  /** Said by a worker that was handed the job and made sure that no other one alive is doing it. */
+  /** From a worker that received the job and made sure that no other live worker is doing it. */
   | Command<"StartJob", OfLease & Opening>
-  /** Said by a worker that is stopping, or that the log kept from going on: neither is for the job to answer for. */
+  /** From a worker that is stopping, or that the log kept from going on: the job is responsible for neither. */
   | Command<"ReleaseJob", OfLease>
-  /** Said by a worker that was refused the lease because the attempt was taken over too often. */
+  /** From a worker that was refused the lease because the attempt was taken over too often. */
   | Command<"EndTakeovers", Turn & Opening & { readonly counts: RecipientCounts }>
   | Command<"CompleteJob", OfLease & { readonly counts: RecipientCounts }>
   | Command<"FailJob", OfLease & { readonly error: JobError; readonly counts: RecipientCounts }>
@@ -24,14 +24,14 @@ export type JobCommand =
   | Command<"RetryJob", { readonly scope: RetryScope; readonly reason: string | null }>
   | Command<"PauseJob", { readonly reason: string | null }>
   | Command<"ResumeJob", { readonly reason: string | null }>
-  /** Null is now; what is left out stays as it is. */
+  /** Null is now; an absent field stays as it is. */
   | Command<
       "RescheduleJob",
       { readonly scheduledAt?: Instant | null; readonly priority?: Priority; readonly reason: string | null }
     >
   /**
-   * `run` names the dead letter: what a run that failed left behind. `insteadOf` names the job that was to be made of it
-   * before and was abandoned; null for none.
+   * `run` identifies the dead letter of a failed run. `insteadOf` is the job that was to take it up before and was
+   * abandoned; null for none.
    */
   | Command<
       "RequeueDeadLetter",
@@ -44,5 +44,8 @@ export type JobCommand =
     >
   | Command<"IgnoreDeadLetter", { readonly run: number; readonly reason: string }>
   | Command<"EraseContent", Erasure & { readonly reason: string | null }>
-  /** Said of a job that was not created: whoever still stands between its content and its creation may not create it. */
+  /**
+   * For a job that was not created: a process that is still between storing its content and creating it may no longer
+   * create it.
+   */
   | Command<"AbandonJob", { readonly reason: string }>;

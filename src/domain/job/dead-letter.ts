@@ -2,10 +2,10 @@ import type { Instant } from "../message.ts";
 import type { JobError, JobEvent, JobType, RecipientCounts } from "./events.ts";
 import type { JobLabels } from "./job-record.ts";
 
-/** `retried` by hand, `requeued` as another job, or `ignored`: somebody has decided what becomes of it. */
+/** `retried` by hand, `requeued` as another job, or `ignored`: the decision about the dead letter. */
 export type DeadLetterStatus = "open" | "requeued" | "ignored" | "retried";
 
-/** What a run that failed leaves behind, for somebody to decide about. */
+/** The record of a failed run, for an operator to decide about. */
 export type DeadLetter = {
   readonly run: number;
   /** The last attempt of the run. */
@@ -15,9 +15,9 @@ export type DeadLetter = {
   readonly progress: RecipientCounts;
   readonly failedAt: Instant;
   readonly status: DeadLetterStatus;
-  /** The job that took up who was not sent. */
+  /** The job that took over the unsent recipients. */
   readonly requeuedAs: string | null;
-  /** Of the last decision about it: why, by whom and when. */
+  /** Reason, actor and time of the last decision about it. */
   readonly reason: string | null;
   readonly decidedBy: string | null;
   readonly decidedAt: Instant | null;
@@ -34,7 +34,7 @@ type OfType<Type extends JobEvent["type"]> = Extract<JobEvent, { type: Type }>;
 
 export type DeadLetterDecision = OfType<"JobRetried" | "JobRequeued" | "DeadLetterIgnored">;
 
-/** `total` counts the recipients of the job: one that expired has not counted them itself, and has mailed none. */
+/** `total` counts the recipients of the job: a job that expired has not counted them itself, and has mailed none. */
 export const createDeadLetter = ({ at, data }: OfType<"JobFailed">, total: number): DeadLetter => ({
   run: data.run,
   attempt: data.attempt,
@@ -52,7 +52,7 @@ export const createDeadLetter = ({ at, data }: OfType<"JobFailed">, total: numbe
 export const runDecidedAbout = (event: DeadLetterDecision): number =>
   event.type === "JobRetried" ? event.data.run - 1 : event.data.run;
 
-/** For the dead letter of that run. */
+/** A decision about the dead letter of that run. */
 export function decideDeadLetter(letter: DeadLetter, event: DeadLetterDecision, actor: string): DeadLetter {
   const decided = { ...letter, reason: event.data.reason, decidedBy: actor, decidedAt: event.at };
   switch (event.type) {

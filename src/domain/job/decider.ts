@@ -106,7 +106,7 @@ const created = (settings: JobSettings): JobState => ({
 
 function create(command: CommandOf<"CreateJob">, state: JobState): JobDecision {
   if (state.status === "absent") {
-    // Its content may be erased at any moment: there never will be a job of this id.
+    // Its content may be erased at any moment: there will never be a job with this id.
     if (state.isAbandoned) return rejected({ code: "job-not-found" });
     return accepted({ type: "JobCreated", at: command.at, data: command.settings });
   }
@@ -127,7 +127,7 @@ function fail(command: CommandOf<"FailJob">, state: Existing): JobDecision {
   return accepted({ type: "JobFailed", at: command.at, data: { ...turnOf(command), error, counts } });
 }
 
-/** An attempt that ended without an end of the job: there is a next one, unless this was the last. */
+/** An attempt that ended without ending the job: another one follows, unless this was the last. */
 function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): JobDecision {
   const wasPutOff = state.status === "retrying" && isSameTurn({ ...command, attempt: command.attempt + 1 }, state);
   const hasEndedSo = state.status === "failed" && isSameTurn(command, state);

@@ -5,7 +5,7 @@ import type { CommandOf, Erased, Existing, JobDecision, JobState } from "./state
 
 export const nothingErased: Erased = { isWhole: false, recipients: [], isRetired: false };
 
-/** Of a job that has not ended somebody may still be mailed: it is cancelled first, or waited for. */
+/** A job that has not ended may still mail its recipients: cancel it first, or wait for its end. */
 export function erase(command: CommandOf<"EraseContent">, state: Existing): JobDecision {
   if (!hasEnded(state)) return rejected({ code: "job-has-not-ended", currentStatus: state.status });
   const { at, recipients, contentSha256, isRetired, reason } = command;
@@ -21,8 +21,8 @@ export function erase(command: CommandOf<"EraseContent">, state: Existing): JobD
 }
 
 /**
- * Decides that content was stored for nothing. As it is guarded like the creation, one of the two is refused: content is
- * erased by this decision alone, so no job can be without the content that was stored for it.
+ * Decides that content was stored for nothing. It has the same guard as the creation, so one of the two is refused:
+ * this decision alone erases content, so no job can lack the content that was stored for it.
  */
 export function abandon({ at, reason }: CommandOf<"AbandonJob">, state: JobState): JobDecision {
   if (state.status !== "absent" || state.isAbandoned) return accepted();
@@ -30,7 +30,7 @@ export function abandon({ at, reason }: CommandOf<"AbandonJob">, state: JobState
   return accepted({ type: "JobContentErased", at, data });
 }
 
-/** Whether the history says that nothing of what was stored for the job is to be left. */
+/** Whether the history decides that nothing stored for the job may remain. */
 export const isContentErased = (state: JobState): boolean =>
   state.status === "absent" ? state.isAbandoned : state.erased.isWhole;
 
@@ -40,6 +40,6 @@ export const erasedAfter = (before: Erased, { recipients, isRetired }: Erasure):
   isRetired: before.isRetired || isRetired,
 });
 
-/** From then on the content that is left is the one that the job goes by. */
+/** From then on the remaining content is the valid one of the job. */
 export const settingsAfter = (settings: JobSettings, { contentSha256 }: Erasure): JobSettings =>
   contentSha256 === null ? settings : { ...settings, contentSha256 };

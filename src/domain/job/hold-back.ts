@@ -19,7 +19,7 @@ export function resume(command: CommandOf<"ResumeJob">, state: Existing): JobDec
   });
 }
 
-/** A time that has passed is now, as it is when a job is created. What is as it was asked to be is a repeat. */
+/** A time in the past means now, as it does when a job is created. A request for the current state is a repeat. */
 export function reschedule(command: CommandOf<"RescheduleJob">, state: Existing): JobDecision {
   const { settings, status } = state;
   if (hasEnded(state)) return rejected({ code: "job-has-ended", currentStatus: status });

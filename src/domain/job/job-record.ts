@@ -9,10 +9,10 @@ export type JobLabels = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-/** Of a job whose content was erased. */
+/** For a job whose content was erased. */
 export const noLabels: JobLabels = { name: null, subject: null, metadata: {} };
 
-/** One job as the query side answers it, the same whether it comes from a read model or straight from the log. */
+/** One job as the query side returns it, the same from a read model and directly from the log. */
 export type JobRecord = JobLabels & {
   readonly id: string;
   readonly type: JobType;

@@ -21,25 +21,25 @@ export const jobStatuses = [
 
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** What the log says of one job, as people ask for it: the fold of all its events, whatever their subject. */
+/** The current state of one job for readers: the fold of all its events, on all its subjects. */
 export type JobView = {
   readonly settings: JobSettings;
   readonly status: JobStatus;
   readonly run: number;
-  /** Of the turn that comes next: see Opening. */
+  /** The opening of the next turn: see Opening. */
   readonly opening: number;
-  /** Attempts of this run that began. */
+  /** The number of attempts of this run that began. */
   readonly attempt: number;
   readonly createdAt: Instant;
   /** When the first attempt of the first run began. */
   readonly startedAt: Instant | null;
-  /** When it ended, however it ended. */
+  /** When it ended, with whatever result. */
   readonly completedAt: Instant | null;
   readonly nextAttemptAt: Instant | null;
-  /** Of the last attempt that went wrong, until one begins. */
+  /** The error of the last failed attempt, until the next one begins. */
   readonly error: JobError | null;
   readonly ledger: Ledger;
-  /** Rows of the file that this run makes, of a kind of job that makes one; else 0. */
+  /** The rows of the file that this run makes, for a kind of job that makes one; else 0. */
   readonly rows: number;
 };
 
@@ -64,8 +64,8 @@ export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>):
 }
 
 /**
- * Every event after the first. The ledger is folded in place (see there), the rest is a new value.
- * Total: an event that the decider would not have allowed leaves the view as it is.
+ * Folds every event after the first. The ledger is folded in place (see there), the rest is a new value. Total: an
+ * event that the decider would not have allowed leaves the view unchanged.
  */
 export function evolveJobView(view: JobView, event: EventOfJob): JobView {
   switch (event.type) {
@@ -129,7 +129,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       return event.data.run === view.run ? { ...view, rows: Math.max(view.rows, event.data.rows) } : view;
     case "JobContentErased":
       return { ...view, settings: settingsAfter(view.settings, event.data) };
-    // Its attempt goes on with the worker that takes it next.
+    // Its attempt continues with the next worker that takes it.
     case "JobReleased":
     case "JobRequeued":
     case "DeadLetterIgnored":
@@ -150,7 +150,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
   }
 }
 
-/** The history of one job in the order of the log; null where it does not begin with its creation. */
+/** The history of one job in the order of the log; null if it does not begin with the job's creation. */
 export function foldJobView(history: Iterable<EventOfJob>): JobView | null {
   let view: JobView | null = null;
   for (const event of history) {
@@ -164,7 +164,7 @@ export function foldJobView(history: Iterable<EventOfJob>): JobView | null {
   return view;
 }
 
-/** How many rows there will be is known when the last one is written: until then the total is those that are. */
+/** The number of rows is unknown until the last one is written: until then the total is the rows so far. */
 export function progressOf({ ledger, rows }: Pick<JobView, "ledger" | "rows">): RecipientCounts {
   const counts = countRecipients(ledger);
   return { ...counts, total: counts.total + rows, sent: counts.sent + rows };
@@ -178,6 +178,6 @@ const isNextTurn = (view: JobView, { run, attempt, opening }: JobQueued["data"])
 
 const ended = (view: JobView, at: Instant): JobView => ({ ...view, completedAt: at, nextAttemptAt: null });
 
-/** Whether it leaves nothing of what was sent and to whom. */
+/** Whether it erases all of the job's content and recipients. */
 export const isWholeErasure = (event: EventOfJob): boolean =>
   event.type === "JobContentErased" && event.data.recipients === null;

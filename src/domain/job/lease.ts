@@ -6,15 +6,16 @@ import type { CommandOf, Existing, JobDecision } from "./state.ts";
 type OfWorker = Turn & { readonly worker: string };
 
 /**
- * So often within one attempt a job is taken over from a worker that died or broke off. A job that ends each of its
- * workers would else come back for ever, and mail those in doubt once more each time.
+ * How often within one attempt a job may be taken over from a worker that died or stopped unexpectedly. Without the
+ * limit, a job that kills each of its workers would come back forever, and mail the recipients in doubt once more each
+ * time.
  */
 export const mostTakeovers = 5;
 
 /**
- * A job that a worker is processing is taken over: who says StartJob has made sure that no other one is doing it, and
- * where that was a mistake, the older one finds its lease lost before it claims another recipient. A worker takes over
- * from itself as well, when it begins anew what it broke off: what it does then is done under a lease of its own.
+ * A job that a worker is processing is taken over: the sender of StartJob has made sure that no other worker is doing
+ * it, and if that was a mistake, the older worker finds its lease lost before it claims another recipient. A worker
+ * also takes over from itself when it restarts work that it broke off: the new work is done under a new lease.
  */
 export function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
   if (!isOpen(command, state)) return rejected({ code: "turn-not-open", currentStatus: state.status });
@@ -30,14 +31,14 @@ export function start(command: CommandOf<"StartJob">, state: Existing): JobDecis
   return accepted({ type: "JobStarted", at: command.at, data: { ...turnOf(command), worker: command.worker } });
 }
 
-/** The attempt goes on with the worker that takes it next, which takes nothing over. */
+/** The attempt continues with the next worker that takes it, and this is no takeover. */
 export function release(command: CommandOf<"ReleaseJob">, state: Existing): JobDecision {
   if (state.status === "processing" && state.isReleased && isHolder(command, state)) return accepted();
   if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
   return accepted({ type: "JobReleased", at: command.at, data: { ...turnOf(command), worker: command.worker } });
 }
 
-/** The end of a job that was taken over too often, decided by a worker that was refused its lease for it. */
+/** The end of a job that was taken over too often, decided by a worker that was refused the lease for that reason. */
 export function endTakeovers(command: CommandOf<"EndTakeovers">, state: Existing): JobDecision {
   const isAbandoned = state.status === "failed" && isSameTurn(command, state);
   if (isAbandoned) return accepted();
@@ -68,7 +69,7 @@ const isOpen = (command: Turn & Opening, state: Existing): boolean =>
 const isWaiting = (state: Existing): boolean =>
   state.status === "pending" || state.status === "scheduled" || state.status === "retrying";
 
-/** A worker took it, and has neither ended the attempt nor given it back. */
+/** A worker holds it, and has neither ended the attempt nor returned the lease. */
 const isLeftBehind = (state: Existing): boolean => state.status === "processing" && !state.isReleased;
 
 const isWornOut = (state: Existing): boolean => isLeftBehind(state) && state.takeovers >= mostTakeovers;

@@ -3,10 +3,10 @@ import type { Instant } from "../message.ts";
 import type { JobCommand } from "./commands.ts";
 import type { JobEvent, JobSettings, Opening, Turn } from "./events.ts";
 
-/** All that was erased of a job so far. */
+/** Everything that was erased of a job so far. */
 export type Erased = {
   readonly isWhole: boolean;
-  /** Whose address was erased by itself. */
+  /** The recipients whose addresses were erased one by one. */
   readonly recipients: readonly number[];
   readonly isRetired: boolean;
 };
@@ -14,7 +14,7 @@ export type Erased = {
 type Waiting = "pending" | "scheduled" | "retrying";
 type Ended = "completed" | "cancelled";
 
-/** `attempt` is the one that is being made, or that comes next. */
+/** `attempt` is the current one, or the next. */
 export type Known = Turn &
   Opening & {
     readonly settings: JobSettings;
@@ -25,12 +25,15 @@ export type Known = Turn &
   };
 
 export type JobState =
-  /** `isAbandoned`: content was stored for a job that was never created; it is erased, and the id is used no more. */
+  /**
+   * `isAbandoned`: content was stored for a job that was never created; the content is erased, and the id is not used
+   * again.
+   */
   | { readonly status: "absent"; readonly isAbandoned: boolean }
   | (Known & { readonly status: Waiting | "paused" | Ended })
-  /** Released, it is nobody's, and is handed out again. */
+  /** After a release no worker holds the job, and it is delivered again. */
   | (Known & { readonly status: "processing"; readonly worker: string; readonly isReleased: boolean })
-  /** What was decided about the dead letter of the run. */
+  /** The decision about the dead letter of the run. */
   | (Known & { readonly status: "failed"; readonly requeuedAs: string | null; readonly isIgnored: boolean });
 
 export type Existing = Exclude<JobState, { status: "absent" }>;

@@ -2,24 +2,27 @@ import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
 import type { Instant, Message } from "../message.ts";
 import { notifiedTypes, type WebhookType } from "../webhooks/events.ts";
 
-/** Whoever asked for the job has read that `run` of it ended. Who it was, the event's actor tells. */
+/** The requesting actor has read that `run` of the job ended. The event's actor shows who read it. */
 export type NotificationEvent = Message<"NotificationRead", { readonly run: number }>;
 
-/** Tells who asked for a job that a run of it has ended. It names nobody: what was sent and to whom is content. */
+/**
+ * The notification for the requesting actor that a run of the job has ended. It contains no names: what was sent and to
+ * whom is content.
+ */
 export type Notification = {
   readonly run: number;
   readonly type: WebhookType;
-  /** As they were when it ended; null where nobody counted them. */
+  /** The counts at the end of the run; null if there were none. */
   readonly progress: RecipientCounts | null;
   readonly error: JobError | null;
   readonly createdAt: Instant;
   readonly readAt: Instant | null;
 };
 
-/** The notification as the query side answers it, the same from a read model and from the log. */
+/** The notification as the query side returns it, the same from a read model and from the log. */
 export type NotificationRecord = Notification & { readonly jobId: string };
 
-/** `run` is the one that the job is in. Null for an event that ends none. */
+/** `run` is the job's current run. Null for an event that ends no run. */
 export function createNotification(event: JobEvent, run: number): Notification | null {
   const type = notifiedTypes[event.type];
   if (type === undefined) return null;
@@ -28,14 +31,17 @@ export function createNotification(event: JobEvent, run: number): Notification |
   return { run, type, progress, error, createdAt: event.at, readAt: null };
 }
 
-/** Read is read: the first time stands. */
+/** Reading it again has no effect: the first time stands. */
 export const readNotification = <Read extends Pick<Notification, "readAt">>(
   notification: Read,
   { at }: NotificationEvent,
 ): Read => (notification.readAt === null ? { ...notification, readAt: at } : notification);
 
-/** The run that a job is in after an event of its own. */
+/** The run that a job is in after a decision about it. */
 export const runAfter = (run: number, event: JobEvent): number => (event.type === "JobRetried" ? event.data.run : run);
 
-/** Whether somebody comes to look: an application that writes into the outbox finds the job's id there instead. */
+/**
+ * Whether the requesting actor reads notifications: an application that writes into the outbox finds the job's id there
+ * instead.
+ */
 export const isNotified = (actor: string): boolean => actor === "anonymous" || actor.startsWith("key:");

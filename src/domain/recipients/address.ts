@@ -1,9 +1,10 @@
-/** The address in `Name <address>`, or the whole of it. */
+/** The address in `Name <address>`, or the whole text. */
 export const addressOf = (mailbox: string): string => /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();
 
 /**
- * Whether a text names an address, in any case, as it is or as JSON and CSV write it. `ada@example.com` is not named by
- * `nada@example.com` or `ada@example.com.uk`. In doubt it is: what is asked is what has to be erased.
+ * Whether a text contains an address, in any case, plain or as JSON and CSV write it. `nada@example.com` and
+ * `ada@example.com.uk` do not contain `ada@example.com`. In doubt the result is true, because it
+ * decides what has to be erased.
  */
 export function namesAddress(text: string, address: string): boolean {
   const wanted = address.toLowerCase();
@@ -23,7 +24,7 @@ function standsAlone(text: string, form: string): boolean {
   return false;
 }
 
-/** The six characters of a \u escape: its last one is no letter of the address behind it, nor is the n of \n. */
+/** The six characters of a \u escape: its last one is not part of the address after it, nor is the n of \n. */
 const longestEscape = 6;
 const isEscape = /\\(?:[bfnrt]|u[0-9a-f]{4})$/;
 const isPartOfAddress = /[\p{L}\p{N}._+-]$/u;

@@ -1,15 +1,15 @@
 import type { JobError, Turn } from "../job/events.ts";
 import type { Message } from "../message.ts";
 
-/** A recipient is named by its index in the content of the job: the log holds no address. */
+/** A recipient is identified by its index in the content of the job: the log holds no address. */
 type OfRecipient = Turn & { readonly recipient: number };
 
-/** What a mail server answered, or why there was no answer. Addresses in `message` are masked. */
+/** The answer of a mail server, or why there was none. Addresses in `message` are masked. */
 export type DeliveryError = {
   /** Stable, kebab-case: `rejected`, `deferred`, `timed-out`, `outcome-unknown`, `attempts-exhausted`, `unsendable`. */
   readonly code: string;
   readonly message: string;
-  /** The reply code, `550`, and the enhanced status code of RFC 3463, `5.1.1`, where there were any. */
+  /** The reply code, `550`, and the enhanced status code of RFC 3463, `5.1.1`, if there were any. */
   readonly replyCode: number | null;
   readonly statusCode: string | null;
 };
@@ -19,7 +19,7 @@ export type RecipientsClaimed = Message<
   Turn & { readonly worker: string; readonly recipients: readonly number[] }
 >;
 
-/** Claims taken back: these were surely not handed to a mail server. */
+/** Claims that are released: these recipients' mails certainly did not reach a mail server. */
 export type RecipientsReleased = Message<"RecipientsReleased", Turn & { readonly recipients: readonly number[] }>;
 
 export const suppressionReasons = ["hard-bounce", "unsubscribe", "manual"] as const;
@@ -32,7 +32,7 @@ export type RecipientOutcome =
   | Message<"RecipientSent", OfRecipient & { readonly messageId: string; readonly response: string }>
   | Message<"RecipientDeferred", OfRecipient & { readonly error: DeliveryError }>
   | Message<"RecipientFailed", OfRecipient & { readonly error: DeliveryError }>
-  /** It may have been sent or not, nobody can know, and the job asked not to try again. */
+  /** It may or may not have been sent, which cannot be found out, and the job asked not to try again. */
   | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>
   /** Not mailed, because its address is on the suppression list of the tenant. */
   | Message<"RecipientSuppressed", OfRecipient & { readonly reason: SuppressionReason }>;
@@ -40,17 +40,17 @@ export type RecipientOutcome =
 export type RecipientEvent = RecipientsClaimed | RecipientsReleased | RecipientOutcome;
 
 /**
- * What became of one attempt to reach one recipient, in a closed vocabulary. No text in it names the recipient, the
- * subject or the body.
+ * The result of one attempt to reach one recipient, as a closed set of values. No text in it contains the recipient,
+ * the subject or the body.
  */
 export type SendOutcome =
-  /** The other side (a mail server, a receiver) took responsibility. */
+  /** The other side (a mail server, a receiver) accepted responsibility. */
   | { readonly kind: "sent"; readonly response: string }
-  /** Never again: this recipient or this message is refused for good. */
+  /** Permanent: this recipient or this message is rejected for good. */
   | { readonly kind: "failed"; readonly error: DeliveryError }
-  /** Surely not taken this time; later perhaps. */
+  /** Certainly not accepted this time; perhaps later. */
   | { readonly kind: "deferred"; readonly error: DeliveryError }
-  /** The message was handed over and no answer came: it may have been taken. */
+  /** The message was transmitted and no answer came: it may have been accepted. */
   | { readonly kind: "unknown"; readonly error: DeliveryError }
-  /** Surely not taken, and not because of this message: nothing can be sent at the moment. */
+  /** Certainly not accepted, and not because of this message: nothing can be sent at the moment. */
   | { readonly kind: "unavailable"; readonly error: JobError };

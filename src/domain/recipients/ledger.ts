@@ -1,18 +1,20 @@
 import type { JobEvent, OnUnknown, RecipientCounts, RetryScope } from "../job/events.ts";
 import type { RecipientEvent } from "./events.ts";
 
-/** One byte a recipient, so that a ledger can be kept in a row of a table. The values are stored: never change one. */
+/** One byte for each recipient, so that a ledger fits in a row of a table. The values are stored: never change one. */
 export const cell = {
   pending: 0,
-  /** Handed to the mail server, or about to be; without a later outcome nobody knows which. */
+  /** Handed to the mail server, or about to be; without a later outcome it is unknown which. */
   claimed: 1,
   deferred: 2,
   sent: 3,
   failed: 4,
   unknown: 5,
-  /** Not sent, and not asked for by the retry that began this run. */
+  /** Not sent, and not included in the retry that began this run. */
   leftOut: 6,
-  /** Counted as failed, unknown or suppressed in this run, but the mail left after all: no later run sends it again. */
+  /**
+   * Counted as failed, unknown or suppressed in this run, but the mail was sent after all: no later run sends it again.
+   */
   failedYetSent: 7,
   unknownYetSent: 8,
   suppressed: 9,
@@ -24,8 +26,8 @@ const open: readonly number[] = [cell.pending, cell.claimed, cell.deferred, cell
 const isFinal = (value: number | undefined): boolean => value !== undefined && !open.includes(value);
 
 /**
- * What happened to each recipient of one job. It is folded in place, because a mailing makes thousands of events
- * and every read model folds them again; nobody but the one who folds it may hold on to it meanwhile.
+ * The state of each recipient of one job. It is folded in place, because a mailing makes thousands of events and every
+ * read model folds them again; only the code that folds it may keep a reference meanwhile.
  */
 export type Ledger = { run: number; readonly cells: Uint8Array };
 
@@ -33,7 +35,7 @@ export const emptyLedger = (total: number): Ledger => ({ run: 1, cells: new Uint
 
 /**
  * The one rule that workers, folds and read models share: of a recipient's outcomes within a run the first final one
- * stands, later ones are history without effect. A mail that left counts as sent whichever run sent it.
+ * stands, and later ones are history without effect. A mail that was sent counts as sent whichever run sent it.
  */
 export function recordInLedger(ledger: Ledger, event: RecipientEvent): void {
   switch (event.type) {
@@ -73,12 +75,12 @@ function settleSent(ledger: Ledger, recipient: number): void {
   else settle(ledger, ledger.run, recipient, cell.sent);
 }
 
-/** Only a claim can be taken back: an outcome that came first stands. */
+/** Only a claim can be released: an outcome that came first stands. */
 function release(ledger: Ledger, run: number, recipient: number): void {
   if (run === ledger.run && ledger.cells[recipient] === cell.claimed) ledger.cells[recipient] = cell.pending;
 }
 
-/** Begins the next run: what the retry asks for is pending again, what was sent stays sent. */
+/** Begins the next run: the recipients that the retry includes are pending again, and sent ones stay sent. */
 export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { type: "JobRetried" }>): void {
   ledger.run = retried.data.run;
   ledger.cells.forEach((value, recipient) => {
@@ -89,8 +91,8 @@ export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { ty
 const yetSent: readonly number[] = [cell.failedYetSent, cell.unknownYetSent, cell.suppressedYetSent];
 
 /**
- * A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. Who was
- * suppressed is looked up anew with all that were not sent, and mailed only if nothing speaks against it any more.
+ * A claim without an outcome is in no scope: the worker of the new run finds it and treats it as unknown. Suppressed
+ * recipients are checked again together with all unsent ones, and mailed only if no suppression applies any more.
  */
 function retriedCell(value: number, scope: RetryScope): number {
   if (yetSent.includes(value)) return cell.sent;
@@ -113,14 +115,14 @@ const having =
 
 /** Recipients to mail in this attempt, in their order in the content. */
 export const recipientsToMail = having(cell.pending, cell.deferred);
-/** Recipients that were claimed and have no outcome: a crash left them in doubt. */
+/** Claimed recipients without an outcome: a crash left them in doubt. */
 export const recipientsInDoubt = having(cell.claimed);
-/** Recipients that a mail server asked to try again later. */
+/** Recipients that a mail server deferred. */
 export const deferredRecipients = having(cell.deferred);
 
 /**
- * Recipients that another job may mail in the place of this one, once this one mails nobody any more: those who were
- * not sent, and those in doubt only where the job asked to send again. Who was suppressed is looked up anew there.
+ * Recipients that another job may mail in place of this one, once this one mails no more: unsent ones, and those in
+ * doubt only if the job asked to send again. The other job checks suppressed ones again.
  */
 export const recipientsToTakeUp = (ledger: Ledger, onUnknown: OnUnknown): number[] => {
   const inDoubt = onUnknown === "resend" ? [cell.claimed, cell.unknown] : [];
@@ -142,5 +144,7 @@ export function countRecipients(ledger: Ledger): RecipientCounts {
   };
 }
 
-/** The rule of half: a job whose recipients failed by more than half is a failed job. To be suppressed is no failure. */
+/**
+ * The rule of half: a job fails if more than half of its recipients failed. A suppressed recipient is not a failure.
+ */
 export const hasTooManyFailures = (counts: RecipientCounts): boolean => counts.failed * 2 > counts.total;

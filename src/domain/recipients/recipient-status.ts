@@ -1,10 +1,15 @@
 import type { RecipientCounts } from "../job/events.ts";
 import { cell } from "./ledger.ts";
 
-/** What stands of a recipient, in the words of its job's progress: whoever counts these comes to the same counters. */
+/**
+ * The status of a recipient, in the words of the job's progress: counting these statuses gives the progress counters.
+ */
 export type RecipientStatus = Exclude<keyof RecipientCounts, "total">;
 
-/** By way of an object, as the compiler then misses none; it takes the keys of any object for mere strings. */
+/**
+ * Declared as an object, so that the compiler checks that none is missing; it types the keys of any object as plain
+ * strings.
+ */
 export const recipientStatuses = Object.keys({
   pending: true,
   sent: true,
@@ -32,7 +37,7 @@ const statusByValue: ReadonlyMap<number, RecipientStatus> = new Map(
   Object.entries(cell).map(([name, value]) => [value, statusByName[name as keyof typeof cell]]),
 );
 
-/** Of one cell of a ledger. Throws for a value that is none. */
+/** The status of one cell of a ledger. Throws for an invalid value. */
 export function recipientStatusOf(value: number): RecipientStatus {
   const status = statusByValue.get(value);
   if (status === undefined) throw new RangeError(`A ledger holds ${value}, which is no state of a recipient.`);
