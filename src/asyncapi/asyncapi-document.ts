@@ -41,7 +41,10 @@ const parameters = {
   },
 };
 
-/** The AsyncAPI document of a log whose streams and subjects begin with this prefix, made from what the log is held to. */
+/**
+ * The AsyncAPI document of a log whose streams and subjects begin with this prefix, derived from the same tables as the
+ * log itself.
+ */
 export function asyncApiDocument(prefix: string): object {
   const stream = streamName(prefix, "JOBS");
   const filter = streamFilter(prefix, "JOBS");
@@ -78,7 +81,7 @@ function toChannel(name: EventChannel, filter: string, types: readonly EventType
   };
 }
 
-/** What Waybill itself does, as AsyncAPI sees it: who reads the document receives. */
+/** Waybill's own operations from AsyncAPI's view: a reader of the document receives. */
 const toOperation = (name: EventChannel) => ({
   action: "send",
   channel: { $ref: `#/channels/${name}` },
@@ -87,7 +90,10 @@ const toOperation = (name: EventChannel) => ({
 
 const job: JobRef = { tenant: "acme", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
 
-/** Every version of a type, each with its name in the document; the newest one, with an example, has the type's own. */
+/**
+ * Every version of a type, each with its name in the document; the newest one, with an example, has the name of the
+ * type.
+ */
 function messagesOf(type: EventType): readonly (readonly [string, object])[] {
   const past = (pastVersions[type] ?? []).map(({ schema }) => schema);
   const newest = past.length + 1;
@@ -117,9 +123,9 @@ const toMessage = (type: EventType, version: number, data: TSchema) => ({
   },
 });
 
-/** Made by what writes the log, and so held to the schemas. */
+/** Encoded by the code that writes the log, and so checked against the schemas. */
 function exampleOf(type: EventType) {
-  // Of the type that the table holds it to.
+  // Of the type that the table declares.
   const event = { type, at: "2026-11-21T09:30:00.000Z", data: events[type].example } as WaybillEvent;
   const channel = channelOf(event);
   const ref = !isOfService(channel) ? job : channel === "alert" ? alertsRef : logRef;

@@ -5,7 +5,7 @@ import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
 import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
 
-/** `sequence` is that of the job's last decision, the one just taken or an older one; 0 for a job that never was. */
+/** `sequence` is that of the job's last decision, the new one or an older one; 0 for a job that does not exist. */
 export type CommandOutcome =
   | {
       readonly outcome: "accepted";
@@ -15,23 +15,23 @@ export type CommandOutcome =
     }
   | { readonly outcome: "rejected"; readonly rejection: JobRejection; readonly sequence: number };
 
-/** Where a job's own subject stands: its state, and the sequence that the next decision is guarded with. */
+/** The state on a job's own subject, and the sequence that guards the next decision. */
 export type JobVersion = { readonly state: JobState; readonly sequence: number };
 
 type Options = {
-  /** What the caller read a moment ago, to save reading it again. A stale one costs a conflict, nothing else. */
+  /** The state that the caller read a moment ago, to save a read. A stale one costs a conflict, nothing else. */
   readonly from?: JobVersion;
-  /** How often another writer may be faster before VersionConflict is thrown. */
+  /** How many conflicts with other writers are tolerated before VersionConflict is thrown. */
   readonly maxConflicts?: number;
 };
 
-/** A job whose id was made a moment ago. */
+/** The state of a job whose id was generated a moment ago. */
 export const newJob: JobVersion = { state: jobDecider.initialState, sequence: 0 };
 
-/** More rivals than this for one job at one moment are a defect, not a race. */
+/** More competing writers than this for one job at one moment are a defect, not a race. */
 const usualMaxConflicts = 20;
 
-/** Reads the job, decides, appends; decides again on what is new when another writer was faster. */
+/** Reads the job, decides, appends; decides again on the new state if another writer was faster. */
 export async function handleCommand(
   log: EventLog,
   job: JobRef,
@@ -70,7 +70,8 @@ async function decideAndAppend(
   const decision = jobDecider.decide(command, version.state);
   if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
   let { state, sequence } = version;
-  // Rivals decide the same about the same version: the id tells whose decision it is, should its answer get lost.
+  // Competing writers take the same decision about the same version: the id identifies the decision, in case its answer
+  // is lost.
   const decider = randomUUID().slice(0, 8);
   for (const event of decision.events) {
     const id = `${job.jobId}/${sequence}/${event.type}/${decider}`;

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
 
-/** Something that breaks the schema it claims to follow. */
+/** A value that breaks the schema it claims to follow. */
 export class SchemaBroken extends Error {
   override readonly name = "SchemaBroken";
 }
@@ -9,8 +9,8 @@ export class SchemaBroken extends Error {
 const ajv = new Ajv2020({ strict: true });
 
 /**
- * Gives a value back typed, or throws SchemaBroken with the first fault. Compiled when first needed: a process that
- * never meets an event of some type does not pay for its schema at start.
+ * Returns a value typed, or throws SchemaBroken with the first fault. The schema is compiled at the first use: a
+ * process that never meets an event of some type does not pay for its schema at the start.
  */
 export function checkedBy<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
   let validate: ValidateFunction<Static<Schema>> | undefined;

@@ -3,13 +3,13 @@ import { instant } from "./event-fields.ts";
 
 const text = Type.String({ minLength: 1 });
 
-/** What every message of the log is, whatever happened: CloudEvents 1.0. Open, as further extensions may come. */
+/** The common form of every message of the log: CloudEvents 1.0. Open, because further extensions may be added. */
 export const cloudEvent = Type.Object({
   specversion: Type.Literal("1.0"),
   id: text,
   source: text,
   type: text,
-  /** The id of the job, or the name of what of the service it is about. */
+  /** The id of the job, or the name of the part of the service that it is about. */
   subject: text,
   time: instant,
   datacontenttype: Type.Literal("application/json"),
@@ -17,7 +17,9 @@ export const cloudEvent = Type.Object({
   actor: text,
   correlationid: Type.Optional(text),
   causationid: Type.Optional(text),
-  /** The Distributed Tracing extension. Not looked at here: a trace that cannot be read makes no event unreadable. */
+  /**
+   * The Distributed Tracing extension. It is not validated here: an invalid trace must not make an event unreadable.
+   */
   traceparent: Type.Optional(Type.Unknown()),
   data: Type.Unknown(),
 });

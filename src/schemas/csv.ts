@@ -1,9 +1,9 @@
-/** What a field holds. Null is an empty field; an empty text is a pair of quotes. */
+/** The value of a field. Null is an empty field; an empty text is a pair of quotes. */
 export type Cell = string | number | null;
 
 /**
- * A record of RFC 4180: commas between the fields, quotes where a field needs them, CR and LF at the end. Text that a
- * spreadsheet would take for a formula gets an apostrophe before it; numbers are left as they are.
+ * A record of RFC 4180: commas between the fields, quotes around a field that needs them, CR and LF at the end. Text
+ * that a spreadsheet would interpret as a formula gets a leading apostrophe; numbers are left as they are.
  */
 export const toCsvRecord = (cells: readonly Cell[]): string => `${cells.map(toField).join(",")}\r\n`;
 
@@ -17,13 +17,14 @@ function toField(cell: Cell): string {
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Subjects, addresses and what mail servers answer come from outside, and `=HYPERLINK(…)` in one of them is run by
- * whoever opens the file (CWE-1236). What begins with one of these signs, after spaces or not, is disarmed as OWASP
- * advises, the wide forms that East Asian keyboards type included. So is what follows a semicolon or a tab: spreadsheets
- * of many countries cut at them, whatever the quotes say. NDJSON has every text as it is.
+ * Subjects, addresses and answers of mail servers come from outside, and a spreadsheet that opens the file executes
+ * `=HYPERLINK(…)` in one of them (CWE-1236). Text that begins with one of these signs, with or without spaces before
+ * it, is escaped as OWASP advises, including the wide forms that East Asian keyboards type. So is text after a
+ * semicolon or a tab: spreadsheets of many countries split there, regardless of quotes. NDJSON leaves every text as it
+ * is.
  */
 const harmless = (text: string): string => text.replace(formulas, "$1$2'").replace(breaks, "'$&");
 
-// A tab is a place to cut and no space before a sign: so each character is looked at once.
+// A tab is a separator and no space before a sign: so each character is examined once.
 const formulas = /(^|[;\t])([^\S\t]*)(?=[=+\-@＝＋－＠])/g;
 const breaks = /^[\t\r\n]/;

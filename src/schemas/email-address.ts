@@ -5,7 +5,7 @@ const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
 const maxMailboxLength = 500;
 
-/** RFC 5322 `atext` and dots, and beyond ASCII whatever RFC 6531 lets in. No quotes: what needs them is refused. */
+/** RFC 5322 `atext` and dots, and beyond ASCII whatever RFC 6531 allows. Quoted local parts are rejected. */
 const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.\u{80}-\u{10FFFF}-]+$/u;
 const domainName = /^[A-Za-z0-9.\u{80}-\u{10FFFF}-]+$/u;
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
@@ -16,8 +16,8 @@ const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 export const address = Type.String({ format: "email", description: "an e-mail address such as ada@example.com" });
 
 /**
- * An address that a mail server can be asked to deliver to, in time linear to its length: a local part without
- * quotes, and a domain name, internationalised or not, but no address literal.
+ * An address that a mail server can deliver to, checked in time linear to its length: a local part without quotes, and
+ * a domain name, internationalised or not, but no address literal.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maxAddressBytes || Buffer.byteLength(text) > maxAddressBytes || invisible.test(text)) return false;
@@ -25,14 +25,14 @@ export function isEmailAddress(text: string): boolean {
   return at > 0 && isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
-/** A local part that compatibility mapping would turn into another one (a fullwidth @) is refused as well. */
+/** A local part that compatibility mapping would change (a fullwidth @) is rejected as well. */
 const isLocalPart = (text: string): boolean =>
   Buffer.byteLength(text) <= maxLocalPartBytes && isDotAtom(text) && isDotAtom(text.normalize("NFKC"));
 
 const isDotAtom = (text: string): boolean =>
   localPart.test(text) && !text.startsWith(".") && !text.endsWith(".") && !text.includes("..");
 
-/** Judged in its ASCII form, as it goes over the wire; a number as the last label would make it an IP address. */
+/** Checked in its ASCII form, which is sent over the wire; with a numeric last label it would be an IP address. */
 function isDomain(text: string): boolean {
   if (!domainName.test(text)) return false;
   const ascii = domainToASCII(text);
@@ -40,7 +40,10 @@ function isDomain(text: string): boolean {
   return ascii.length <= 253 && labels.every((one) => label.test(one)) && !/^\d+$/.test(labels.at(-1) ?? "");
 }
 
-/** `ada@example.com`, `Ada Lovelace <ada@example.com>` or `"Lovelace, Ada" <ada@example.com>`: one address, to any reader. */
+/**
+ * `ada@example.com`, `Ada Lovelace <ada@example.com>` or `"Lovelace, Ada" <ada@example.com>`: exactly one address, for
+ * any parser.
+ */
 export function isMailbox(text: string): boolean {
   if (text.length > maxMailboxLength || controlCharacter.test(text)) return false;
   const open = text.lastIndexOf("<");

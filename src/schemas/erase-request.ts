@@ -4,7 +4,7 @@ import { type Checked, failed, faultAt, passed, shown } from "./fault.ts";
 import { changeRequest, someReason } from "./job-action-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 
-/** What POST /api/recipients/erase takes. */
+/** The body of POST /api/recipients/erase. */
 export const eraseRequest = Type.Object(
   {
     email: Type.String({
@@ -35,7 +35,7 @@ export function readEraseRequest(body: unknown): Checked<Erase> {
   return faults.length > 0 ? failed(faults) : passed({ email, reason });
 }
 
-/** What DELETE /api/jobs/:jobId/content takes, if anything. */
+/** The optional body of DELETE /api/jobs/:jobId/content. */
 export function readEraseContentRequest(body: unknown): Checked<{ readonly reason: string | null }> {
   const checked = checkReason(body);
   if (!checked.valid) return checked;
@@ -44,6 +44,6 @@ export function readEraseContentRequest(body: unknown): Checked<{ readonly reaso
   return faults.length > 0 ? failed(faults) : passed({ reason });
 }
 
-/** It stays in the log for ever, from where nobody can erase what it is there to erase. */
+/** The reason stays in the log forever, where it cannot be erased: it must not contain the address that it is about. */
 const faultsOfReason = (reason: string) =>
   /\S@\S/.test(reason) ? [faultAt("/reason", "holds an address; expected words that name nobody, as it is kept")] : [];

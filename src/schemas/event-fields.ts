@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 
-/** Closed: what is not in a version of a type is not in the log. A new field is a new version (see upcast.ts). */
+/** Closed: a version of a type has exactly these fields in the log. A new field is a new version (see upcast.ts). */
 export const data = <Fields extends Record<string, TSchema>>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
 
@@ -12,7 +12,7 @@ export const natural = Type.Integer({ minimum: 0 });
 export const positive = Type.Integer({ minimum: 1 });
 export const reason = orNull(Type.String());
 export const priority = Type.Enum(["high", "normal", "low"]);
-/** Open: a newer release may have made a job of a kind that this one does not know. It is part of a subject. */
+/** Open: a newer release may have created a job of a kind that this one does not know. It is part of a subject. */
 export const jobType = Type.String({ maxLength: 32, pattern: "^[a-z]+\\.[a-z]+$" });
 
 /** Why a job, an attempt or a delivery ended badly. */
@@ -30,12 +30,14 @@ export const counts = data({
 export const turn = { run: positive, attempt: positive };
 export const queueing = { type: jobType, priority, groupSha256: orNull(sha256) };
 
-/** On which subject of its job, or of the service, an event stands; turns stand on the lane that they say themselves. */
+/** The channel of its job, or of the service, that an event belongs to; turns name their own lane. */
 export type EventChannel = "job" | "queue" | "recipients" | "notify" | "alert" | "seal" | "pass";
 
 export type EventDescription = { readonly channel: EventChannel; readonly schema: TSchema; readonly example: unknown };
 
-/** Describes events of a channel: the fields of their data, and an example, which is the one recorded under test/golden. */
+/**
+ * Describes events of a channel: the fields of their data, and an example, which is the one recorded under test/golden.
+ */
 export const on =
   <Channel extends EventChannel>(channel: Channel) =>
   <Fields extends Record<string, TSchema>>(fields: Fields, example: Static<TObject<Fields>>) => ({

@@ -12,7 +12,7 @@ const webhookDelivery = {
   round: positive,
 };
 
-/** Who was told that a job has ended, and who has read it. */
+/** The notifications that a job has ended, and the confirmations that they were read. */
 export const eventsOfNotices = {
   WebhookDelivered: notice(
     { ...webhookDelivery, attempt: positive, statusCode: Type.Integer() },

@@ -11,7 +11,7 @@ const deliveryError = data({
 });
 const failedDelivery = { ...turn, recipient: natural, error: deliveryError };
 
-/** What happened to the recipients of a job, and to the file that it makes. */
+/** The outcomes of the recipients of a job, and the progress of the file that it makes. */
 export const eventsOfRecipients = {
   RecipientsClaimed: ofRecipients(
     { ...turn, worker: Type.String(), recipients: Type.Array(natural, { minItems: 1 }) },

@@ -15,7 +15,7 @@ const alertFigure = {
   about: orNull(Type.String()),
 };
 
-/** Of the service as a whole: alerts, seals of the log, and messages that an operator has passed by. */
+/** Events of the service as a whole: alerts, seals of the log, and messages that an operator has passed by. */
 export const eventsOfService = {
   AlertRaised: ofAlert(alertFigure, {
     alert: "failure-rate",

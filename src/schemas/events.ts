@@ -12,7 +12,7 @@ import { eventsOfNotices } from "./events-of-notices.ts";
 import { eventsOfRecipients } from "./events-of-recipients.ts";
 import { eventsOfService } from "./events-of-service.ts";
 
-/** The same, with nothing that may be changed. */
+/** The same type, deeply read-only. */
 export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
 type LoggedEvent =
@@ -29,9 +29,9 @@ type LoggedEvent =
 export type EventType = LoggedEvent["type"];
 
 /**
- * The table of events: of every type where it stands in the log, the data of its newest version, which subscribers may
- * rely on, and an example. Whatever else there is to say of all types is made from it: subjects, checks of what is
- * written and read, the answers of the API, the AsyncAPI document.
+ * The table of events: for every type its channel in the log, the data of its newest version, whether subscribers may
+ * rely on it, and an example. Everything else about all types is derived from it: subjects, validation of written and
+ * read events, the answers of the API, the AsyncAPI document.
  */
 export const events = {
   ...eventsOfJobs,
@@ -45,7 +45,7 @@ export const eventTypes = Object.keys(events) as readonly EventType[];
 type DataOf<Type extends EventType> = Frozen<Extract<LoggedEvent, { type: Type }>["data"]>;
 type SchemaOf<Type extends EventType> = Frozen<Static<(typeof events)[Type]["schema"]>>;
 
-/** Names the types whose schema and domain type differ, in whichever direction. */
+/** The types whose schema and domain type differ, in either direction. */
 type Drifted = {
   [Type in EventType]: [DataOf<Type>, SchemaOf<Type>] extends [SchemaOf<Type>, DataOf<Type>] ? never : Type;
 }[EventType];

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 
-/** One thing that is wrong with a request: where, and a sentence for people with the value and what was expected. */
+/** One fault of a request: the place, and a sentence for people with the value and what was expected. */
 export type Fault = {
   /** A JSON Pointer into the body (`/recipients/12`), `?name` for a query parameter, or the name of a header. */
   readonly pointer: string;
@@ -11,7 +11,7 @@ export type Checked<Value> =
   | { readonly valid: true; readonly value: Value }
   | { readonly valid: false; readonly faults: readonly Fault[] };
 
-/** More than these are of no use to anybody in one answer. */
+/** The most faults in one answer: more are of no use to its reader. */
 const maxFaults = 50;
 const maxShownLength = 60;
 
@@ -25,14 +25,14 @@ export const failed = (faults: readonly Fault[]): Checked<never> => ({ valid: fa
 export const faultsIn = (...parts: readonly Checked<unknown>[]): readonly Fault[] =>
   inOrder(parts.flatMap((part) => (part.valid ? [] : part.faults)));
 
-/** Each fault once, ordered by place (`/recipients/2` before `/recipients/10`), the first 50 of them. */
+/** Each fault once, ordered by place (`/recipients/2` before `/recipients/10`), at most 50 of them. */
 function inOrder(faults: readonly Fault[]): readonly Fault[] {
   const distinct = new Map(faults.map((fault) => [`${fault.pointer}\n${fault.message}`, fault]));
   const ordered = [...distinct.values()].sort((one, other) => inNaturalOrder.compare(one.pointer, other.pointer));
   return ordered.slice(0, maxFaults);
 }
 
-/** A value as it stands in a message: short, on one line, and never walked into. */
+/** A value in a message: short, on one line, and never traversed. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(shortened(value));
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
@@ -45,8 +45,8 @@ export const shortened = (text: string): string =>
 type Described = { readonly description?: string };
 
 /**
- * What ajv found, in words. A schema's `description` says what is expected there, whichever keyword was broken, so
- * every schema of a request has one. `at` is where the checked value stands in the body.
+ * An error of ajv, in words. The `description` of a schema names what is expected, whichever keyword was broken, so
+ * every schema of a request has one. `at` is the pointer to the checked value in the body.
  */
 export const faultsOf = (errors: readonly ErrorObject[], at = ""): readonly Fault[] =>
   // Errors about a property's name come twice: from the schema of names, and as the keyword `propertyNames`.
@@ -77,7 +77,7 @@ export const faultAt = (pointer: string, sentence: string): Fault => ({
   message: `${placeOf(pointer)} ${sentence}`,
 });
 
-/** RFC 6901. A name that a client made up can be as long as its request: it is shortened. */
+/** RFC 6901. A property name that a client chose can be as long as its request: it is shortened. */
 const below = (pointer: string, name: string): string =>
   `${pointer}/${shortened(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 

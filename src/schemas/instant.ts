@@ -12,7 +12,7 @@ export function toInstant(text: string): Instant | null {
   return year >= 1970 && year <= 9999 ? at.toISOString() : null;
 }
 
-/** The platform reads 30 February as 2 March. */
+/** JavaScript parses 30 February as 2 March. */
 function isOnCalendar(date: string): boolean {
   const midnight = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);

@@ -22,23 +22,23 @@ export const someReason = Type.String({
   description: "1 to 500 characters, without control characters",
 });
 
-/** What a change takes, if anything, that nothing but its reason is said about: to cancel, pause, resume, requeue. */
+/** The optional body of an action that takes only a reason: cancel, pause, resume, requeue. */
 export const changeRequest = Type.Object({ reason }, closed);
 
-/** What POST /api/jobs/:jobId/retry takes, if anything. */
+/** The optional body of POST /api/jobs/:jobId/retry. */
 export const retryRequest = Type.Object(
   { reason, scope: Type.Optional(Type.Enum([...scopes], { description: `one of ${scopes.join(", ")}` })) },
   closed,
 );
 
-/** What POST /api/dead-letters/:id/ignore takes: nobody shall have to guess later why. */
+/** The body of POST /api/dead-letters/:id/ignore: the reason is required, so that it can be read later. */
 export const ignoreRequest = Type.Object({ reason: someReason }, closed);
 
 export const readChangeRequest = checkRequest(changeRequest);
 export const readRetryRequest = checkRequest(retryRequest);
 export const readIgnoreRequest = checkRequest(ignoreRequest);
 
-/** What PATCH /api/jobs/:jobId takes: null is now, what is left out stays as it is. */
+/** The body of PATCH /api/jobs/:jobId: null is now, an absent field stays as it is. */
 export const rescheduleRequest = Type.Object(
   {
     scheduledAt: Type.Optional(
@@ -54,7 +54,7 @@ export const rescheduleRequest = Type.Object(
   closed,
 );
 
-/** The time as the service writes it, the priority in lower case. */
+/** The time in the service's own format, the priority in lower case. */
 type Reschedule = Omit<Static<typeof rescheduleRequest>, "scheduledAt"> & { readonly scheduledAt?: Instant | null };
 
 const check = checkRequest(rescheduleRequest);

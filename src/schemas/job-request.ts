@@ -4,17 +4,17 @@ import { singleLine } from "./request-schema.ts";
 
 export const maxRecipients = 1000;
 
-/** The largest body of a mailing and its values fit into as many bytes of memory. */
+/** The largest body of a mailing and its values fit in this many bytes of memory. */
 export const leastBodyBudget = 96 * 1024 * 1024;
 
 const priorities = ["high", "normal", "low"] as const satisfies readonly Priority[];
 const outcomes = ["resend", "skip"] as const satisfies readonly OnUnknown[];
 
 const time = Type.String({ format: "date-time", description: "a time such as 2026-11-21T09:30:00.000Z" });
-/** Which addresses may be called is a setting, looked at where the request is taken. */
+/** A setting limits the addresses that may be called; the intake of the request checks it. */
 const webhookUrl = Type.String({ minLength: 1, maxLength: 2048, description: "a URL of at most 2048 characters" });
 
-/** What a request for a job says, of whatever kind it is. */
+/** The common fields of a request for a job, of whatever kind. */
 export const jobFields = {
   type: Type.Optional(Type.String({ description: "a kind of job" })),
   name: Type.Optional(
@@ -58,13 +58,13 @@ export const jobFields = {
   onUnknown: Type.Optional(Type.Enum([...outcomes], { description: `one of ${outcomes.join(", ")}` })),
 };
 
-/** For kinds of jobs that can show what they would do. */
+/** For kinds of jobs that support a dry run. */
 export const dryRunField = { dryRun: Type.Optional(Type.Boolean({ description: "true or false" })) };
 
-/** Who is to be served, as a text or with more; where the text stands in an object is said by the kind of job. */
+/** The recipients, each a text or an object; the kind of job defines which field of the object holds the text. */
 export type RequestedRecipient = string | { readonly [field: string]: unknown };
 
-/** A checked request; what only its kind knows stands beside it and is that kind's to read. */
+/** A checked request; the fields of its kind are beside it and are that kind's to read. */
 export type JobRequest = Omit<Static<TObject<typeof jobFields & typeof dryRunField>>, "type"> & {
   readonly type: string;
   readonly recipients?: readonly RequestedRecipient[];

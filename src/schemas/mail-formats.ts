@@ -1,6 +1,6 @@
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,76}$/;
 
-/** Headers that the service writes itself, or that say how a mail travelled. */
+/** Headers that the service writes itself, or that record how a mail travelled. */
 const reserved = new Set([
   "apparently-to",
   "authentication-results",
@@ -35,14 +35,17 @@ const mediaType =
   /^(?!multipart\/|message\/)[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?[a-z0-9-]+=[a-z0-9_.-]+)*$/i;
 const contentId = /^[A-Za-z0-9._+-]+(?:@[A-Za-z0-9.-]+)?$/;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
-/** Separators of any system, and what is not seen or turns the direction of reading (`exe.fdp` for `pdf.exe`). */
+/**
+ * Separators of any system, and characters that are invisible or change the reading direction (`exe.fdp` for
+ * `pdf.exe`).
+ */
 const notInFileName = /[/\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
-/** A name in a folder: no path that leads elsewhere, and nothing that looks like another name than it is. */
+/** A plain file name: no path that leads elsewhere, and nothing that looks like another name. */
 export const isFileName = (text: string): boolean =>
   !notInFileName.test(text) && text === text.trim() && text !== "." && text !== "..";
 
-/** Without those that say that other parts follow: what is in them would be read as parts of the mail. */
+/** Excludes multipart types: their contents would be parsed as parts of the mail. */
 export const isMediaType = (text: string): boolean => mediaType.test(text);
 
 export const isContentId = (text: string): boolean => contentId.test(text);

@@ -9,8 +9,8 @@ import { checkRequest } from "./request-schema.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads requests for jobs of these kinds: every fault at once, of the shape as of the meaning. Subject and name come
- * back trimmed, the priority in lower case, the type named. Whoever calls has refused more than 1000 recipients before.
+ * Reads requests for jobs of these kinds and reports every fault at once, in form and in meaning. Subject and name come
+ * back trimmed, the priority in lower case, the type set. The caller has already rejected more than 1000 recipients.
  */
 export function createRequestReader(
   forms: readonly RequestForm[],
@@ -20,7 +20,7 @@ export function createRequestReader(
   const fields = new Map(forms.map((form) => [form.type, new Set(Object.keys(fieldsOf(form)))]));
   const allFields = new Set([...fields.values()].flatMap((names) => [...names]));
   const trimmed = ["name", ...forms.flatMap(({ trimmed: own = [] }) => own)];
-  // Of a kind that is not known, nobody can say what else it takes.
+  // For an unknown kind the other fields are unknown too.
   const checkJobFields = checkRequest(Type.Object(jobFields, { description: "an object" }));
   const expectedType = `expected one of ${forms.map(({ type }) => type).join(", ")}`;
 
@@ -47,7 +47,7 @@ export function createRequestReader(
     if (!isObject(body)) return failed([faultAt("", `is ${shown(body)}; expected an object`)]);
     const normal = normalised(body, trimmed);
     const faults = faultsOf(normal);
-    // What its form has let through is what the form describes.
+    // The form has accepted it, so it has the type that the form describes.
     return faults.length === 0 ? passed({ ...normal, type: normal["type"] ?? usual } as JobRequest) : failed(faults);
   };
 }
@@ -56,7 +56,7 @@ function normalised(body: Body, trimmed: readonly string[]): Body {
   const changed: Record<string, unknown> = { ...body };
   for (const field of trimmed) {
     const value = body[field];
-    // A line break at the end is no harmless space but the beginning of a header: it stays, and is refused.
+    // A trailing line break is no harmless space but could start a header: it is kept, and rejected.
     if (typeof value === "string" && !/\p{Cc}/u.test(value)) changed[field] = value.trim();
   }
   if (typeof body["priority"] === "string") changed["priority"] = body["priority"].toLowerCase();

@@ -5,28 +5,28 @@ import { dryRunField, jobFields, maxRecipients } from "./job-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 import { faultOfVariables } from "./variables.ts";
 
-/** Who is served by a kind of job: a text, or an object with that text and variables. */
+/** The recipients of a kind of job: a text, or an object with that text and variables. */
 export type RecipientForm = {
-  /** Where the text stands in an object. */
+  /** The field of the object that holds the text. */
   readonly key: string;
   readonly text: TSchema;
   readonly object: TObject;
-  /** Both, in words. */
+  /** A description of both. */
   readonly expected: string;
 };
 
-/** What a request for one kind of job says. Every schema has a `description`, which its faults quote. */
+/** The form of a request for one kind of job. Every schema has a `description`, which its faults quote. */
 export type RequestForm = {
   readonly type: JobType;
-  /** Beside those that every request has. */
+  /** The fields in addition to those of every request. */
   readonly fields: TProperties;
   /** Null for a kind that has no recipients. */
   readonly recipients: RecipientForm | null;
-  /** Fields whose texts lose the spaces around them before they are checked. */
+  /** Fields whose texts are trimmed before they are checked. */
   readonly trimmed?: readonly string[];
-  /** Present where a request may ask for a dry run. */
+  /** Present if a request may ask for a dry run. */
   readonly dryRun?: unknown;
-  /** What is wrong with fields that are each right; looked for whatever else is wrong. */
+  /** Faults of fields that are each valid; checked even if there are other faults. */
   readonly contradictions?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
 };
 
@@ -46,11 +46,12 @@ export const fieldsOf = ({ fields, recipients, dryRun }: RequestForm): TProperti
   ...jobFields,
   ...fields,
   ...(dryRun === undefined ? {} : dryRunField),
-  // They are checked one by one: it can end after enough faults, and a union has no fault that people understand.
+  // The recipients are checked one by one: the check can stop after enough faults, and a union has no fault that people
+  // understand.
   ...(recipients === null ? {} : { recipients: Type.Array(Type.Unknown(), someRecipients) }),
 });
 
-/** Finds every fault of a request of one kind, of its shape as of its meaning. */
+/** Finds every fault of a request of one kind, in form and in meaning. */
 export function faultFinder(form: RequestForm): (body: Body) => readonly Fault[] {
   const checkFields = checkRequest(Type.Object(fieldsOf(form), closed));
   const faultsOfRecipients = form.recipients === null ? () => [] : recipientFaults(form.recipients);

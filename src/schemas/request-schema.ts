@@ -6,8 +6,8 @@ import { toInstant } from "./instant.ts";
 import { isBase64, isContentId, isFileName, isMediaType, isOpenHeaderName } from "./mail-formats.ts";
 
 /**
- * All faults at once: who uses it bounds what it is given, as every element and every unknown field can be a fault.
- * The formats are functions in linear time, and no pattern comes from a client.
+ * Reports all faults at once: the caller limits the size of the input, because every element and every unknown field
+ * can be a fault. The formats are functions in linear time, and no pattern comes from a client.
  */
 const ajv = new Ajv2020({
   strict: true,

@@ -3,7 +3,7 @@ import { suppressionReasons } from "../domain/recipients/events.ts";
 import { address } from "./email-address.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 
-/** What POST /api/suppressions takes. Who brings a list from elsewhere can say why an address was on it. */
+/** The body of POST /api/suppressions. An import from another list can give the reason of each entry. */
 export const suppressionRequest = Type.Object(
   {
     email: address,

@@ -9,7 +9,7 @@ export type PastVersion = { readonly schema: TSchema; readonly lift: (data: unkn
 export type EventVersion = {
   readonly type: string;
   readonly dataschema: string;
-  /** Checks data of this version and lifts it to the newest one; throws SchemaBroken. */
+  /** Validates data of this version and upcasts it to the newest one; throws SchemaBroken. */
   readonly read: (data: unknown) => unknown;
 };
 
@@ -21,8 +21,8 @@ export type EventVersions = {
 };
 
 /**
- * The past versions of a type stand oldest first. Changing a schema means: its former text goes to the end of the
- * type's past versions, with a function that makes the new data of the old; nothing else has to know.
+ * The past versions of a type, oldest first. To change a schema, append its former text to the type's past versions,
+ * with a function that converts the old data to the new; no other code changes.
  */
 export function eventVersions(
   schemas: Readonly<Record<string, TSchema>>,
@@ -35,15 +35,17 @@ export function eventVersions(
   };
 }
 
-/** What is no longer written, and decodes for ever. None yet: every type is at its version 1. */
+/** The versions that are no longer written but stay readable forever. None yet: every type is at its version 1. */
 export const pastVersions: Readonly<Record<string, readonly PastVersion[]>> = {};
 
 const newestSchemas = Object.fromEntries(Object.entries(events).map(([type, { schema }]) => [type, schema]));
 
-/** What this release reads and writes. */
+/** The types and versions that this release reads and writes. */
 export const releasedVersions: EventVersions = eventVersions(newestSchemas, pastVersions);
 
-/** Oldest first. Data goes through every step from its own version on, and is checked before each and at the end. */
+/**
+ * Oldest first. Data passes through every step from its own version on, and is validated before each and at the end.
+ */
 function versionsOf(type: string, schema: TSchema, past: readonly PastVersion[]): readonly EventVersion[] {
   const steps = past.map((version) => {
     const check = checkedBy(version.schema);

@@ -9,14 +9,14 @@ export const variables = Type.Unsafe<Record<string, unknown>>({
   description: "an object with the values that fill in the template",
 });
 
-/** Null where they are as small and shallow as they must be, else what they are to be. */
+/** Null if the variables are within the limits of size and depth; otherwise a description of what is expected. */
 export function faultOfVariables(value: object): string | null {
   if (isDeeperThan(value, maxDepth)) return `is nested too deep; expected at most ${maxDepth} levels`;
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return bytes > maxBytes ? `takes ${bytes} bytes of JSON; expected at most ${maxBytes}` : null;
 }
 
-/** What is walked here was parsed from a body that is itself no deeper than a stack takes. */
+/** The value was parsed from a body that is itself too shallow to overflow the stack. */
 const isDeeperThan = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&
   value !== null &&

@@ -4,7 +4,7 @@ import { checkRequest, closed } from "./request-schema.ts";
 
 const aType = `one of ${webhookTypes.join(", ")}`;
 
-/** What POST /api/webhook-endpoints takes. Without types it is told of everything. */
+/** The body of POST /api/webhook-endpoints. Without types the endpoint receives every type. */
 export const webhookEndpointRequest = Type.Object(
   {
     url: Type.String({ description: "a URL with https" }),
