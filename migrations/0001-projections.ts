@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
 
 /**
- * How each projection is doing, for people and for the projections themselves. The read models are no part of any
- * migration: every projection makes its own tables (see projections/rebuilding/table-set.ts).
+ * The state of each projection, for operators and for the projections themselves. The read models are not part of any
+ * migration: every projection creates its own tables (see projections/rebuilding/table-set.ts).
  *
- * A statement that changes the schema cannot be rolled back, so a migration that was interrupted runs again from its
- * beginning: hence IF NOT EXISTS.
+ * A statement that changes the schema cannot be rolled back, so an interrupted migration runs again from its start:
+ * hence IF NOT EXISTS.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

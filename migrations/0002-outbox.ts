@@ -1,12 +1,12 @@
 import type { Knex } from "knex";
 
 /**
- * Where applications put jobs in transactions of their own: `INSERT INTO outbox (id, request) VALUES (…)` is all they
- * have to know. TIMESTAMP and not DATETIME, as applications have sessions in time zones of their own, and defaults are
- * taken from the clock of the session. `next_retry_at` is the next time that somebody looks at the row: null once it has
- * ended, and where it is null before, at once.
+ * Applications insert jobs here in transactions of their own: `INSERT INTO outbox (id, request) VALUES (…)` is all they
+ * have to know. The columns are TIMESTAMP and not DATETIME, because the sessions of applications have their own time
+ * zones, and defaults are taken from the clock of the session. `next_retry_at` is the time of the next look at the row:
+ * null once it has ended, and null before that means at once.
  *
- * The key has the tenant before the time, so that one tenant's backlog is not in front of everybody else's rows.
+ * The key has the tenant before the time, so that one tenant's backlog does not block the rows of all others.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

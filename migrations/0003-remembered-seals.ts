@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 
 /**
- * The last seal that was seen in each log: no read model, as it is there to contradict the log where that was put back
+ * The last seal that was seen in each log. This is no read model: its purpose is to contradict a log that was restored
  * to an earlier state.
  */
 export async function up(knex: Knex): Promise<void> {

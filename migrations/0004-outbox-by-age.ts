@@ -1,9 +1,11 @@
 import type { Knex } from "knex";
 
-/** Finds the rows that have ended by their age, and how old the oldest is that waits. */
+/** An index to find the rows that have ended by their age, and the age of the oldest waiting row. */
 const index = "by_age";
 
-/** MySQL knows no IF NOT EXISTS for an index: an interrupted migration finds it made. The table stays open meanwhile. */
+/**
+ * MySQL has no IF NOT EXISTS for an index: an interrupted migration finds it created. The table stays open meanwhile.
+ */
 export async function up(knex: Knex): Promise<void> {
   if (await isThere(knex)) return;
   await knex.raw(`ALTER TABLE outbox ADD KEY ${index} (status, created_at)`);

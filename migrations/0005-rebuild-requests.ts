@@ -1,8 +1,9 @@
 import type { Knex } from "knex";
 
 /**
- * Which read models somebody asked to be rebuilt, until that is done. Not in a column of `projections`: each projection
- * writes its row there anew, also one of an earlier release. With an error it was tried, and waiting does not help.
+ * The requested rebuilds of read models, until they are done. They are not a column of `projections`, because each
+ * projection overwrites its row there, also a projection of an earlier release. A row with an error was tried, and
+ * waiting does not help.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
