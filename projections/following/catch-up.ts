@@ -43,7 +43,8 @@ export async function catchUp(options: CatchUp, signal: AbortSignal): Promise<Ch
   const seen = { sequence: Math.max(atLeast, from.sequence), logCreatedAt: from.logCreatedAt };
   const { createdAt, lastSequence: end } = await settledState(log, seen, believedAfterMs, signal);
   const lastSequence = Math.min(end, options.upTo ?? end);
-  if (from.sequence > 0 && from.logCreatedAt !== createdAt) throw new Error("The log was made anew in the meantime.");
+  if (from.sequence > 0 && from.logCreatedAt !== createdAt)
+    throw new Error("The log was created again in the meantime.");
   let position: Checkpoint = { ...from, logCreatedAt: createdAt };
   if (position.sequence >= lastSequence) return position;
 

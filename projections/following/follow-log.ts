@@ -69,7 +69,7 @@ async function startingPoint(
 ): Promise<Checkpoint> {
   const { name, version } = projector;
   const checkpoint = await readCheckpoint(db, name, suffix);
-  if (checkpoint === null) throw new Error(`The tables of ${name} are not complete.`);
+  if (checkpoint === null) throw new Error(`The tables of ${name} are incomplete.`);
   if (checkpoint.version !== version) throw new Error(otherVersion(name, checkpoint.version, version));
   const state = await settledState(log, checkpoint, believedMs, signal);
   if (!signal.aborted) checkLog(name, checkpoint, state);
@@ -80,8 +80,8 @@ async function startingPoint(
 
 const otherVersion = (name: string, theirs: number, ours: number): string =>
   theirs > ours
-    ? `The tables of ${name} were made by a newer release (version ${theirs}, here ${ours}): they are left to it.`
-    : `The tables of ${name} are of version ${theirs}, this release needs ${ours}: run "waybill rebuild ${name}".`;
+    ? `The tables of ${name} were made by a newer release (version ${theirs}; this release has version ${ours}), which alone updates them.`
+    : `The tables of ${name} have version ${theirs}; this release needs version ${ours}: run "waybill rebuild ${name}".`;
 
 /**
  * Also detects, while it follows, a log that was created again or restored to an earlier state: such a log might never

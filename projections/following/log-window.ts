@@ -163,9 +163,9 @@ function createNotifier(): Notifier {
   let waiting: (() => void)[] = [];
   return {
     notify: () => {
-      const woken = waiting;
+      const notified = waiting;
       waiting = [];
-      for (const wake of woken) wake();
+      for (const resolve of notified) resolve();
     },
     notified: () =>
       new Promise((resolve) => {

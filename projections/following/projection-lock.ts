@@ -31,7 +31,7 @@ export async function exclusively<Result>(
   work: (lock: HeldLock) => Promise<Result>,
 ): Promise<Result> {
   const asking = await takeLock(db, { name: exclusiveLock(projection) }, exclusiveWaitMs);
-  if (asking === null) throw new Error(`Somebody else has been changing the tables of ${projection} for too long.`);
+  if (asking === null) throw new Error(`Another process has been changing the tables of ${projection} for too long.`);
   try {
     const live = await takeLock(db, { name: liveLock(projection) }, exclusiveWaitMs);
     if (live === null) throw new Error(`The live projection ${projection} did not step back.`);

@@ -104,11 +104,11 @@ async function renewOlderRows(setup: ProjectorSetup, signal: AbortSignal): Promi
   const about = { projection: projector.name, from: live.version, to: projector.version };
   const onProgress = sayNowAndThen(({ sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
     const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
-    logger.info({ ...about, ...progress }, "The rows of an older release are being rebuilt.");
+    logger.info({ ...about, ...progress }, "rebuilding the rows of an older release");
   });
   const onRebuilt = (_: string, isKept: boolean): void => {
-    const remedy = isKept ? ' The old ones are kept until "waybill rebuild --confirm".' : "";
-    logger.info(about, `The rows of an older release were rebuilt.${remedy}`);
+    const remedy = isKept ? { remedy: '"waybill rebuild --confirm" drops the old rows' } : {};
+    logger.info({ ...about, isKept, ...remedy }, "rows of an older release rebuilt");
   };
   try {
     await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
@@ -177,7 +177,7 @@ async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal
   const { projector, db, logger } = setup;
   const sequence = alarm instanceof WrongLog ? null : alarm.sequence;
   const stopped = { status: "stopped", error: alarm.message, stoppedAtSequence: sequence } as const;
-  logger.error({ projection: projector.name, sequence, error: alarm.message }, "The projection has stopped.");
+  logger.error({ projection: projector.name, sequence, error: alarm.message }, "projection stopped");
   let isRecorded = false;
   while (!signal.aborted) {
     if (await isPassedBy(setup, alarm)) return;
@@ -186,7 +186,10 @@ async function stopWith(setup: ProjectorSetup, alarm: Alarm, signal: AbortSignal
       else if ((await readStatus(db, projector.name))?.status === "live") return;
       isRecorded = true;
     } catch (failure) {
-      logger.warn({ projection: projector.name, error: describeFailure(failure) }, "The stop cannot be recorded yet.");
+      logger.warn(
+        { projection: projector.name, error: describeFailure(failure) },
+        "the stop of the projection could not be recorded; retrying",
+      );
     }
     await pause(askAgainMs, undefined, { signal }).catch(() => {});
   }

@@ -19,8 +19,8 @@ export class SchemaIncomplete extends Error {
 
   constructor({ missing, outdated, command }: SchemaGap) {
     const what =
-      missing.length > 0 ? `is missing: ${missing.join(", ")}` : `is of an older release: ${outdated.join(", ")}`;
-    super(`In the database ${what}. AUTO_MIGRATE=false, so it is left alone. Run: ${command}`);
+      missing.length > 0 ? `lacks: ${missing.join(", ")}` : `has tables of an older release: ${outdated.join(", ")}`;
+    super(`The database ${what}. AUTO_MIGRATE is false, so this process changes nothing. Run: ${command}`);
   }
 }
 

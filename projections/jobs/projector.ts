@@ -53,7 +53,7 @@ function fold(before: ReadonlyMap<string, ProjectedJob>, events: readonly Stored
   for (const { event, jobId, tenant, sequence } of events) {
     const job = jobs.get(jobId);
     if (job !== undefined) {
-      if (job.tenant !== tenant) throw new Error(`Event ${sequence} gives job ${jobId} to another tenant.`);
+      if (job.tenant !== tenant) throw new Error(`Event ${sequence} assigns job ${jobId} to another tenant.`);
       job.view = evolveJobView(job.view, event);
       job.lastSequence = sequence;
       if (event.type === "JobContentErased") takeErasure(erasures, jobId, event.data);

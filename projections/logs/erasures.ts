@@ -9,7 +9,7 @@ export type Erasure = StoredEvent<EventOf<"JobContentErased">>;
 type ErasureRow = { readonly job_id: string; readonly recipient: number };
 
 /** Special values in the column of recipients, whose indexes count from 0. */
-const everybody = -1;
+const everyRecipient = -1;
 const retired = -2;
 
 /** The known erasures: whether the address of a recipient is erased, and whether the job has no rows any more. */
@@ -21,8 +21,8 @@ export type KnownErasures = {
 /** Records the erasures for outcomes that come later, for example of mails in flight when a job was cancelled. */
 export async function noteErasure(transaction: Knex.Transaction, suffix: Suffix, erasure: Erasure): Promise<void> {
   const { recipients, isRetired } = erasure.event.data;
-  const places = [...(recipients ?? [everybody]), ...(isRetired ? [retired] : [])];
-  const rows = places.map((recipient) => ({ job_id: erasure.jobId, recipient }));
+  const erased = [...(recipients ?? [everyRecipient]), ...(isRetired ? [retired] : [])];
+  const rows = erased.map((recipient) => ({ job_id: erasure.jobId, recipient }));
   await transaction(logErasuresTable(suffix)).insert(rows).onConflict().ignore();
 }
 
@@ -34,7 +34,7 @@ export async function readErasures(
   const rows = await rowsWith<ErasureRow>(transaction, logErasuresTable(suffix), "job_id", jobIds);
   const known = new Set(rows.map(({ job_id, recipient }) => `${job_id} ${recipient}`));
   return {
-    isErased: (jobId, recipient) => known.has(`${jobId} ${everybody}`) || known.has(`${jobId} ${recipient}`),
+    isErased: (jobId, recipient) => known.has(`${jobId} ${everyRecipient}`) || known.has(`${jobId} ${recipient}`),
     isRetired: (jobId) => known.has(`${jobId} ${retired}`),
   };
 }

@@ -1,8 +1,8 @@
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { toDate, toInstant, toInstantOrNull } from "../instants.ts";
+import { outcomeDetailsOf } from "../outcome-details.ts";
 import type { Suffix } from "../projector.ts";
-import { tellOutcome } from "../told-outcome.ts";
 
 export const logErasuresTable = (suffix: Suffix): string => `logs_erasures${suffix}`;
 
@@ -102,7 +102,7 @@ export function toLogRow(stored: StoredEvent<RecipientOutcome>, email: string | 
 type Outcome = Pick<LogRow, "status" | "message_id" | "response" | "error_code" | "error_message" | "sent_at">;
 
 function outcomeOf(event: RecipientOutcome): Outcome {
-  const { messageId, response, error } = tellOutcome(event);
+  const { messageId, response, error } = outcomeDetailsOf(event);
   return {
     status: statusOf[event.type],
     message_id: messageId,

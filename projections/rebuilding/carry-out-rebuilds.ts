@@ -55,17 +55,17 @@ async function carryOut(asked: AskedRebuilds, request: RebuildRequest, signal: A
   const about = { projection: projector.name, actor: request.requestedBy, requestedAt: request.requestedAt };
   const onProgress = sayNowAndThen(({ sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
     const progress = { sequence, lastSequence, eventsPerSecond, secondsLeft: Math.ceil(secondsLeft) };
-    logger.info({ ...about, ...progress }, "The rows are being rebuilt, as was asked for.");
+    logger.info({ ...about, ...progress }, "carrying out a requested rebuild");
   });
   const onRebuilt = (_: string, isKept: boolean): void => {
-    logger.info({ ...about, isKept }, "The rows were rebuilt, as was asked for.");
+    logger.info({ ...about, isKept }, "requested rebuild done");
   };
   try {
     await rebuild([projector], { db, log, sources, announcements, onProgress, onRebuilt, signal });
   } catch (failure) {
     if (!isAlarm(failure)) throw failure;
     const error = describeFailure(failure);
-    logger.error({ ...about, error }, "The rebuild that was asked for is given up.");
+    logger.error({ ...about, error }, "requested rebuild failed; giving up");
     return giveUp(db, request, error);
   }
   await strikeOff(db, request);

@@ -70,12 +70,16 @@ async function check({ projector, lock }: Held, setup: CheckSetup): Promise<void
 async function comparable(projector: Projector, { db, log }: CheckSetup, over: AbortSignal): Promise<Checkpoint> {
   const { name, version } = projector;
   const live = await liveCheckpoint(db, projector);
-  if (live === null) throw new NotComparable(`There are no tables of ${name}: run "waybill rebuild ${name}".`);
+  if (live === null) throw new NotComparable(`The tables of ${name} do not exist: run "waybill rebuild ${name}".`);
   if (live.version !== version) {
-    throw new NotComparable(`The tables of ${name} are of version ${live.version}, this release makes ${version}.`);
+    throw new NotComparable(
+      `The tables of ${name} have version ${live.version}; this release makes version ${version}.`,
+    );
   }
   if (live.sequence > 0 && !isOfLog(live, await settledState(log, live, believedAfterMs, over))) {
-    throw new NotComparable(`The tables of ${name} were projected from another log, or from more of it than there is.`);
+    throw new NotComparable(
+      `The tables of ${name} were projected from another log, or from events that this log no longer has.`,
+    );
   }
   return live;
 }
@@ -83,7 +87,7 @@ async function comparable(projector: Projector, { db, log }: CheckSetup, over: A
 async function fillUpTo(upTo: number, projector: Projector, setup: CheckSetup, signal: AbortSignal): Promise<void> {
   const { db, log, sources, onProgress } = setup;
   const from = await readCheckpoint(db, projector.name, "__check");
-  if (from === null) throw new Error(`The tables of the check of ${projector.name} are gone.`);
+  if (from === null) throw new Error(`The tables for the check of ${projector.name} no longer exist.`);
   const place = { db, projector, suffix: "__check", sources } as const;
   await catchUp({ place, log, from, atLeast: upTo, upTo, onProgress }, signal);
 }

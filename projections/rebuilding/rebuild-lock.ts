@@ -27,7 +27,9 @@ export async function holdingRebuildLocks<Result>(
   try {
     for (const projector of projectors) {
       const lock = await takeLock(db, { name: rebuildLock(projector.name) }, lastOneEndsMs);
-      if (lock === null) throw new RebuildRefused(`${projector.name} is being rebuilt already.`);
+      if (lock === null) {
+        throw new RebuildRefused(`Another process is already rebuilding, checking or rolling back ${projector.name}.`);
+      }
       held.push({ projector, lock });
     }
     return await work(held);

@@ -49,7 +49,7 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   const fill = async (atLeast: number, until: AbortSignal): Promise<Checkpoint> => {
     const { sources, onProgress } = setup;
     const checkpoint = await readCheckpoint(db, projector.name, from);
-    if (checkpoint === null) throw new Error(`The tables to be put in place of ${projector.name} are gone.`);
+    if (checkpoint === null) throw new Error(`The new tables of ${projector.name} no longer exist.`);
     const place = { db, projector, suffix: from, sources };
     return catchUp({ place, log, from: checkpoint, atLeast, onProgress, onErasure }, until);
   };

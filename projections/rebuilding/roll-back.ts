@@ -29,10 +29,10 @@ export async function rollBackRebuilds(projectors: readonly Projector[], setup: 
 async function checkKept(projector: Projector, { db, log }: RebuildSetup): Promise<void> {
   const { name, version } = projector;
   const kept = await wholeCheckpoint(db, projector, "__previous");
-  if (kept === null) throw new NothingToPutBack(`No tables of ${name} are kept that could be put back.`);
+  if (kept === null) throw new NothingToPutBack(`There are no kept tables of ${name} to roll back to.`);
   if (kept.version !== version) {
     throw new NothingToPutBack(
-      `The kept tables of ${name} are of version ${kept.version}, this release needs ${version}: only the release that made them can go on with them.`,
+      `The kept tables of ${name} are of version ${kept.version}; this release needs version ${version}: only the release that made them can use them.`,
     );
   }
   const { createdAt } = await log.state();

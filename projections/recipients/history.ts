@@ -1,12 +1,12 @@
 import type { Instant } from "../../src/domain/message.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 import type { RecipientStatus } from "../../src/domain/recipients/recipient-status.ts";
-import { type ToldOutcome, tellOutcome } from "../told-outcome.ts";
+import { type OutcomeDetails, outcomeDetailsOf } from "../outcome-details.ts";
 
 type OutcomeStatus = Exclude<RecipientStatus, "pending">;
 
 /** One outcome of a recipient. */
-export type PastOutcome = ToldOutcome & {
+export type PastOutcome = OutcomeDetails & {
   /** The sequence of the event. */
   readonly sequence: number;
   readonly run: number;
@@ -37,14 +37,14 @@ const no = "0";
 /** A separate record, so that later ones can be appended without reading it. */
 export function toHistoryRecord(sequence: number, event: RecipientOutcome, counts: boolean): string {
   const { run, attempt } = event.data;
-  const { messageId, response, error } = tellOutcome(event);
+  const { messageId, response, error } = outcomeDetailsOf(event);
   const frame = [sequence, run, attempt, statusOf[event.type], counts ? yes : no, event.at];
   // An unsent mail has no id, and the answer of the mail server is the message of the error.
-  const told =
+  const details =
     error === null
       ? [clean(messageId ?? ""), clean(response ?? "")]
       : [error.code, clean(error.message), response === null ? no : yes];
-  return [...frame, ...told].join(unitSeparator) + recordSeparator;
+  return [...frame, ...details].join(unitSeparator) + recordSeparator;
 }
 
 const clean = (text: string): string => text.replaceAll(unitSeparator, " ").replaceAll(recordSeparator, " ");
@@ -54,7 +54,7 @@ export const fromHistory = (history: string): readonly PastOutcome[] =>
   history.split(recordSeparator).slice(0, -1).map(fromRecord);
 
 function fromRecord(record: string): PastOutcome {
-  const [sequence, run, attempt, status, counts, at = "", ...told] = record.split(unitSeparator);
+  const [sequence, run, attempt, status, counts, at = "", ...details] = record.split(unitSeparator);
   return {
     sequence: Number(sequence),
     run: Number(run),
@@ -63,17 +63,17 @@ function fromRecord(record: string): PastOutcome {
     status: status as OutcomeStatus,
     at,
     counts: counts === yes,
-    ...(status === "sent" ? fromSent(told) : fromUnsent(told)),
+    ...(status === "sent" ? fromSent(details) : fromUnsent(details)),
   };
 }
 
-const fromSent = ([messageId = "", response = ""]: readonly string[]): ToldOutcome => ({
+const fromSent = ([messageId = "", response = ""]: readonly string[]): OutcomeDetails => ({
   messageId,
   response,
   error: null,
 });
 
-const fromUnsent = ([code = "", message = "", isAnswered]: readonly string[]): ToldOutcome => ({
+const fromUnsent = ([code = "", message = "", isAnswered]: readonly string[]): OutcomeDetails => ({
   messageId: null,
   response: isAnswered === yes ? message : null,
   error: { code, message },

@@ -57,7 +57,7 @@ function fold(
     const { event, jobId, tenant, sequence } = stored;
     const job = known.get(jobId) ?? created.get(jobId);
     if (job !== undefined) {
-      if (job.tenant !== tenant) throw new Error(`Event ${sequence} gives job ${jobId} to another tenant.`);
+      if (job.tenant !== tenant) throw new Error(`Event ${sequence} assigns job ${jobId} to another tenant.`);
       foldEvent(job, stored);
     } else if (event.type === "JobCreated") {
       const { type, total } = event.data;

@@ -2,12 +2,12 @@ import type { JobSettings } from "../../src/domain/job/events.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { RecipientStatus } from "../../src/domain/recipients/recipient-status.ts";
 import { toInstant } from "../instants.ts";
-import type { ToldOutcome } from "../told-outcome.ts";
+import type { OutcomeDetails } from "../outcome-details.ts";
 import { fromHistory, type PastOutcome } from "./history.ts";
 import type { JobRow, RecipientRow } from "./rows.ts";
 
 /** The current state of a recipient; run, attempt and answer are those of the last outcome that counts. */
-export type RecipientRecord = ToldOutcome & {
+export type RecipientRecord = OutcomeDetails & {
   /** Its index in the job. */
   readonly recipient: number;
   /** Null once it was erased. */

@@ -80,7 +80,7 @@ describe("a service that may not change its database (AUTO_MIGRATE=false)", func
     await db.destroy();
     const before = await tables();
     await start();
-    await eventually(() => expect(service.output()).to.contain("is of an older release: jobs."), 30_000);
+    await eventually(() => expect(service.output()).to.contain("has tables of an older release: jobs."), 30_000);
     const outdated = (await found()) as { command: string };
     expect(outdated).to.include({ status: "down", command: "waybill rebuild jobs" });
     expect(await tables()).to.deep.equal(before);

@@ -36,7 +36,7 @@ describe("a rebuild that an operator asks for", () => {
   const request = (projection: string, at = now, by = "key:op1") => readModels.requestRebuild(projection, by, at);
   const carryOut = (changed: Partial<AskedRebuilds> = {}): Promise<void> => {
     const info = (fields: object, message: string): void => {
-      if (message.startsWith("The rows were rebuilt")) rebuilt.push(JSON.stringify(fields));
+      if (message === "requested rebuild done") rebuilt.push(JSON.stringify(fields));
     };
     const logger = { info, warn: () => {}, error: () => {} };
     const report = (failure: unknown) => failures.push(failure);

@@ -42,7 +42,7 @@ describe("a process of the projector role that is killed in the middle of a rebu
     return started;
   };
   const rebuilds = (): number =>
-    processes.flatMap((one) => one.output().split("\n")).filter((line) => line.includes("The rows were rebuilt"))
+    processes.flatMap((one) => one.output().split("\n")).filter((line) => line.includes("requested rebuild done"))
       .length;
   const stateOfJobs = async () => (await readTableSets(db, [jobsProjector]))[0];
 

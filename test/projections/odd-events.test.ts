@@ -57,7 +57,7 @@ describe("an odd event in the log", () => {
     expect(side.logged.filter(({ level }) => level === "error")).to.deep.equal([
       {
         level: "error",
-        message: "The projection has stopped.",
+        message: "projection stopped",
         fields: {
           projection: "jobs",
           sequence: 4,

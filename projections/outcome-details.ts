@@ -1,7 +1,7 @@
 import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../src/domain/recipients/events.ts";
 
 /** The details of an outcome besides its status. */
-export type ToldOutcome = {
+export type OutcomeDetails = {
   /** Null if no mail server accepted the mail. */
   readonly messageId: string | null;
   /** The answer of the mail server, with addresses masked; null if it did not answer. */
@@ -9,7 +9,7 @@ export type ToldOutcome = {
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
-export function tellOutcome(event: RecipientOutcome): ToldOutcome {
+export function outcomeDetailsOf(event: RecipientOutcome): OutcomeDetails {
   switch (event.type) {
     case "RecipientSent":
       return { messageId: event.data.messageId, response: event.data.response, error: null };
@@ -22,7 +22,7 @@ export function tellOutcome(event: RecipientOutcome): ToldOutcome {
   }
 }
 
-const unsent = ({ code, message, replyCode }: DeliveryError): ToldOutcome => ({
+const unsent = ({ code, message, replyCode }: DeliveryError): OutcomeDetails => ({
   messageId: null,
   // Without a reply code the message is the service's own description of a server that did not answer.
   response: replyCode === null ? null : message,
