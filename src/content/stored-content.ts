@@ -29,7 +29,7 @@ export async function loadContent(
   const bytes = await contentStore.get(job);
   if (bytes === null) return { code: "content-erased", message: "What was to be sent has been erased." };
   if (digestOf(bytes) !== settings.contentSha256) {
-    return { code: "content-changed", message: "What was to be sent is not what the job was created with." };
+    return { code: "content-changed", message: "The stored content is not the one that the job was created with." };
   }
   return decodeContent(bytes);
 }

@@ -101,7 +101,7 @@ function hold(connection: Connection, request: LockRequest): HeldLock {
   // A lost connection has lost the lock: this is the end of the lock, not a failure.
   beat()
     .catch(() => {})
-    .finally(() => over.abort(new Error(`The lock ${request.name} was lost, or somebody else asked for it.`)));
+    .finally(() => over.abort(new Error(`The lock ${request.name} was lost, or another process requested it.`)));
   return {
     over: over.signal,
     release: () => {

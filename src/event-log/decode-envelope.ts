@@ -15,7 +15,7 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
   const envelope = parse(sequence, bytes);
   const { tenant, jobId, channel } = place;
   if (envelope.subject !== jobId) {
-    throw new UndecodableEvent(sequence, `it is about job ${envelope.subject} but stands at job ${jobId}`);
+    throw new UndecodableEvent(sequence, `it is about job ${envelope.subject} but is on the subject of job ${jobId}`);
   }
   const version = releasedVersions.byDataschema.get(envelope.dataschema);
   if (version === undefined && !releasedVersions.newest.has(envelope.type)) {
@@ -24,16 +24,16 @@ export function decodeEnvelope(place: SubjectParts, sequence: number, bytes: Uin
   if (version?.type !== envelope.type) {
     throw new UndecodableEvent(
       sequence,
-      `this release knows no ${envelope.type} of schema ${envelope.dataschema}`,
+      `this release knows no ${envelope.type} with the schema ${envelope.dataschema}`,
       version === undefined,
     );
   }
   const event = eventOf(sequence, envelope, version);
   if (channel !== channelOf(event)) {
-    throw new UndecodableEvent(sequence, `a ${event.type} stands on the subject of ${channel ?? "something unknown"}`);
+    throw new UndecodableEvent(sequence, `a ${event.type} is on the subject of ${channel ?? "an unknown channel"}`);
   }
   if (isOfService(channel) !== (tenant === serviceTenant)) {
-    throw new UndecodableEvent(sequence, `a ${event.type} stands under the name of ${tenant}`);
+    throw new UndecodableEvent(sequence, `a ${event.type} is on the subject of the tenant ${tenant}`);
   }
   return {
     tenant,

@@ -14,7 +14,7 @@ const checkedEnvelope = checkedBy(cloudEvent);
  */
 export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): Uint8Array {
   const version = releasedVersions.newest.get(event.type);
-  if (version === undefined) throw new Error(`${event.type} is no event that this release writes`);
+  if (version === undefined) throw new Error(`${event.type} is not an event type that this release writes`);
   try {
     const envelope = checkedEnvelope({
       specversion: "1.0",
@@ -33,6 +33,6 @@ export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): 
     });
     return Buffer.from(JSON.stringify(envelope));
   } catch (cause) {
-    throw new Error(`The ${event.type} ${id} cannot be recorded, its data breaks the schema`, { cause });
+    throw new Error(`The ${event.type} ${id} cannot be recorded: its data breaks the schema`, { cause });
   }
 }

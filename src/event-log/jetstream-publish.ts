@@ -40,7 +40,8 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
       const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
       // With sequence 0 older releases report that the message is in progress: it is stored nowhere yet, and may never
       // be.
-      if (answer.seq === 0) return { busy: new Unavailable("NATS has it in hand and does not store it.") };
+      if (answer.seq === 0)
+        return { busy: new Unavailable("NATS is still replicating the message and has not stored it.") };
       return answer;
     } catch (failure) {
       if (isBusy(failure)) return { busy: failure };
@@ -94,7 +95,8 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
         }
-        if (isBusy(failure)) throw new Unavailable("NATS has it in hand and does not store it.", { cause: failure });
+        if (isBusy(failure))
+          throw new Unavailable("NATS is still replicating the message and has not stored it.", { cause: failure });
         if (!isUnanswered(failure)) throw failure;
         unanswered = failure;
       }

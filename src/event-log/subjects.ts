@@ -63,7 +63,9 @@ export function parseSubject(prefix: string, subject: string): SubjectParts {
   const endOfTenant = subject.indexOf(".", start.length);
   const endOfJob = subject.indexOf(".", endOfTenant + 1);
   if (!subject.startsWith(start) || endOfTenant < 0 || endOfJob < 0) {
-    throw new Error(`${JSON.stringify(subject)} is no subject of the log; expected ${start}<tenant>.<jobId>.<channel>`);
+    throw new Error(
+      `${JSON.stringify(subject)} is not a subject of the log; expected ${start}<tenant>.<jobId>.<channel>`,
+    );
   }
   const channel = subject.slice(endOfJob + 1);
   return {

@@ -131,16 +131,16 @@ describe("a message that cannot be what it claims to be", () => {
     "a known type with data nobody released": [changed({ data: { reason: null, by: "Eve" } }), "additional"],
     "a newer version of a known type": [
       changed({ dataschema: "urn:waybill:event:JobCancelled:2" }),
-      "knows no JobCancelled of schema urn:waybill:event:JobCancelled:2",
+      "knows no JobCancelled with the schema urn:waybill:event:JobCancelled:2",
     ],
     "a type with the schema of another": [
       changed({ dataschema: "urn:waybill:event:JobPaused:1" }),
-      "knows no JobCancelled of schema urn:waybill:event:JobPaused:1",
+      "knows no JobCancelled with the schema urn:waybill:event:JobPaused:1",
     ],
     "an event of another job": [changed({ subject: "another-job" }), "is about job another-job"],
     "an event on the subject of others": [
       encodeEnvelope(job, caused("sent-1", recipientSent())),
-      "a RecipientSent stands on the subject of job",
+      "a RecipientSent is on the subject of job",
     ],
   };
   for (const [what, [bytes, reason]] of Object.entries(refusals)) {
@@ -159,7 +159,7 @@ describe("a message that cannot be what it claims to be", () => {
   it("stops who reads it: a known type on a subject that this release does not know", () => {
     expect(() => decodeEnvelope({ ...job, channel: null }, 17, encodeEnvelope(job, cancelled))).to.throw(
       UndecodableEvent,
-      "something unknown",
+      "an unknown channel",
     );
   });
 });

@@ -95,7 +95,7 @@ describe("a subject that is none of this log", () => {
   const foreign = ["content.acme.1", "jobs.acme", "jobs.acme.1", "orders.acme.1.job", "blue.jobs.acme.1.job", ""];
   for (const subject of foreign) {
     it(`is refused: ${JSON.stringify(subject)}`, () => {
-      expect(() => parseSubject("", subject)).to.throw("is no subject of the log");
+      expect(() => parseSubject("", subject)).to.throw("is not a subject of the log");
     });
   }
 

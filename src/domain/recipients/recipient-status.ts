@@ -40,6 +40,6 @@ const statusByValue: ReadonlyMap<number, RecipientStatus> = new Map(
 /** The status of one cell of a ledger. Throws for an invalid value. */
 export function recipientStatusOf(value: number): RecipientStatus {
   const status = statusByValue.get(value);
-  if (status === undefined) throw new RangeError(`A ledger holds ${value}, which is no state of a recipient.`);
+  if (status === undefined) throw new RangeError(`A ledger holds ${value}, which is not the status of a recipient.`);
   return status;
 }
