@@ -7,7 +7,7 @@ import { createLogger } from "../logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, WaitInterrupted } from "../nats/patience.ts";
-import { placeOfServer } from "../nats/server-pool.ts";
+import { addressOfServer } from "../nats/server-pool.ts";
 import { connectOrExplain, connectParts, type Parts } from "../roles/parts.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
@@ -100,7 +100,7 @@ const sayAfterMs = 5000;
 
 /** How long a command retries while NATS does not answer, and what it says meanwhile to the person who waits. */
 function patienceFor({ tell, interrupted }: CommandContext, { nats, commandPatienceMs }: CompleteConfig): Patience {
-  const place = nats.servers.map(placeOfServer).join(", ");
+  const place = nats.servers.map(addressOfServer).join(", ");
   const patience = inSeconds(commandPatienceMs);
   return createPatience({
     forMs: commandPatienceMs,

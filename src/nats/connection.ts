@@ -63,9 +63,9 @@ export async function connectJetStream(
     nats,
     inOrder,
     notice,
-    visit: (place) => connect({ ...toOptions(settings, `${name}-visit`), ...forVisit, servers: [place] }),
-    leaveFor: (place) => {
-      goNextTo(nats, place);
+    visit: (address) => connect({ ...toOptions(settings, `${name}-visit`), ...forVisit, servers: [address] }),
+    leaveFor: (address) => {
+      goNextTo(nats, address);
       void nats.reconnect();
     },
     moveTo: move,

@@ -100,13 +100,13 @@ export const isPassing = (failure: unknown): boolean =>
  * A count as NATS reports it; null if it cannot be right. In releases up to 2.9 the number of messages that wait for a
  * consumer can fall below zero and is reported as 18,446,744,073,709,551,615: the real number is unknown then.
  */
-export const countOf = (told: unknown): number | null =>
-  typeof told === "number" && Number.isSafeInteger(told) && told >= 0 ? told : null;
+export const countOf = (reported: unknown): number | null =>
+  typeof reported === "number" && Number.isSafeInteger(reported) && reported >= 0 ? reported : null;
 
 /** For a caller that needs the count: throws Unavailable, because the next count from NATS is mostly right. */
-export function expectCount(told: unknown): number {
-  const count = countOf(told ?? 0);
-  if (count === null) throw new Unavailable(`NATS has counted ${told} messages, which cannot be.`);
+export function expectCount(reported: unknown): number {
+  const count = countOf(reported ?? 0);
+  if (count === null) throw new Unavailable(`NATS reported ${reported} messages, which is impossible.`);
   return count;
 }
 

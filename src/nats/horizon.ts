@@ -48,7 +48,7 @@ export async function lastMessageSince(
       return last;
     }
     if (performance.now() >= deadline) {
-      throw new Unavailable(`Whoever leads ${stream} has not what stands at ${horizon}, which was stored.`);
+      throw new Unavailable(`The leader of ${stream} lacks the message at ${horizon}, which was stored.`);
     }
     await pause(askAgainAfterMs);
   }

@@ -13,13 +13,13 @@ const lookEveryMs = 30_000;
 export type NodeWatchSetup = {
   readonly nats: NatsConnection;
   /** The server preference of this process. */
-  readonly inOrder: (places: readonly string[]) => readonly string[];
+  readonly inOrder: (addresses: readonly string[]) => readonly string[];
   /** Opens a separate connection to one server, to check it. */
-  readonly visit: (place: string) => Promise<NatsConnection>;
+  readonly visit: (address: string) => Promise<NatsConnection>;
   /** Reconnects to that server at once. */
-  readonly leaveFor: (place: string) => void;
+  readonly leaveFor: (address: string) => void;
   /** Moves to that server at a moment when the move loses no request. */
-  readonly moveTo: (place: string) => Promise<void>;
+  readonly moveTo: (address: string) => Promise<void>;
   readonly notice: (message: string) => void;
   readonly lookEveryMs?: number;
 };
@@ -45,9 +45,9 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   let unansweredAt = Number.NEGATIVE_INFINITY;
   let leftAt = Number.NEGATIVE_INFINITY;
 
-  const others = (): readonly string[] => inOrder(serversOf(nats)).filter((place) => place !== nats.getServer());
+  const others = (): readonly string[] => inOrder(serversOf(nats)).filter((address) => address !== nats.getServer());
   const findOther = async (): Promise<string | null> => {
-    for (const place of others()) if (await isServing(setup, place)) return place;
+    for (const address of others()) if (await isServing(setup, address)) return address;
     return null;
   };
   /** Whether the server works again, or was left. */
@@ -58,7 +58,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
     if (now - since < leaveAfterMs || (isAnswering && now - leftAt < leaveAgainAfterMs)) return false;
     const other = others().length === 0 ? null : await findOther();
     if (other === null || doubtedSince !== since) return false;
-    notice(`JetStream does not answer by way of ${nats.getServer()}; going to ${other}.`);
+    notice(`JetStream does not answer through ${nats.getServer()}; switching to ${other}.`);
     leftAt = now;
     leaveFor(other);
     return true;
@@ -108,15 +108,15 @@ async function spreadOut(setup: NodeWatchSetup, signal: AbortSignal): Promise<vo
   }
 }
 
-async function firstServing(setup: NodeWatchSetup, places: readonly string[]): Promise<string | null> {
-  for (const place of places) if (await isServing(setup, place)) return place;
+async function firstServing(setup: NodeWatchSetup, addresses: readonly string[]): Promise<string | null> {
+  for (const address of addresses) if (await isServing(setup, address)) return address;
   return null;
 }
 
 /** Whether the address leads to a server other than the current one, and JetStream answers through it. */
-async function isServing({ nats, visit }: NodeWatchSetup, place: string): Promise<boolean> {
+async function isServing({ nats, visit }: NodeWatchSetup, address: string): Promise<boolean> {
   try {
-    const visited = await visit(place);
+    const visited = await visit(address);
     try {
       return visited.info?.server_id !== nats.info?.server_id && (await answers(visited));
     } finally {

@@ -74,7 +74,7 @@ function speakUp({ waits, sayAfterMs }: PatienceSettings, wait: () => Wait) {
 export async function untilInterrupted<Result>(step: Promise<Result> | null, signal: AbortSignal): Promise<Result> {
   let give: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    give = () => reject(new WaitInterrupted("Told to stop."));
+    give = () => reject(new WaitInterrupted("The wait was interrupted."));
     if (signal.aborted) give();
     else signal.addEventListener("abort", give, { once: true });
   });

@@ -49,12 +49,12 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
   // Checked periodically, because a separate timer for each message costs more than the message.
   let ticksSinceAsked = 0;
   let ticksOfSilence = 0;
-  let wake: () => void = () => {};
+  let notify: () => void = () => {};
 
   const end = (reason: string): void => {
     failure ??= new PullEnded(reason);
     clearInterval(clock);
-    wake();
+    notify();
   };
   const ask = (): void => {
     outstanding = batch;
@@ -78,7 +78,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
       if (!isStatus(message)) {
         outstanding = Math.max(0, outstanding - 1);
         arrived.push(message);
-        wake();
+        notify();
       } else if (!harmless.includes(message.headers?.code ?? 0)) {
         end(`${message.headers?.code} ${message.headers?.description}`);
       }
@@ -91,7 +91,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, b
       if (outstanding === 0 && failure === null) ask();
       while (arrived.length === 0 && failure === null) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          notify = resolve;
         });
       }
       if (arrived.length === 0 && failure !== null) throw failure;

@@ -79,7 +79,10 @@ async function readUpTo(
     const newest = messages.at(-1);
     if (newest !== undefined && placeOf(newest).streamSequence >= last) settle();
     else if (messages.length >= owed) {
-      lag ??= setTimeout(() => settle(new Behind(`A replica of ${stream} has not yet all of ${subject}.`)), lagMs);
+      lag ??= setTimeout(
+        () => settle(new Behind(`A replica of ${stream} does not yet have all messages of ${subject}.`)),
+        lagMs,
+      );
     }
   };
   const subscription = nats.subscribe(inbox, {

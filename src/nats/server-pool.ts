@@ -23,7 +23,7 @@ export function completePool(nats: NatsConnection, named: readonly string[]): vo
   if (pool === null) return;
   const known = new Set(pool.servers.map(({ listen }) => listen));
   for (const url of named) {
-    if (!known.has(placeOfServer(url))) pool.addServer(url);
+    if (!known.has(addressOfServer(url))) pool.addServer(url);
   }
   const index = pool.servers.findIndex(({ listen }) => listen === nats.getServer());
   pool.servers.push(...pool.servers.splice(Math.max(index, 0), 1));
@@ -37,30 +37,30 @@ export function serversOf(nats: NatsConnection): readonly string[] {
 }
 
 /** Makes this server the first one at the next reconnect. */
-export function goNextTo(nats: NatsConnection, place: string): void {
+export function goNextTo(nats: NatsConnection, address: string): void {
   const servers = poolOf(nats)?.servers ?? [];
-  const index = servers.findIndex(({ listen }) => listen === place);
+  const index = servers.findIndex(({ listen }) => listen === address);
   const [server] = index > 0 ? servers.splice(index, 1) : [];
   if (server !== undefined) servers.unshift(server);
 }
 
 /** `host:port` of `nats://user:password@host:port`, without the secrets. */
-export function placeOfServer(url: string): string {
-  const place = url
+export function addressOfServer(url: string): string {
+  const address = url
     .trim()
     .replace(/^.*:\/\//, "")
     .replace(/^.*@/, "")
     .replace(/\/+$/, "");
-  return /:\d+$/.test(place) ? place : `${place}:4222`;
+  return /:\d+$/.test(address) ? address : `${address}:4222`;
 }
 
 /**
  * Sorts servers into an order that is specific to this process, and stable. If every process uses the first available
  * server of its order, the processes spread over the available servers, and only those move that have to.
  */
-export function createPreference(): (places: readonly string[]) => readonly string[] {
+export function createPreference(): (addresses: readonly string[]) => readonly string[] {
   const seed = randomBytes(8);
-  const rankOf = (place: string): string =>
-    createHash("sha256").update(seed).update(placeOfServer(place)).digest("hex");
-  return (places) => [...places].sort((one, other) => rankOf(one).localeCompare(rankOf(other)));
+  const rankOf = (address: string): string =>
+    createHash("sha256").update(seed).update(addressOfServer(address)).digest("hex");
+  return (addresses) => [...addresses].sort((one, other) => rankOf(one).localeCompare(rankOf(other)));
 }

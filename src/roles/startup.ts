@@ -3,7 +3,7 @@ import { Unavailable } from "../domain/unavailable.ts";
 import type { Probe } from "../health/probe.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, type Wait } from "../nats/patience.ts";
-import { placeOfServer } from "../nats/server-pool.ts";
+import { addressOfServer } from "../nats/server-pool.ts";
 
 /** Soon enough for a person who looks on, and not for a server that is started along with this process. */
 const sayAfterMs = 1000;
@@ -18,7 +18,7 @@ export type Starting = {
 };
 
 export function createStarting(servers: readonly string[], logger: Logger, signal: AbortSignal): Starting {
-  const address = servers.map(placeOfServer).join(",");
+  const address = servers.map(addressOfServer).join(",");
   const begunAt = performance.now();
   let waiting = 0;
   const patiently = createPatience({
