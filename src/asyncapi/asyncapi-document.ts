@@ -18,15 +18,15 @@ what was written before stays as it was, so every past version is described here
 
 No address, subject or body is in any event: recipients are named by their index in the job.`;
 
-const ofJobs = "Of one job of one tenant.";
-const ofService = `Of the service as a whole: the tenant is \`${serviceTenant}\`, which none can be called.`;
+const ofJobs = "Events of one job of one tenant.";
+const ofService = `Events of the service as a whole: the tenant is \`${serviceTenant}\`, a name that no tenant can have.`;
 
 /** The channels of the log. */
 const channels = {
   job: { address: "job", title: "Decisions about the job", about: ofJobs },
   queue: { address: "queue.{lane}", title: "Turns: the job may run now", about: ofJobs },
-  recipients: { address: "recipients", title: "What happened to the recipients", about: ofJobs },
-  notify: { address: "notify", title: "Who was told of the job's end", about: ofJobs },
+  recipients: { address: "recipients", title: "Outcomes of the recipients", about: ofJobs },
+  notify: { address: "notify", title: "Notifications of the job's end", about: ofJobs },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
@@ -37,7 +37,7 @@ const parameters = {
   jobId: { description: "The id of the job." },
   lane: {
     description:
-      "`high`, `normal` or `low`; then, but for mailings, `.` and the kind of job; then `.crowd` where others of the tenant wait already.",
+      "`high`, `normal` or `low`; then, except for mailings, `.` and the kind of job; then `.crowd` if other jobs of the tenant already wait.",
   },
 };
 

@@ -46,4 +46,11 @@ export function readEraseContentRequest(body: unknown): Checked<{ readonly reaso
 
 /** The reason stays in the log forever, where it cannot be erased: it must not contain the address that it is about. */
 const faultsOfReason = (reason: string) =>
-  /\S@\S/.test(reason) ? [faultAt("/reason", "holds an address; expected words that name nobody, as it is kept")] : [];
+  /\S@\S/.test(reason)
+    ? [
+        faultAt(
+          "/reason",
+          "contains an address; expected a text without personal data, because it is stored permanently",
+        ),
+      ]
+    : [];
