@@ -7,16 +7,16 @@ import type { EventChannel } from "../schemas/event-fields.ts";
 import { type EventType, events, eventTypes } from "../schemas/events.ts";
 import { pastVersions } from "../schemas/upcast.ts";
 
-const description = (stream: string, filter: string) => `What happened, as other services can follow it: the log itself.
+const description = (stream: string, filter: string) => `The event log of Waybill, for other services to follow.
 
-The stream \`${stream}\` of NATS JetStream (subjects \`${filter}\`) holds every event for ever, in one order; nothing in it is changed or
+The stream \`${stream}\` of NATS JetStream (subjects \`${filter}\`) holds every event forever, in one order; no event is ever changed or
 removed. One message is one event: a CloudEvent in structured JSON. \`Nats-Msg-Id\` is the event's id.
 
-A message may come twice, so know events by \`id\` (or by their sequence in the stream). Of a recipient's outcomes within a run the first
-final one counts. Types and versions that you do not know may come: leave them aside. A new version of a type has a new \`dataschema\`;
-what was written before stays as it was, so every past version is described here too, under a name that ends with its number.
+A message may be delivered twice, so identify events by \`id\` (or by their sequence in the stream). Of a recipient's outcomes within a run the first
+final one counts. Ignore types and versions that you do not know. A new version of a type has a new \`dataschema\`; events written
+before keep their version, so this document also describes every past version, under a name that ends with its number.
 
-No address, subject or body is in any event: recipients are named by their index in the job.`;
+No event contains an address, a subject or a body: an event identifies a recipient by its index in the job.`;
 
 const ofJobs = "Events of one job of one tenant.";
 const ofService = `Events of the service as a whole: the tenant is \`${serviceTenant}\`, a name that no tenant can have.`;

@@ -76,12 +76,12 @@ export async function connectJetStream(
       if (status.permissionContext?.operation === "publish") requests.refuse(status.permissionContext.subject);
       if (status.type === "disconnect") {
         isConnected = false;
-        if (!isMoving) notice("The connection to NATS is lost; trying again until it stands.");
+        if (!isMoving) notice("The connection to NATS was lost; reconnecting.");
       }
       if (status.type === "reconnect") {
         isConnected = true;
         node.connected();
-        if (!isMoving) notice("The connection to NATS stands again.");
+        if (!isMoving) notice("The connection to NATS is up again.");
         for (const reconnected of listeners) reconnected();
       }
     }
