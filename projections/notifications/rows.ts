@@ -36,7 +36,7 @@ const jobs = `
 
 export const notificationTableDefinitions = { notifications, notifications_jobs: jobs };
 
-/** As it stands in the table `notifications`. */
+/** A row of the table `notifications`. */
 export type NotificationRow = {
   readonly job_id: string;
   readonly run: number;

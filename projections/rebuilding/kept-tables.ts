@@ -25,8 +25,8 @@ export async function confirmRebuilds(db: Knex, projectors: readonly Projector[]
  * interrupted process left. A process that works on the latter handles the same erasure there.
  */
 export async function dropCopies(db: Knex, projector: Projector): Promise<void> {
-  const isNobodyAtWork = await isLockFree(db, rebuildLock(projector.name));
-  const suffixes: readonly Suffix[] = ["__previous", ...(isNobodyAtWork ? (["__next", "__check"] as const) : [])];
+  const isUnlocked = await isLockFree(db, rebuildLock(projector.name));
+  const suffixes: readonly Suffix[] = ["__previous", ...(isUnlocked ? (["__next", "__check"] as const) : [])];
   for (const suffix of suffixes) {
     if (await hasTables(db, projector, suffix)) await dropTables(db, projector, suffix);
   }

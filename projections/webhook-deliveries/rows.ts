@@ -34,7 +34,7 @@ const deliveries = `
 
 export const webhookDeliveryTableDefinitions = { webhook_deliveries: deliveries };
 
-/** As it stands in the table `webhook_deliveries`. */
+/** A row of the table `webhook_deliveries`. */
 export type DeliveryRow = {
   readonly delivery_id: string;
   readonly tenant: string;

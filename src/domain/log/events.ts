@@ -1,6 +1,6 @@
 import type { Message } from "../message.ts";
 
-/** The signed state of a range of the log. src/seals/README.md says exactly what is hashed and signed. */
+/** The signed state of a range of the log. src/seals/README.md specifies exactly what is hashed and signed. */
 export type LogSealed = Message<
   "LogSealed",
   {
@@ -25,10 +25,10 @@ export type LogSealed = Message<
 export type MessagePassed = Message<
   "MessagePassed",
   {
-    /** The place of the message in the log; what stands there is passed by only while it is the same, byte for byte. */
+    /** The sequence of the message in the log; it is passed by only while it is the same, byte for byte. */
     readonly sequence: number;
     readonly subject: string;
-    /** Of the stored message as seals hash it: its place, when it was stored, its subject and its body. */
+    /** The digest of the stored message as seals hash it: its sequence, the time of its storage, its subject and its body. */
     readonly sha256: string;
     /** What could not be decoded about it. */
     readonly fault: string;
