@@ -46,20 +46,20 @@ import { createRouting } from "./server/routing.ts";
 
 export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly access: Access;
-  /** Of this process. */
+  /** The memory that this process sets aside for request bodies. */
   readonly bodies: BodyBudget;
   /** One for each thing that this process depends on. */
   readonly probes: readonly Probe[];
   readonly metrics: MetricsPage;
-  /** Hears of every request that was answered. */
+  /** Called for every request once its answer is decided. */
   readonly served: (request: ServedRequest) => void;
-  /** Where the service catches its mail itself; else null. */
+  /** Null where the service does not catch its mail itself. */
   readonly mailbox: Mailbox | null;
   /** Null where it was not built. */
   readonly dashboard: DashboardFiles | null;
   /** Null where it was not built. */
   readonly apiReference: ApiReferenceFiles | null;
-  /** What subscribers of the log are told. */
+  /** The document of the events that subscribers of the log receive. */
   readonly asyncApi: object;
 };
 

@@ -16,10 +16,10 @@ export type OperatorsDependencies = {
   readonly logger: Logger;
 };
 
-/** Every route here is open to whoever reaches the port, so nobody is ever asked for a key. */
+/** Every route here is open to any client that reaches the port: no route asks for a key. */
 const noKeys: Access = { admit: () => ({ outcome: "key-missing" }), isStillAdmitted: () => false };
 
-/** Health and metrics by themselves, on a port for operators' networks: also of a process that plays no API. */
+/** Health and metrics alone, on a port for the operators' network; processes without the API role serve them too. */
 export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
   const routes = [...healthRoutes(dependencies), metricsRoute(dependencies.metrics, "open")];
   return openToAll(routes, dependencies.logger, answerUnrouted);
@@ -27,7 +27,7 @@ export function createOperatorsApi(dependencies: OperatorsDependencies): Koa {
 
 const startsForSeconds = 5;
 
-/** While a process waits for its servers: whether it lives and what it waits for; all else is for later. */
+/** Serves while a process waits for its servers: liveness, and the servers it waits for. All other routes come later. */
 export function createWaitingApi(dependencies: Pick<OperatorsDependencies, "probes" | "logger">): Koa {
   const detail = "This process is starting and waits for its servers: /readyz names them.";
   return openToAll(healthRoutes(dependencies), dependencies.logger, () => async (ctx) => {

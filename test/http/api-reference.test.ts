@@ -29,7 +29,7 @@ describe("The page that shows the API", function () {
   it("asks the service itself, and shows what it answers", async () => {
     const { page } = watched;
     const operation = page.locator("#operations-me-readCaller");
-    await operation.getByText("Whom the service takes the caller for").click();
+    await operation.getByText("The tenant, actor and scopes of the caller").click();
     await operation.getByRole("button", { name: "Try it out" }).click();
     await operation.getByRole("button", { name: "Execute" }).click();
     await operation.locator(".live-responses-table").getByText("anonymous").waitFor();

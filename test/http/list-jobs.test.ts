@@ -96,7 +96,7 @@ describe("The list of jobs", () => {
     ["?q=", "?q", /1 to 200 characters/],
     ["?sortBy=subject", "?sortBy", /expected one of createdAt, completedAt/],
     ["?order=DESC", "?order", /expected one of asc, desc/],
-    ["?cursor=abc", "?cursor", /not one that a list/],
+    ["?cursor=abc", "?cursor", /not from a list/],
     ["?cursor=W10&page=1", "?page", /beside cursor/],
     ["?pagesize=10", "?pagesize", /^pagesize is not a known parameter; expected status, type,/],
     ["?__proto__=1", "?__proto__", /not a known parameter/],

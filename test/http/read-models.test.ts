@@ -70,7 +70,7 @@ describe("The read models, to operators", () => {
     expect((await jobs()).request).to.deep.equal(request);
     expect(await service.readSide.db("rebuild_requests").select("projection")).to.deep.equal([{ projection: "jobs" }]);
     const logged = service.api.logged.map((line) => JSON.parse(line));
-    expect(logged.find(({ msg }) => msg === "a rebuild was asked for")).to.include({
+    expect(logged.find(({ msg }) => msg === "rebuild requested")).to.include({
       projection: "jobs",
       actor: "anonymous",
     });

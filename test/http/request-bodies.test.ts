@@ -147,7 +147,7 @@ describe("The body of a request", () => {
       expect(api.logged).to.have.length(2);
       return api.logged.map((line) => JSON.parse(line));
     });
-    expect(lines[0]).to.include({ level: 20, msg: "the client went away" });
+    expect(lines[0]).to.include({ level: 20, msg: "client went away" });
     expect((await api.log.state()).lastSequence).to.equal(0);
   });
 

@@ -3,7 +3,7 @@ import type { toEventAnswer } from "../../history/event-answer.ts";
 import { events } from "../../schemas/events.ts";
 import { instant, named, ordinal, text } from "./parts.ts";
 
-/** The schema of an event's data is the one that the log itself is held to. */
+/** The schema of an event's data is the schema that the log itself checks. */
 const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: TSchema }]) =>
   named(`${type}Event`, {
     sequence: ordinal,
@@ -18,7 +18,7 @@ const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: 
 
 export const event = Type.Unsafe<ReturnType<typeof toEventAnswer>>({
   title: "Event",
-  description: "What happened, as it was appended to the log; `sequence` is its place there.",
+  description: "One event as it was appended to the log; `sequence` is its position in the log.",
   anyOf: Object.entries(events).map(eventOf),
 });
 

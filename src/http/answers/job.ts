@@ -45,7 +45,7 @@ export type JobAnswer = AnswerOf<typeof job>;
 
 export const jobPage = searchedPageOf("JobPage", job);
 
-/** `base` is the path that the request came by, `/api` or `/api/v1`. */
+/** `base` is the base path of the request, `/api` or `/api/v1`. */
 export function toJobAnswer(job: JobRecord, base: string): JobAnswer {
   const self = jobPath(base, job.id);
   const { sent, failed, total, pending, deferred, unknown, suppressed } = job.progress;
@@ -73,7 +73,7 @@ export function toJobAnswer(job: JobRecord, base: string): JobAnswer {
 
 export const jobPath = (base: string, jobId: string): string => `${base}/jobs/${jobId}`;
 
-/** Of a job of a kind that makes a file. */
+/** Only jobs of a kind that produces a file have these fields. */
 const resultLink = ({ type }: JobRecord, self: string): { readonly result?: string } =>
   findKind(type)?.file === undefined ? {} : { result: `${self}/result` };
 
@@ -87,7 +87,7 @@ const created = named("CreatedJob", createdFields);
 
 export type CreatedAnswer = AnswerOf<typeof created>;
 
-/** With `Prefer: wait=N` it is the job as it stood when the answer was given. */
+/** With `Prefer: wait=N` the answer is the job as it stood when the answer was sent. */
 export const createdJob = Type.Union([created, named("CreatedJobAwaited", { ...createdFields, ...jobFields })]);
 
 const attachment = Type.Object({

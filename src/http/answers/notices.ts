@@ -26,7 +26,7 @@ export const endpoint = named("WebhookEndpoint", endpointFields);
 
 type EndpointAnswer = AnswerOf<typeof endpoint>;
 
-/** Without what signs. */
+/** The endpoint without its signing secrets. */
 export const toEndpointAnswer = ({ id, url, types, createdAt }: EndpointAnswer): EndpointAnswer => ({
   id,
   url,
@@ -36,7 +36,7 @@ export const toEndpointAnswer = ({ id, url, types, createdAt }: EndpointAnswer):
 
 export const endpointPage = named("WebhookEndpointPage", { data: Type.Array(endpoint), nextCursor: Type.Null() });
 
-/** Shown once: when it was made, and when the secret was replaced. */
+/** The API shows a secret once: when the endpoint is created, and when its secret is replaced. */
 export const endpointWithSecret = named("WebhookEndpointWithSecret", {
   ...endpointFields,
   secret: text,
@@ -50,7 +50,7 @@ export function toSecretAnswer(
 ): AnswerOf<typeof endpointWithSecret> {
   const [secret, previous] = endpoint.secrets;
   if (secret === undefined) throw new Error(`The webhook endpoint ${endpoint.id} has no secret.`);
-  // The one before signs as well until then.
+  // The previous secret also signs until that time.
   return { ...toEndpointAnswer(endpoint), secret: secret.text, previousValidUntil: previous?.validUntil ?? null };
 }
 

@@ -1,10 +1,10 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 import type { Frozen } from "../../schemas/events.ts";
 
-/** What a route answers where this schema describes it. The dashboard reads answers by the same type. */
+/** The type of the answer that this schema describes. The dashboard reads answers by the same type. */
 export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 
-/** What answers are made of. A schema with a `title` is one of the document's components, under that name. */
+/** Schemas that answers share. A schema with a `title` becomes a component of the document, under that name. */
 export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 export const instant = Type.String({ format: "date-time" });
@@ -14,7 +14,7 @@ export const ordinal = Type.Integer({ minimum: 1 });
 export const jobId = Type.String({ format: "uuid" });
 export const priority = Type.Enum(["high", "normal", "low"]);
 
-/** Kinds of jobs add codes of their own. */
+/** Each kind of job adds codes of its own. */
 const code = Type.String({
   description:
     "Stable. Of a failed job: `too-many-failures`, `attempts-exhausted`, `smtp-unavailable`, `expired`, `content-erased`, " +
@@ -23,7 +23,7 @@ const code = Type.String({
 
 export const error = Type.Object({ code, message: text }, { title: "Error" });
 
-/** They add up to the total. */
+/** The counts add up to the total. */
 export const progress = Type.Object(
   {
     sent: count,
@@ -37,24 +37,24 @@ export const progress = Type.Object(
   { title: "Progress", description: "How many recipients there are of each kind; the others add up to `total`." },
 );
 
-/** Whatever the names are, all values are alike. */
+/** An object with any names, whose values all have the same type. */
 export const recordOf = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({ type: "object", additionalProperties: schema });
 
 export const named = <Fields extends TProperties>(title: string, fields: Fields) => Type.Object(fields, { title });
 
-/** Of lists that go on by cursor. */
+/** For lists that are paged by cursor. */
 export const pageOf = <Schema extends TSchema>(title: string, schema: Schema) =>
   named(title, { data: Type.Array(schema), nextCursor: orNull(text) });
 
 const numberedPage = <Total extends TSchema, Cursor extends TSchema>(title: string, total: Total, nextCursor: Cursor) =>
   named(title, { page: orNull(ordinal), pageSize: ordinal, total, totalPages: total, nextCursor });
 
-/** Of lists that can be asked for by number too; who goes on by cursor is on no page. */
+/** For lists that can also be paged by number. `page` is null for a client that pages by cursor. */
 export const numberedPageOf = <Schema extends TSchema>(title: string, schema: Schema) =>
   named(title, { data: Type.Array(schema), pagination: numberedPage("Pagination", count, orNull(text)) });
 
-/** Of lists that are too long to be looked through, or counted, for one answer. */
+/** For lists that are too long to be searched, or counted, within one answer. */
 export const searchedPageOf = <Schema extends TSchema>(title: string, schema: Schema) => {
   const total = Type.Union([count, Type.Null()], {
     description:
@@ -62,10 +62,10 @@ export const searchedPageOf = <Schema extends TSchema>(title: string, schema: Sc
   });
   const nextCursor = Type.Union([text, Type.Null()], {
     description:
-      "`null` at the end. In a search (`q`) a page may be short or empty and have one: nothing more was found so far, and it goes on from there.",
+      "`null` at the end. In a search (`q`) a short or even empty page may have a cursor: the search has found nothing more so far and continues from there.",
   });
   return named(title, { data: Type.Array(schema), pagination: numberedPage("SearchedPagination", total, nextCursor) });
 };
 
-/** Names a run of a job in a path (see toRunRef): dead letters and notifications are each of one run. */
+/** Names one run of a job in a path (see toRunRef): each dead letter and each notification belongs to one run. */
 export const runId = (jobId: string, run: number): string => `${jobId}.${run}`;

@@ -13,10 +13,10 @@ const code = Type.Unsafe<ProblemCode>({
   title: "ProblemCode",
   type: "string",
   enum: problemCodes.map((problem) => problem.code),
-  description: `Stable, and one of these; each has one status.\n\n${listed}`,
+  description: `A stable code, one of these; each code has one status.\n\n${listed}`,
 });
 
-/** RFC 9457. Members beyond `requestId` are there for some codes only. */
+/** RFC 9457. Members after `requestId` appear with some codes only. */
 export const problem = named("Problem", {
   type: text,
   title: text,

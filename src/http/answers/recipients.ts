@@ -66,7 +66,7 @@ export const suppression = named("Suppression", {
 
 export const suppressionImport = named("SuppressionImport", { entries: count, added: count, existing: count });
 
-/** Its cursor is a number. */
+/** The cursor of this list is a number. */
 export const suppressionPage = named("SuppressionPage", {
   data: Type.Array(suppression),
   nextCursor: orNull(count),

@@ -55,7 +55,7 @@ export const caller = named("Caller", { tenant: text, actor: text, scopes: Type.
 
 export const alive = named("Alive", { alive: Type.Literal(true) });
 
-/** What else is shown of a dependency depends on which one it is. */
+/** The other fields of a dependency vary with the dependency. */
 const dependency = Type.Unsafe<{ status: "up" | "degraded" | "down"; needed: boolean; [name: string]: unknown }>(
   Type.Object(
     { status: Type.Enum(["up", "degraded", "down"]), needed: Type.Boolean() },

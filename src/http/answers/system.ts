@@ -16,7 +16,7 @@ const stream = named("Stream", {
   replicas: ordinal,
 });
 
-/** Null where NATS reports a number that is not possible. */
+/** Null where NATS reports an impossible number. */
 const reported = orNull(count);
 const consumer = named("Consumer", {
   name: text,
@@ -63,7 +63,7 @@ export const toPassedAnswer = ({
   passedBy: actor,
 });
 
-/** `jobTypes` are those that workers may have. */
+/** `jobTypes` lists the types that workers may serve. */
 export const systemOf = (jobTypes: readonly string[]) =>
   named("System", {
     streams: Type.Array(stream),
@@ -103,13 +103,13 @@ const readModel = named("ReadModel", {
 
 type ReadModelAnswer = AnswerOf<typeof readModel>;
 
-/** What a projection tells of its read model. */
+/** The state that a projection reports of its read model. */
 type ReadModelState = Omit<ReadModelAnswer, "name"> & { readonly projection: string; readonly isAtWork: boolean };
 
 export const toReadModelAnswer = (state: ReadModelState): ReadModelAnswer => ({
   name: state.projection,
   version: state.version,
-  // A rebuild that was killed left its word behind; whoever holds the lock is at it.
+  // A rebuild that was killed leaves its status behind, so the lock decides: a rebuild runs only while a process holds it.
   status: state.isAtWork ? "rebuilding" : state.status,
   error: state.error,
   stoppedAtSequence: state.stoppedAtSequence,

@@ -1,13 +1,13 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** Collects the schemas of a document, each once, under the name that its `title` gives it. */
+/** Collects the schemas of a document, each once, under the name that its `title` gives. */
 export type Components = {
-  /** The schema as it stands in the document: a reference, where it or a part of it has a title. */
+  /** The schema as the document has it: a reference, where the schema or a part of it has a title. */
   refer(schema: unknown): unknown;
   readonly all: () => Json;
 };
 
-/** `place` is where they stand in the document. Throws where two that differ have the same title. */
+/** `place` is the path of the components in the document. Throws where two different schemas have the same title. */
 export function collectComponents(place: string): Components {
   const found = new Map<string, { readonly as: string; readonly schema: Json }>();
 
@@ -19,11 +19,11 @@ export function collectComponents(place: string): Components {
 
   const refer = (schema: unknown): unknown => {
     const { title } = (typeof schema === "object" && schema !== null ? schema : {}) as { readonly title?: unknown };
-    // A property that is called so has a schema there, and no text.
+    // A property that is itself named `title` holds a schema there, and no text.
     if (typeof title !== "string") return within(schema);
     const as = JSON.stringify(schema);
     const known = found.get(title);
-    if (known !== undefined && known.as !== as) throw new Error(`Two schemas that differ have the title ${title}`);
+    if (known !== undefined && known.as !== as) throw new Error(`Two different schemas have the title ${title}`);
     if (known === undefined) found.set(title, { as, schema: within(schema) as Json });
     return { $ref: `${place}/${title}` };
   };

@@ -2,7 +2,7 @@ import type { Route } from "../server/route.ts";
 import { collectComponents } from "./components.ts";
 import { templateOf, toOperation } from "./operation.ts";
 
-/** A route and the path before its own. */
+/** A route and the path that it is mounted under. */
 export type PlacedRoute = { readonly base: string; readonly route: Route };
 
 const description = `Waybill takes bulk e-mail jobs and other slow work, does them in the background, and can show afterwards what happened.
@@ -16,7 +16,7 @@ is not HTTP at all 400 \`invalid-request\`, 408 \`request-timeout\` or 431 \`hea
 
 What is published to subscribers of the event log stands in [the AsyncAPI document](asyncapi.json).`;
 
-/** The OpenAPI 3.1 document of these routes, from what checks their requests and what ties their answers to the code. */
+/** The OpenAPI 3.1 document of these routes, built from the schemas that check requests and type answers. */
 export function openApiDocument(placed: readonly PlacedRoute[]): object {
   const components = collectComponents("#/components/schemas");
   const paths = new Map<string, Record<string, object>>();
@@ -27,7 +27,7 @@ export function openApiDocument(placed: readonly PlacedRoute[]): object {
   return {
     openapi: "3.1.1",
     info: { title: "Waybill", version: "1", description, license: { name: "MIT", identifier: "MIT" } },
-    // Where the document itself was found.
+    // Relative to the place where the client found the document itself.
     servers: [{ url: "." }],
     paths: Object.fromEntries(paths),
     components: {
@@ -37,7 +37,7 @@ export function openApiDocument(placed: readonly PlacedRoute[]): object {
           type: "http",
           scheme: "bearer",
           description:
-            "An API key; `waybill keys create` makes one. An operation names the scope that the key needs. On a machine of one's own no key is asked for until there is one.",
+            "An API key; `waybill keys create` makes one. Each operation names the scope that the key needs. On a developer's own machine the API asks for no key until the first one is made.",
         },
       },
     },

@@ -37,7 +37,7 @@ export function toOperation(route: Route, base: string, components: Components):
   };
 }
 
-/** What the path is about: `jobs`, `webhook-endpoints`, … */
+/** The resource that the path begins with: `jobs`, `webhook-endpoints`, … */
 const tagOf = ({ path }: Route, base: string): string =>
   base === "" ? "service" : (path.split("/").find((step) => step !== "" && step !== "admin") ?? "service");
 
@@ -69,7 +69,7 @@ const parametersOf = ({ path, query, describes }: Route, { refer }: Components):
   })),
 ];
 
-/** What an absent parameter means, where that is a value and not the lack of one. */
+/** Whether the meaning of an absent parameter is a value, and not just the lack of one. */
 const isDefault = (absent: unknown): boolean => ["string", "number", "boolean"].includes(typeof absent);
 
 function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offers }: Route, { refer }: Components) {
@@ -87,7 +87,7 @@ function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offe
   };
 }
 
-/** Every problem that a request to this route can come to. What is no request of any route is told elsewhere. */
+/** Every problem that a request to this route can cause. The document describes elsewhere what matches no route. */
 export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes }: Route): readonly ProblemCode[] {
   const { needs = [], problems = [] } = describes;
   const ofKeys: readonly ProblemCode[] = ["key-missing", "key-invalid", "keys-unavailable", "rate-limited"];
@@ -106,9 +106,9 @@ export function problemsOf({ scope, ignoresQuery, takesBody, streams, describes 
   ];
 }
 
-/** Said of every answer that tells nothing of what was stored. */
+/** Added to every 503 of a route that writes: the answer cannot say whether the log stored the event. */
 const mayBeDone =
-  "With `event-log-unavailable` what was asked for may have been done all the same, as after no answer at all: ask again. A job is made once where both requests have the same `Idempotency-Key`; without one it may be made twice.";
+  "After `event-log-unavailable`, as after no answer at all, the request may still have taken effect: send it again. With the same `Idempotency-Key` in both requests the service creates one job; without a key it may create two.";
 
 function problemResponses(
   codes: readonly ProblemCode[],

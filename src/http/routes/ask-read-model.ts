@@ -5,13 +5,13 @@ import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 import { type Answer, ReadModelUnavailable, refuseForNow } from "../server/answer.ts";
 
 const queryTimeoutMs = 5000;
-/** How long a read waits for what it was asked to include. */
+/** How long a read waits for the read model to include the sequence that the caller asked for. */
 const catchUpMs = 2000;
 
-/** Asks a read model; where its database is away or silent, throws ReadModelUnavailable. */
+/** Queries a read model; throws ReadModelUnavailable where its database is away or does not answer in time. */
 export async function askReadModel<Result>(query: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
-  // Not the platform's promise of a pause: to abort one costs more than the query.
+  // A plain timer, and not the promise of node:timers: aborting that promise costs more than the query.
   const late = new Promise<never>((_, reject) => {
     const failure = (): void => reject(new ReadModelUnavailable(`There was no answer within ${queryTimeoutMs} ms.`));
     timer = setTimeout(failure, queryTimeoutMs);
@@ -25,19 +25,21 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
   }
 }
 
-/** The same failure, told as one of a read model where its database is away. */
+/** Turns a failure of the database into a failure of the read model; returns any other failure as it is. */
 export const explainDatabase = (failure: unknown): unknown =>
-  isDatabaseTrouble(failure) ? new ReadModelUnavailable("The database cannot be asked.", { cause: failure }) : failure;
+  isDatabaseTrouble(failure)
+    ? new ReadModelUnavailable("The database cannot be reached.", { cause: failure })
+    : failure;
 
 type ReadPosition = Pick<ReadPositions, "waitFor">;
 
-/** Whether the projection came as far as the sequence in the time that a read may take. */
+/** Whether the projection reaches the sequence within the time that a read may take. */
 export const caughtUp = (readPosition: ReadPosition, projection: string, sequence: number): Promise<boolean> =>
   sequence === 0 ? Promise.resolve(true) : askReadModel(() => readPosition.waitFor(projection, sequence, catchUpMs));
 
 /**
- * What a read model answers once it includes a sequence, or after the time that a read may take. It is asked first, and
- * waited for only where it is behind: mostly it is not.
+ * What a read model answers once it includes a sequence, or after the time that a read may take. The query comes first,
+ * and the wait only where the read model is behind: mostly it is not.
  */
 export async function askIncluding<Result extends { readonly readSequence: number }>(
   readPosition: ReadPosition,
@@ -51,7 +53,7 @@ export async function askIncluding<Result extends { readonly readSequence: numbe
   return askReadModel(query);
 }
 
-/** Null once the projection has come as far as was asked; else the refusal. */
+/** Null once the projection has reached the sequence; else the refusal. */
 export async function awaitMinSequence(
   readPosition: ReadPosition,
   projection: string,
@@ -61,21 +63,22 @@ export async function awaitMinSequence(
 }
 
 export const refuseBehind = (sequence: number): Answer =>
-  refuseForNow("read-model-behind", `It has not come as far as sequence ${sequence} yet. Try again.`, 1);
+  refuseForNow("read-model-behind", `The read model has not reached sequence ${sequence} yet. Try again.`, 1);
 
 export const readSequenceHeader = (sequence: number): Readonly<Record<string, string>> => ({
   "Read-Sequence": String(sequence),
 });
 
 /**
- * What was decided through this process and what it has shown, so that it never answers with less: not for one job, nor,
- * of what was decided, in a list. It is bounded; a job that fell out of it is answered as another process would answer it.
+ * The sequences that this process has decided or shown, so that it never answers with older state: not for a single job,
+ * nor, for its own decisions, in a list. The memory is bounded: for a job that dropped out of it, this process answers as
+ * any other process would.
  */
 export type OwnWrites = {
   remember(job: JobRef, sequence: number): void;
-  /** An answer told of a job as it was then: the next one about this job is to tell no less. */
+  /** Records the state of a job that an answer has shown: the next answer about this job must not be older. */
   show(job: JobRef, sequence: number): void;
-  /** The last sequence that was decided or shown about a job, 0 if there is none to remember. */
+  /** The last sequence that was decided or shown for a job; 0 if this process remembers none. */
   ofJob(job: JobRef): number;
   ofTenant(tenant: string): number;
 };
@@ -88,7 +91,7 @@ export function createOwnWrites(): OwnWrites {
   const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
   const show = (job: JobRef, sequence: number): void => {
     const key = keyOf(job);
-    // Of two answers at once the older one may come to this last.
+    // Of two concurrent answers the older one may arrive here last.
     const latest = Math.max(sequence, byJob.get(key) ?? 0);
     byJob.delete(key);
     byJob.set(key, latest);
@@ -109,8 +112,8 @@ export function createOwnWrites(): OwnWrites {
 }
 
 /**
- * The sequence up to which a read model has to have come, to be asked about a job; null where there is no such job.
- * With the log away what was projected is answered, of jobs that were projected.
+ * The sequence that a read model must have reached before it is asked about a job; null where no such job exists. While
+ * the log is away, jobs that were projected before are answered from the projection.
  */
 export async function readLastDecision(
   log: Pick<EventLog, "lastDecision">,
@@ -130,9 +133,9 @@ export async function readLastDecision(
 const showing = ["jobs", "logs", "recipients", "dead-letters"];
 
 /**
- * Waits a little until no read model shows what was just erased, whoever asks. One that is away has not forgotten it,
- * and does so before it goes on: the event stands in the log.
+ * Waits briefly until no read model shows the erased data any more. A read model that is away still holds the data, but
+ * erases it before it continues: the event stands in the log.
  */
-export async function untilForgotten(readPosition: ReadPosition, sequence: number): Promise<void> {
+export async function untilErased(readPosition: ReadPosition, sequence: number): Promise<void> {
   await Promise.allSettled(showing.map((projection) => caughtUp(readPosition, projection, sequence)));
 }

@@ -18,14 +18,14 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 const changed = { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } } as const;
 
-/** What people decide about a job that is there. */
+/** The decisions that people make about an existing job. */
 export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   route({
     method: "POST",
     path: "/jobs/:jobId/retry",
     describes: {
       operation: "retryJob",
-      summary: "Run a failed job again; who was sent is not mailed again.",
+      summary: "Run a failed job again; recipients already sent are not mailed again.",
       body: optional(retryRequest),
       answers: changed,
       needs: ["log-writes"],
@@ -64,7 +64,7 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
     path: "/jobs/:jobId/pause",
     describes: {
       operation: "pauseJob",
-      summary: "Hold a job back.",
+      summary: "Pause a job.",
       body: optional(changeRequest),
       answers: changed,
       needs: ["log-writes"],
@@ -83,7 +83,7 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
     path: "/jobs/:jobId/resume",
     describes: {
       operation: "resumeJob",
-      summary: "Let a job that was held back go on.",
+      summary: "Resume a paused job.",
       body: optional(changeRequest),
       answers: changed,
       needs: ["log-writes"],
@@ -102,7 +102,7 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
     path: "/jobs/:jobId",
     describes: {
       operation: "rescheduleJob",
-      summary: "Put a job that has not started to another time or priority.",
+      summary: "Change the time or priority of a job that has not started.",
       body: needed(rescheduleRequest),
       answers: changed,
       needs: ["log-writes"],
@@ -120,7 +120,7 @@ export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route
   }),
 ];
 
-/** Answers with the job as the log has it, so that it says what was just decided, with or without a read model. */
+/** Answers with the job from the log, so that the answer includes the decision, with or without a read model. */
 async function change<Change>(
   { ownWrites, ...ports }: RouteDependencies,
   { context, base, part, inTime }: ApiRequest,
@@ -136,7 +136,7 @@ async function change<Change>(
   ownWrites.remember(job, outcome.sequence);
   const changed = await jobFromLog(log, contentStore, job);
   if (changed === null) return jobNotFound();
-  // What has happened since is in the answer, too.
+  // The answer also includes what has happened since the decision.
   const sequence = Math.max(outcome.sequence, changed.sequence);
   ownWrites.remember(job, sequence);
   return json(toJobAnswer(changed.job, base), { "Event-Sequence": String(sequence) });

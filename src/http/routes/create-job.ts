@@ -15,7 +15,7 @@ import { needed, route } from "../server/route.ts";
 import { holdAnswer } from "../streaming/hold-answer.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-/** POST /jobs: checks everything, stores the content, then the event; sending begins after the answer. */
+/** POST /jobs: checks the whole request, stores the content, then the event; sending begins after the answer. */
 export const createJobRoute = ({
   log,
   room,
@@ -38,7 +38,7 @@ export const createJobRoute = ({
       body: needed(jobCreation),
       headers: ["Idempotency-Key", "Prefer"],
       answers: {
-        200: { is: "With `dryRun`: the first mail as it would be sent. Nothing was stored.", json: dryRunResult },
+        200: { is: "With `dryRun`: the first mail as it would be sent. Nothing is stored.", json: dryRunResult },
         201: {
           is: "The job is accepted: it is stored in the log.",
           json: createdJob,
@@ -53,7 +53,7 @@ export const createJobRoute = ({
     handle: async (asked) => {
       const { context, base, body, header } = asked;
       const at = now();
-      if (body === undefined) return refuse("invalid-json", "There is no body; expected a JSON object.");
+      if (body === undefined) return refuse("invalid-json", "The body is missing; expected a JSON object.");
       const tooMany = refuseTooMany(body);
       if (tooMany !== null) return refuseCreation(tooMany, at);
       const { tenant, limits } = context;
@@ -78,7 +78,7 @@ export const createJobRoute = ({
     },
   });
 
-/** Why a job was not created, with what HTTP says of when to come back. */
+/** Why a job was not created, with `Retry-After` where a retry can succeed. */
 export function refuseCreation(refusal: Refusal, at: Instant): Answer {
   if (refusal.code === "event-log-full") return refuseForNoRoom();
   return answerProblem(problemOfRefusal(refusal), refusal.code === "quota-exceeded" ? quotaHeaders(refusal, at) : {});
@@ -96,7 +96,7 @@ function quotaHeaders(
   };
 }
 
-/** The same for the first request and for every repetition of it, whatever became of the job meanwhile. */
+/** The same for the first request and for every repetition of it, whatever has happened to the job since. */
 export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepeat, sequence }: Accepted): Answer {
   const headers = { Location: jobPath(base, jobId), "Event-Sequence": String(sequence) };
   const replayed = isRepeat ? { "Idempotency-Replayed": "true" } : {};
@@ -105,7 +105,7 @@ export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepea
   return json(body, { ...headers, ...replayed }, 201);
 }
 
-/** The key as it was sent, or in quotes as the standard in preparation writes it. Null where there is none. */
+/** The key as it was sent, or in quotes as the draft standard writes it. Null where the header is absent. */
 function readIdempotencyKey(header: string | null): Checked<string | null> {
   if (header === null) return passed(null);
   const key = /^".*"$/.test(header) ? header.slice(1, -1) : header;

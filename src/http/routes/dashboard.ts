@@ -2,14 +2,14 @@ import { refuse } from "../server/answer.ts";
 import { answerFile, type Found, forEver, revalidated, type StaticFile } from "../server/file-answer.ts";
 import { type Route, route } from "../server/route.ts";
 
-/** What these routes ask of the dashboard. */
+/** What these routes need from the dashboard. */
 export interface DashboardFiles {
   readonly page: StaticFile;
   readonly mailFrame: StaticFile;
   findAsset(name: string): { readonly file: StaticFile; readonly isNamedByDigest: boolean } | null;
 }
 
-/** Nothing is loaded from elsewhere, nothing runs or styles that is not in the two files, and nobody frames it. */
+/** The page loads nothing from elsewhere, runs and styles only what is in the two files, and cannot be framed. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,8 +24,9 @@ const pagePolicy = [
 ].join("; ");
 
 /**
- * A mail is somebody else's HTML: nothing in it runs, and nothing is fetched for it, so nobody learns that it was looked
- * at. The page puts the mail in, which takes the page's own origin; without scripts the mail can do nothing with that.
+ * A mail is HTML of foreign origin: nothing in it runs, and the browser fetches nothing for it, so looking at a mail leaves
+ * no trace with its sender. The page writes the mail into the frame, which requires the page's own origin; without scripts
+ * the mail cannot use that.
  */
 const mailPolicy = [
   "default-src 'none'",
@@ -37,7 +38,7 @@ const mailPolicy = [
   "sandbox allow-same-origin",
 ].join("; ");
 
-/** The dashboard's own files need no key: what they ask the API for does. None where it was not built. */
+/** The dashboard's files need no key: the API calls that they make do. None where the dashboard was not built. */
 export const dashboardRoutes = (dashboard: DashboardFiles | null): readonly Route[] =>
   dashboard === null
     ? []
@@ -67,12 +68,12 @@ const fileRoute = (path: string, operation: string, offers: readonly string[], f
     describes: {
       operation,
       summary: "A file of the dashboard.",
-      answers: { 200: { is: "The file." }, 304: { is: "It is the one that the client has.", isEmpty: true } },
+      answers: { 200: { is: "The file." }, 304: { is: "The client has the current version.", isEmpty: true } },
     },
     scope: "open",
     offers,
     handle: async (request) => {
       const found = find(request.part("name"));
-      return found === null ? refuse("route-not-found", "There is nothing at this path.") : answerFile(request, found);
+      return found === null ? refuse("route-not-found", "No route has this path.") : answerFile(request, found);
     },
   });

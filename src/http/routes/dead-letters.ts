@@ -38,7 +38,7 @@ const parameters: Parameters<DeadLetterListOptions> = {
   limit: whole(20, 1, 100),
 };
 
-/** Runs that failed, and what people decide about them. */
+/** Runs that failed, and the decisions that people make about them. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   listRoute(dependencies),
   route({
@@ -46,7 +46,7 @@ export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Rout
     path: "/dead-letters/:id/requeue",
     describes: {
       operation: "requeueDeadLetter",
-      summary: "Run a failed job again as a new job with those who were not sent.",
+      summary: "Run a failed job again as a new job with the recipients that were not sent.",
       body: optional(changeRequest),
       answers: {
         201: { is: "The new job.", json: createdJob, headers: ["Location", "Event-Sequence", "Idempotency-Replayed"] },
@@ -73,14 +73,14 @@ export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Rout
   }),
 ];
 
-/** What failed, the newest first, with whatever was decided through this process a moment ago. */
+/** The failed runs, newest first, including what this process decided a moment ago. */
 const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) =>
   route<DeadLetterListOptions>({
     method: "GET",
     path: "/dead-letters",
     describes: {
       operation: "listDeadLetters",
-      summary: "Jobs that gave up, the newest first.",
+      summary: "Jobs that failed for good, newest first.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "A page of them.", json: deadLetterPage, headers: ["Read-Sequence"] } },
       needs: ["read-model"],
@@ -96,7 +96,7 @@ const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) 
     },
   });
 
-/** 201 like the creation of the new job; said again, the same answer. */
+/** 201, as for the creation of the new job; a repeated request gets the same answer. */
 async function requeue(
   dependencies: RouteDependencies,
   { context, base, part, body, inTime }: ApiRequest,
@@ -115,8 +115,11 @@ async function requeue(
       return refuseLetter(requeued.rejection);
     case "impossible":
       return requeued.why === "nobody-left"
-        ? refuse("nobody-left", "Everybody was sent, or may have been and is not to be sent twice.")
-        : refuse("content-erased", "What was to be sent has been erased.");
+        ? refuse(
+            "nobody-left",
+            "No recipient is left: each was sent, or may have been sent and must not be mailed twice.",
+          )
+        : refuse("content-erased", "The content of this job has been erased.");
     case "accepted":
       ownWrites.remember(requeued.job, requeued.sequence);
       ownWrites.remember(letter.job, await log.lastDecision(letter.job));
@@ -124,7 +127,7 @@ async function requeue(
   }
 }
 
-/** Answers with the dead letter as the log has it, with or without a read model. */
+/** Answers with the dead letter from the log, with or without a read model. */
 async function ignore(dependencies: RouteDependencies, { context, part, body, inTime }: ApiRequest): Promise<Answer> {
   const { log, contentStore, ownWrites, now } = inTime(dependencies);
   const asked = readIgnoreRequest(body ?? {});
@@ -143,6 +146,6 @@ async function ignore(dependencies: RouteDependencies, { context, part, body, in
   return json(toDeadLetterAnswer(found.letter), { "Event-Sequence": String(sequence) });
 }
 
-/** Without a job there is no dead letter of it either. */
+/** Where the job does not exist, its dead letter does not exist either. */
 const refuseLetter = (rejection: JobRejection): Answer =>
   rejection.code === "job-not-found" ? deadLetterNotFound() : refuseRejection(rejection);

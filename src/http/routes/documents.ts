@@ -4,12 +4,12 @@ import { refuse } from "../server/answer.ts";
 import { answerFile, revalidated, type StaticFile } from "../server/file-answer.ts";
 import { type Route, route } from "../server/route.ts";
 
-/** What these routes ask of the page that shows the OpenAPI document. */
+/** What these routes need from the page that shows the OpenAPI document. */
 export interface ApiReferenceFiles {
   findFile(name: string): Promise<StaticFile | null>;
 }
 
-/** Nothing is loaded from elsewhere, and nothing runs or styles that is not in a file. It asks this service and no other. */
+/** The page loads nothing from elsewhere, runs and styles only what is in files, and asks no service but this one. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -21,7 +21,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** None where it was not built. */
+/** None where the page was not built. */
 export const apiReferenceRoutes = (reference: ApiReferenceFiles | null): readonly Route[] =>
   reference === null
     ? []
@@ -37,14 +37,14 @@ const fileRoute = (reference: ApiReferenceFiles, path: string, operation: string
     describes: {
       operation,
       summary: "A file of the page that shows this document.",
-      answers: { 200: { is: "The file." }, 304: { is: "It is the one that the client has.", isEmpty: true } },
+      answers: { 200: { is: "The file." }, 304: { is: "The client has the current version.", isEmpty: true } },
     },
     scope: "open",
     offers,
     handle: async (request) => {
       const isPage = path === "/docs";
       const file = await reference.findFile(isPage ? "page.html" : request.part("name"));
-      if (file === null) return refuse("route-not-found", "There is nothing at this path.");
+      if (file === null) return refuse("route-not-found", "No route has this path.");
       return answerFile(request, { file, policy: isPage ? pagePolicy : null, keep: revalidated });
     },
   });
@@ -53,11 +53,11 @@ type DocumentRoute = {
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
-  /** Called once, when it is first asked for: what it describes may be made after the route. */
+  /** Called once, on the first request: the parts that it describes may be created after the route. */
   readonly document: () => object;
 };
 
-/** A description of the service. It is the same for everybody and tells nothing of any tenant: no key is asked for. */
+/** A description of the service. It is the same for every caller and shows no tenant's data, so it needs no key. */
 export function documentRoute({ path, operation, summary, document }: DocumentRoute): Route {
   let file: StaticFile | null = null;
   return route({
@@ -68,7 +68,7 @@ export function documentRoute({ path, operation, summary, document }: DocumentRo
       summary,
       answers: {
         200: { is: "The document.", json: { type: "object", additionalProperties: true } },
-        304: { is: "It is the one that the client has.", isEmpty: true },
+        304: { is: "The client has the current version.", isEmpty: true },
       },
     },
     scope: "open",

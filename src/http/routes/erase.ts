@@ -14,19 +14,19 @@ import { erasure as erasureSchema } from "../answers/recipients.ts";
 import { type Answer, jobNotFound, json, refuse, refuseFaults, refuseRejection } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
-import { askIncluding, askReadModel, explainDatabase, refuseBehind, untilForgotten } from "./ask-read-model.ts";
+import { askIncluding, askReadModel, explainDatabase, refuseBehind, untilErased } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 const pageSize = 100;
 
-/** What cannot be taken back: what was sent, or one person everywhere. The history stays. */
+/** Erasures are final: of one job's content, or of one person everywhere. The history stays. */
 export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   route({
     method: "DELETE",
     path: "/jobs/:jobId/content",
     describes: {
       operation: "eraseJobContent",
-      summary: "Erase what was sent and to whom, for good; the history stays.",
+      summary: "Erase a job's content and recipients for good; the history stays.",
       body: optional(changeRequest),
       answers: { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } },
       needs: ["log-writes", "read-model"],
@@ -47,13 +47,13 @@ export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] =
       problems: ["jobs-not-ended", "read-model-behind"],
     },
     takesBody: true,
-    // It is about every job of the tenant, whoever made it.
+    // It covers every job of the tenant, whichever key created the job.
     scope: "admin",
     handle: (request) => eraseRecipient(dependencies, request),
   }),
 ];
 
-/** Answers with the job as the log has it; said again, the same. */
+/** Answers with the job from the log; a repeated request gets the same answer. */
 async function eraseContent(
   dependencies: RouteDependencies,
   { context, base, part, body, inTime }: ApiRequest,
@@ -66,11 +66,11 @@ async function eraseContent(
   if (job === null) return jobNotFound();
   const { reason } = asked.value;
   const erasureOfJob = { isRetired: false, reason, cause: toCause(context), at: now() };
-  // A job of the outbox stands in the database as well.
+  // A job that came through the outbox has a copy in the database as well.
   const outcome = await orUnavailable(() => eraseJob(inRequest, job, erasureOfJob));
   if (outcome.outcome === "rejected") return refuseRejection(outcome.rejection);
   ownWrites.remember(job, outcome.sequence);
-  await untilForgotten(dependencies.readPosition, outcome.sequence);
+  await untilErased(dependencies.readPosition, outcome.sequence);
   const erased = await jobFromLog(log, contentStore, job);
   if (erased === null) return jobNotFound();
   const sequence = Math.max(outcome.sequence, erased.sequence);
@@ -81,9 +81,9 @@ async function eraseContent(
 type Erased = { readonly jobsErased: number; readonly jobsNotEnded: readonly string[]; readonly sequence: number };
 
 /**
- * Erases an address from each job that has ended, from the files of reports and from the outbox, and says what has not
- * ended: what is erased is erased, and to ask again goes on where it was left. That it is never mailed, if so, is still
- * known, by a digest.
+ * Erases an address from each job that has ended, from the files of reports and from the outbox, and lists the jobs that
+ * have not ended: what is erased stays erased, and a repeated request continues where this one stopped. If the address is
+ * suppressed, the list still knows it, by a digest.
  */
 async function eraseRecipient(dependencies: RouteDependencies, { context, body }: ApiRequest): Promise<Answer> {
   const { log, recipients, jobs, readPosition, suppressions, outbox, now } = dependencies;
@@ -98,9 +98,9 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
   const isSuppressed = await suppressions.forgetAddress(tenant, address);
   const erasureOfAddress = { address, reason, cause: toCause(context), at: now() };
   const inJobs = await orUnavailable(() => eraseInJobs(dependencies, tenant, found, erasureOfAddress));
-  await untilForgotten(readPosition, inJobs.sequence);
+  await untilErased(readPosition, inJobs.sequence);
   const inOutbox = await orUnavailable(() => outbox.eraseAddress(tenant, address));
-  // A report that reads now may have read a row while it still named somebody.
+  // A report that is reading now may have read a row while it still held the address.
   const { lastSequence: forgottenAt } = await log.state();
   const running: string[] = [];
   for (const type of typesWithFile) {
@@ -147,7 +147,7 @@ const runningJobs: Omit<JobListOptions, "type"> = {
   order: "desc",
 };
 
-/** The address in each job that the ledger names, a page at a time. */
+/** Erases the address in each job that the ledger names, a page at a time. */
 async function eraseInJobs(
   dependencies: RouteDependencies,
   tenant: string,
@@ -174,7 +174,7 @@ async function eraseInJobs(
   }
 }
 
-/** For what may take longer than a question to a read model. */
+/** For work that may take longer than a query of a read model. */
 async function orUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -39,9 +39,9 @@ const parameters: Parameters<FeedQuery> = {
 };
 
 /**
- * GET /events: everything that happened in a tenant, in the order of the log and from the log alone. A page by cursor
- * in JSON, or a feed that goes on: lines of JSON, or Server-Sent Events. GET /admin/events: the same of what is about
- * the service as a whole, and so of all tenants.
+ * GET /events: all events of a tenant, in the order of the log and from the log alone. Either one page by cursor in JSON,
+ * or a feed that goes on: lines of JSON, or Server-Sent Events. GET /admin/events: the same for the events of the service
+ * as a whole, which concern all tenants.
  */
 export const eventFeedRoutes = (dependencies: Dependencies): readonly Route[] => [
   feedRoute(dependencies, "/events", tenantsFeed, "events:read", ({ context }) => context.tenant),
@@ -50,8 +50,8 @@ export const eventFeedRoutes = (dependencies: Dependencies): readonly Route[] =>
 
 type Dependencies = Pick<RouteDependencies, "live" | "log">;
 
-const tenantsFeed = { operation: "readEvents", summary: "Everything that happened in the tenant, in order." };
-const servicesFeed = { operation: "readServiceEvents", summary: "What happened to the service as a whole, in order." };
+const tenantsFeed = { operation: "readEvents", summary: "All events of the tenant, in order." };
+const servicesFeed = { operation: "readServiceEvents", summary: "The events of the service as a whole, in order." };
 
 const feedRoute = (
   { live, log }: Dependencies,
@@ -66,7 +66,7 @@ const feedRoute = (
     describes: {
       ...names,
       headers: ["Last-Event-ID"],
-      answers: { 200: { is: "A page in JSON, or a feed of events that goes on.", json: eventPage } },
+      answers: { 200: { is: "A page in JSON, or a continuous feed of events.", json: eventPage } },
       needs: ["log", "streams"],
       problems: ["too-many-past-readers"],
     },
@@ -88,11 +88,15 @@ const feedRoute = (
   });
 
 const refuseReader = (): Answer =>
-  refuseForNow("too-many-past-readers", "Others of this tenant read the past of the log, in turn. Try again.", 5);
+  refuseForNow(
+    "too-many-past-readers",
+    "Other clients of this tenant are reading older events, and readers take turns. Try again.",
+    5,
+  );
 
 type Begin = { readonly afterSequence: number; readonly lastSequence: number };
 
-/** A client that comes back says where it was by a header, as browsers do; its address still names where it began. */
+/** A client that reconnects sends its position in a header, as browsers do; its URL still names where it first began. */
 async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>): Promise<Checked<Begin>> {
   const lastEventId = readLastEventId(header("Last-Event-ID"));
   if (!lastEventId.valid) return lastEventId;
@@ -107,7 +111,7 @@ async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>
 const doubtedMs = 1000;
 const askAgainMs = 100;
 
-/** Asked again for a moment where it is before what the client has seen: a new leader answers before it knows all. */
+/** Reads the end again for a moment where it seems to be before `seen`: a new leader answers before it has caught up. */
 async function endOfLog(log: EventLog, seen: number): Promise<number> {
   const begunAt = performance.now();
   for (;;) {

@@ -16,7 +16,7 @@ export const jobEventsRoute = ({ log }: RouteDependencies) =>
     path: "/jobs/:jobId/events",
     describes: {
       operation: "readJobEvents",
-      summary: "The job's own history, as it was appended to the log.",
+      summary: "The job's history, as it was appended to the log.",
       answers: { 200: { is: "Its events, oldest first.", json: history } },
       needs: ["log"],
       problems: ["job-not-found"],
@@ -29,12 +29,12 @@ export const jobEventsRoute = ({ log }: RouteDependencies) =>
     },
   });
 
-/** Each reads the ranges of the log that the job stands in, some thousand events: few at a time, one of a tenant. */
+/** Each request reads the ranges of the log that hold the job, some thousand events: few at a time, one per tenant. */
 const atATime = 2;
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "seals" | "now">;
 
-/** GET /jobs/:jobId/evidence: a file that proves the job's history offline. It holds addresses, as its logs do. */
+/** GET /jobs/:jobId/evidence: a file that proves the job's history offline. It holds addresses, as the job's logs do. */
 export const evidenceRoute = ({ log, contentStore, seals: { key, sealedLog, sealer }, now }: Dependencies) => {
   const slots = createFairSemaphore(atATime, 1);
   return route({

@@ -9,7 +9,7 @@ import { route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readLastDecision, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-/** As many as a job of 1000 recipients has after a few attempts: hardly anybody ever needs a second page. */
+/** A job of 1000 recipients has this many lines after a few attempts: a second page is rarely needed. */
 const maxEntries = 5000;
 
 const statuses: readonly NonNullable<LogListOptions["status"]>[] = [
@@ -50,7 +50,7 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       const isProjected = async () => (await askReadModel(() => jobs.find(job))).job !== null;
       const lastDecision = await readLastDecision(log, job, isProjected);
       if (lastDecision === null) return jobNotFound();
-      // Who has seen the job end reads its whole log: the end stands behind every outcome.
+      // A client that has seen the job end reads its whole log: the end stands behind every outcome.
       await caughtUp(readPosition, "logs", lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };

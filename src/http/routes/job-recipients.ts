@@ -14,7 +14,7 @@ type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
   readonly page: number | null;
 };
 
-/** As many as a job has: who wants all of them asks once. */
+/** The most recipients that a job has: a client that wants all of them sends one request. */
 const maxPageSize = 1000;
 
 const parameters: Parameters<RecipientQuery> = {
@@ -25,14 +25,14 @@ const parameters: Parameters<RecipientQuery> = {
   cursor: whole(null, 0, Number.MAX_SAFE_INTEGER),
 };
 
-/** GET /jobs/:jobId/recipients: each recipient with its present state, in the order in which the job names them. */
+/** GET /jobs/:jobId/recipients: each recipient with its present state, in the order in which the job lists them. */
 export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDependencies) =>
   route<RecipientQuery>({
     method: "GET",
     path: "/jobs/:jobId/recipients",
     describes: {
       operation: "listJobRecipients",
-      summary: "Each recipient with its present state, in the order in which the job names them.",
+      summary: "Each recipient with its present state, in the order in which the job lists them.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "A page of them.", json: recipientPage, headers: ["Read-Sequence"] } },
       needs: ["log", "read-model"],
@@ -51,12 +51,12 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
       const isProjected = async () => (await askReadModel(() => recipients.ofJob(job, options))).list !== null;
       const lastDecision = await readLastDecision(log, job, isProjected);
       if (lastDecision === null) return jobNotFound();
-      // Who has seen the job begin or end sees so of its recipients.
+      // A client that has seen the job begin or end sees its recipients in the same state.
       const wanted = Math.max(minSequence, lastDecision);
       const { list, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
         recipients.ofJob(job, options),
       );
-      // What is older than it could be is told; nothing at all would be wrong.
+      // A slightly old answer is allowed; an empty one would be wrong.
       if (list === null || readSequence < minSequence) return refuseBehind(wanted);
       return toAnswer(list, options);
     },
@@ -65,7 +65,7 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
 function toAnswer(list: RecipientList, { page, pageSize, cursor }: RecipientListOptions): Answer {
   const { recipients, total, nextCursor, readSequence } = list;
   const totalPages = Math.ceil(total / pageSize);
-  // Who goes on by cursor is on no page.
+  // `page` is null for a client that pages by cursor.
   const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
   const body: AnswerOf<typeof recipientPage> = { data: recipients, pagination };
   return json(body, readSequenceHeader(readSequence));

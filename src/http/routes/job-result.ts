@@ -7,8 +7,8 @@ import { ndjsonType, openStream, streaming } from "../streaming/event-stream.ts"
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /**
- * GET /jobs/:jobId/result: the file that a report has made, from the log and the store alone. It is read as fast as the
- * client takes it.
+ * GET /jobs/:jobId/result: the file that a report job has made, from the log and the store alone. The route reads the file
+ * as fast as the client takes it.
  */
 export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
   route({
@@ -17,11 +17,11 @@ export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
     describes: {
       operation: "readJobResult",
       summary: "The file that a report job has made.",
-      answers: { 200: { is: "The file, in the form that it was made in.", headers: ["Content-Disposition"] } },
+      answers: { 200: { is: "The file, in the format in which the job made it.", headers: ["Content-Disposition"] } },
       needs: ["log", "streams"],
       problems: ["job-not-found", "result-not-found", "job-not-completed", "result-erased"],
     },
-    // A file has the one form that it was made in.
+    // A file has one format, the one in which the job made it.
     offers: ["application/octet-stream", "text/csv", ndjsonType],
     handle: async (request) => {
       const job = toJobRef(request.context, request.part("jobId"));
@@ -31,11 +31,11 @@ export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
         case "no-job":
           return jobNotFound();
         case "no-result":
-          return refuse("result-not-found", "This job is of a type that makes no file.");
+          return refuse("result-not-found", "Jobs of this type make no file.");
         case "not-completed":
           return refuse(
             "job-not-completed",
-            `The job is ${found.currentStatus}; its file is there once it is completed.`,
+            `The job is ${found.currentStatus}; the file is available once the job is completed.`,
             {
               members: { currentStatus: found.currentStatus },
             },
@@ -55,13 +55,13 @@ export const jobResultRoute = ({ log, results, live }: RouteDependencies) =>
     },
   });
 
-/** Who may not read the log itself may not read it by way of a report. */
+/** A key that may not read the log itself may not read it through a report either. */
 function refuseScope({ may }: Pick<ApiRequest, "may">, { scope }: FileOfJob): Answer | null {
   if (scope === null || may(scope)) return null;
   return refuse("scope-missing", `The API key lacks the scope ${scope}.`, { members: { scope } });
 }
 
-/** The digests are those of RFC 9530 and RFC 9110: who has taken it all can check it. */
+/** The digests follow RFC 9530 and RFC 9110: a client that has the whole file can check it. */
 const headersOf = ({ bytes, sha256 }: StoredResult, { name }: FileOfJob): Readonly<Record<string, string>> => ({
   "Content-Length": String(bytes),
   "Content-Disposition": `attachment; filename="${name}"`,

@@ -28,14 +28,14 @@ const parameters: Parameters<ListQuery> = {
   order: oneOf(["asc", "desc"], "desc"),
 };
 
-/** GET /jobs: the jobs of the tenant, with whatever was decided through this process a moment ago. */
+/** GET /jobs: the jobs of the tenant, including what this process decided a moment ago. */
 export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependencies) =>
   route<ListQuery>({
     method: "GET",
     path: "/jobs",
     describes: {
       operation: "listJobs",
-      summary: "The tenant's jobs, with whatever was decided through this process a moment ago.",
+      summary: "The tenant's jobs, including what this process decided a moment ago.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "A page of them.", json: jobPage, headers: ["Read-Sequence"] } },
       needs: ["read-model"],
@@ -55,7 +55,7 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
       } catch (failure) {
         if (!(failure instanceof InvalidCursor)) throw failure;
         return refuseFaults([
-          { pointer: "?cursor", message: "cursor is not one that a list in this order has answered" },
+          { pointer: "?cursor", message: "cursor is not from a list in this order; expected the nextCursor of one" },
         ]);
       }
     },
@@ -64,7 +64,7 @@ export const listJobsRoute = ({ jobs, readPosition, ownWrites }: RouteDependenci
 function toAnswer(list: JobList, { page, pageSize, cursor }: JobListOptions, base: string): Answer {
   const { total, nextCursor } = list;
   const totalPages = total === null ? null : Math.ceil(total / pageSize);
-  // Who goes on by cursor is on no page.
+  // `page` is null for a client that pages by cursor.
   const pagination = { page: cursor === null ? page : null, pageSize, total, totalPages, nextCursor };
   const data = list.jobs.map((job) => toJobAnswer(job, base));
   const body: AnswerOf<typeof jobPage> = { data, pagination };

@@ -11,13 +11,13 @@ type CaughtMail = {
   readonly raw: Buffer;
 };
 
-/** What these routes ask of the mailbox that the standalone service catches its mail in. */
+/** What these routes need from the mailbox in which the standalone service catches its mail. */
 export interface Mailbox {
   list(): readonly CaughtMail[];
   find(id: string): CaughtMail | null;
 }
 
-/** None where the mail really goes out. What was caught is of all tenants, so it is the operator's alone to see. */
+/** None where mail really goes out. The caught mail belongs to all tenants, so only an operator may see it. */
 export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
   mailbox === null
     ? []
@@ -28,7 +28,7 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
           describes: {
             operation: "listCaughtMails",
             summary: "The mails that the service has caught instead of sending them.",
-            answers: { 200: { is: "All that are kept.", json: caughtMails } },
+            answers: { 200: { is: "All mails that are kept.", json: caughtMails } },
           },
           scope: "admin",
           handle: async () =>
@@ -41,7 +41,7 @@ export const mailboxRoutes = (mailbox: Mailbox | null): readonly Route[] =>
           path: "/mailbox/:id",
           describes: {
             operation: "readCaughtMail",
-            summary: "One of them as it was received.",
+            summary: "One caught mail as it was received.",
             answers: { 200: { is: "The mail." } },
             problems: ["mail-not-found"],
           },

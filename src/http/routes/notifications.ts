@@ -19,14 +19,14 @@ const parameters: Parameters<Query> = {
   limit: whole(20, 1, 100),
 };
 
-/** What ended, for the key that asked for it: nobody else sees it, also not with another key of the same tenant. */
+/** Ended jobs, for the key that requested them: no other key sees them, not even one of the same tenant. */
 export const notificationRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<Query>({
     method: "GET",
     path: "/notifications",
     describes: {
       operation: "listNotifications",
-      summary: "What ended, for the key that asked for it.",
+      summary: "Ended jobs, for the key that requested them.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "The newest first.", json: notificationPage, headers: ["Read-Sequence"] } },
       needs: ["read-model"],
@@ -40,7 +40,7 @@ export const notificationRoutes = (dependencies: Dependencies): readonly Route[]
     path: "/notifications/:id/read",
     describes: {
       operation: "markNotificationRead",
-      summary: "Say that a notification was read.",
+      summary: "Mark a notification as read.",
       answers: { 200: { is: "The notification as it is now.", json: notificationSchema, headers: ["Event-Sequence"] } },
       needs: ["log-writes"],
       problems: ["notification-not-found"],
@@ -63,8 +63,8 @@ async function list(
 }
 
 /**
- * A fact of the log, so that it outlives every rebuild; it needs no database. Said again, it is read since the first
- * time. Said twice at once, the event's id makes it one.
+ * The mark is a fact of the log, so that it outlives every rebuild; it needs no database. The first request sets the time,
+ * and repetitions keep it. Of two concurrent requests the log keeps one event, because both have the same id.
  */
 async function markRead(
   { ownWrites, now, ...ports }: Dependencies,

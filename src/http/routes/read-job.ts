@@ -16,8 +16,8 @@ type JobQuery = { readonly asOf: Moment | null };
 const parameters: Parameters<JobQuery> = { asOf: optionalMoment };
 
 /**
- * GET /jobs/:jobId: from the read model, or from the log itself where that knows more or is all there is. As it was at
- * an earlier time or event, always from the log.
+ * GET /jobs/:jobId: from the read model, or from the log itself where the log is ahead or the read model is away. As of an
+ * earlier time or event, always from the log.
  */
 export const readJobRoute = (dependencies: RouteDependencies) =>
   route<JobQuery>({
@@ -25,7 +25,7 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
     path: "/jobs/:jobId",
     describes: {
       operation: "readJob",
-      summary: "One job with its progress, as it is or as it was at an earlier event or time.",
+      summary: "One job with its progress, now or as of an earlier event or time.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "The job.", json: jobSchema, headers: ["Read-Sequence"] } },
       needs: ["log", "read-model"],
@@ -47,12 +47,13 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
     },
   });
 
-/** `sequence` is how far whatever told about the job had come. */
+/** `sequence` is the position in the log that the source of the answer had reached. */
 type Found = { readonly job: JobRecord; readonly sequence: number };
 
 /**
- * Never less than what this process has decided or shown before: where the read model is behind that, as it was then,
- * and not as it is now, or the next answer would have to come from the log again, and so on until the job has ended.
+ * Never older than what this process has decided or shown before. Where the read model is behind that, the answer is the
+ * job as of that sequence, and not as it is now: otherwise the next answer would have to come from the log again, and so
+ * on until the job has ended.
  */
 async function findJob(
   { log, contentStore, ownWrites, ...readSide }: RouteDependencies,
@@ -66,7 +67,7 @@ async function findJob(
     if (found !== null) ownWrites.show(ref, found.sequence);
     return found;
   } catch (failure) {
-    // Older than it could be, and true.
+    // Not the latest state, but a true one.
     if (failure instanceof Unavailable && projected !== null) return projected;
     throw failure;
   }
@@ -79,7 +80,7 @@ async function findProjected({ jobs, logger }: ReadSide, ref: JobRef): Promise<F
     const { job, readSequence } = await askReadModel(() => jobs.find(ref));
     return job === null ? null : { job, sequence: readSequence };
   } catch (failure) {
-    logger.warn({ failure: toLoggable(failure) }, "a job is folded from the log, as the read model cannot be asked");
+    logger.warn({ failure: toLoggable(failure) }, "read model unavailable; folding the job from the log");
     return null;
   }
 }

@@ -23,7 +23,7 @@ const maxUrlLength = 2048;
 const isUrl = (text: string): boolean =>
   text.length <= maxUrlLength && /^https?:\/\//i.test(text) && URL.canParse(text);
 
-/** Of something mistyped nothing is known, which must not be taken for the truth about a person. */
+/** A mistyped address has no history, and an empty answer must not be taken for the truth about a person. */
 const email: Parameter<string> = {
   absent: "",
   isRequired: true,
@@ -46,7 +46,7 @@ const parameters: Parameters<LedgerQuery> = { email, cursor, limit: whole(20, 1,
 
 const exportPageSize = 100;
 
-/** What was ever sent to one address, or failed to be: to look at, and as a file for whom it is about. */
+/** Everything that was ever sent, or failed to be sent, to one address: as pages, and as a file for that person. */
 export const recipientLedgerRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<LedgerQuery>({
     method: "GET",
@@ -67,14 +67,16 @@ export const recipientLedgerRoutes = (dependencies: Dependencies): readonly Rout
     path: "/recipients/export",
     describes: {
       operation: "exportRecipientLedger",
-      summary: "The same with what was sent, as one file for whom it is about.",
-      answers: { 200: { is: "Lines of JSON; the last one says that it is whole.", headers: ["Content-Disposition"] } },
+      summary: "The same with the messages themselves, as one file for the person it concerns.",
+      answers: {
+        200: { is: "Lines of JSON; the last line marks the file as complete.", headers: ["Content-Disposition"] },
+      },
       needs: ["log", "read-model", "streams"],
       problems: ["read-model-behind"],
     },
     query: { email },
     offers: [ndjsonType],
-    // Bodies of mails hold what lets their readers in elsewhere: more than those who look at jobs get to see.
+    // Bodies of mails hold links that log their readers in elsewhere: this takes more than the right to look at jobs.
     scope: "admin",
     handle: (request) => answerExport(dependencies, request),
   }),
@@ -94,7 +96,7 @@ async function list(
   return json(body, readSequenceHeader(readSequence));
 }
 
-/** It holds all that has happened when it was asked for, or there is no file. */
+/** The file holds everything up to the moment of the request, or the request fails. */
 async function answerExport(dependencies: Dependencies, request: ApiRequest<AddressQuery>): Promise<Answer> {
   const { log, live, contentStore, exportedRecipients, readPosition, now } = dependencies;
   const { tenant } = request.context;
@@ -108,8 +110,8 @@ async function answerExport(dependencies: Dependencies, request: ApiRequest<Addr
   if (!stream.opened) return stream.answer;
   const ledger = { tenant, address, exportedAt: now(), contentStore, page };
   const answer = streaming(ndjsonType, exportAddress(ledger, stream.signal), stream.signal);
-  // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
+  // With `Connection: close` announced, some clients take a broken connection for the end of the file.
   const { Connection: _, ...headers } = answer.headers;
-  // No address in its name: names of files end up in many places.
+  // The name of the file holds no address: file names end up in many places.
   return { ...answer, headers: { ...headers, "Content-Disposition": 'attachment; filename="recipient.ndjson"' } };
 }

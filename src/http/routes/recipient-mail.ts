@@ -7,14 +7,15 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "mail" | "now">;
 
-/** GET /jobs/:jobId/recipients/:recipient/mail: the mail to one recipient, made again by its kind, to look at. */
+/** GET /jobs/:jobId/recipients/:recipient/mail: the mail to one recipient, rendered again by the job's kind, for display. */
 export const recipientMailRoute = (dependencies: Dependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/recipients/:recipient/mail",
     describes: {
       operation: "readRecipientMail",
-      summary: "The mail to one recipient, made again from what is stored; it is dated now, and not signed.",
+      summary:
+        "The mail to one recipient, rendered again from the stored content; its date is now, and it is not signed.",
       answers: { 200: { is: "The mail." } },
       needs: ["log"],
       problems: ["job-not-found", "mail-not-found"],
@@ -26,11 +27,11 @@ export const recipientMailRoute = (dependencies: Dependencies) =>
       const [first] = job === null ? [] : await log.readDecisions(job);
       if (job === null || first === undefined) return jobNotFound();
       const stored = await contentStore.get(job);
-      if (stored === null) return mailNotFound("What this job sent has been erased.");
+      if (stored === null) return mailNotFound("The content of this job has been erased.");
       const messageTo = first.event.type === "JobCreated" ? findKind(first.event.data.type)?.messageTo : undefined;
       if (messageTo === undefined) return mailNotFound("This job sends no mail.");
       const content = decodeContent(stored);
-      // Past nine digits there is no recipient, and a number would not hold them all.
+      // No recipient index has more than nine digits, and a longer one may not fit into a number.
       const index = /^\d{1,9}$/.test(part("recipient")) ? Number(part("recipient")) : -1;
       const recipient = content.recipients[index];
       if (recipient === undefined) return mailNotFound(`The job has recipients 0 to ${content.recipients.length - 1}.`);

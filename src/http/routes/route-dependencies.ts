@@ -37,9 +37,9 @@ export type RouteDependencies = {
   readonly contentStore: ContentStore;
   /** The files that reports have made. */
   readonly results: Pick<ResultStore, "get" | "ofTenant" | "erase">;
-  /** What is left in rows of which jobs were made. */
+  /** Copies of requests in the outbox rows from which jobs were made. */
   readonly outbox: OutboxRequests;
-  /** What requests have stored without creating their job. */
+  /** Content that requests have stored without creating their job. */
   readonly storedThings: Pick<StoredThings, "unsettledOf">;
   readonly live: Live;
   readonly jobs: JobQueries;
@@ -51,7 +51,7 @@ export type RouteDependencies = {
   readonly notifications: NotificationQueries;
   readonly webhooks: EndpointPorts & {
     readonly deliveries: WebhookDeliveryQueries;
-    /** Private networks that may be called all the same. */
+    /** Private networks that webhooks may call despite the guard. */
     readonly allowed: CallerRules["allowed"];
   };
   readonly seals: { readonly key: SealKey; readonly sealedLog: SealedLog; readonly sealer: Sealer };
@@ -59,7 +59,7 @@ export type RouteDependencies = {
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   readonly readModels: ReadModels;
-  /** What operators see of the servers that the service stands on. */
+  /** What operators see of the servers that the service depends on. */
   readonly system: {
     readonly streams: () => Promise<readonly StreamSize[]>;
     readonly consumers: LogGauge["consumers"];
@@ -70,7 +70,7 @@ export type RouteDependencies = {
   readonly ownWrites: OwnWrites;
   readonly logger: Logger;
   readonly mail: ShowPorts["mail"];
-  /** Attempts of a job that does not say how many. */
+  /** The number of attempts for a job that does not give one. */
   readonly maxAttempts: number;
   readonly now: () => Instant;
 };

@@ -15,7 +15,7 @@ const parameters: Parameters<SealsQuery> = {
   limit: whole(100, 1, 1000),
 };
 
-/** The seals of the log, oldest first, and what they are signed with. They tell nothing of any tenant, so all may see them. */
+/** The seals of the log, oldest first, and the key that signs them. They show no tenant's data, so any caller may see them. */
 export const sealRoutes = ({ seals: { key, sealedLog } }: Pick<RouteDependencies, "seals">): readonly Route[] => [
   route<SealsQuery>({
     method: "GET",

@@ -15,7 +15,7 @@ export const healthRoutes = ({ probes, logger }: Dependencies): readonly Route[]
     path: "/livez",
     describes: {
       operation: "isAlive",
-      summary: "Whether the process turns.",
+      summary: "Whether the process is alive.",
       answers: { 200: { is: "It does.", json: alive } },
     },
     scope: "open",
@@ -26,8 +26,8 @@ export const healthRoutes = ({ probes, logger }: Dependencies): readonly Route[]
     path: "/readyz",
     describes: {
       operation: "isReady",
-      summary: "Whether what the process needs can be reached, each by name.",
-      answers: { 200: { is: "All that it needs.", json: readiness } },
+      summary: "Whether the process can reach each of its dependencies, by name.",
+      answers: { 200: { is: "Every dependency can be reached.", json: readiness } },
       problems: ["not-ready"],
     },
     scope: "open",
@@ -47,20 +47,20 @@ async function examine(probe: Probe, logger: Logger): Promise<Finding> {
   return { name, isReady: status !== "down" || !isNeeded, shown: { status, needed: isNeeded, ...details } };
 }
 
-/** What the process measures, as Prometheus reads it. It always answers: what cannot be asked now is left out. */
+/** What the process measures, in the text format of Prometheus. It always answers, without what cannot be read now. */
 export type MetricsPage = {
   readonly contentType: string;
   print(): Promise<string>;
 };
 
-/** Counts are of all tenants together, so on the API it takes an operator's key. */
+/** The counts cover all tenants together, so on the API the route needs an operator's key. */
 export const metricsRoute = (page: MetricsPage, scope: Route["scope"]): Route =>
   route({
     method: "GET",
     path: "/metrics",
     describes: {
       operation: "readMetrics",
-      summary: "What the process measures, for Prometheus.",
+      summary: "The metrics of the process, for Prometheus.",
       answers: { 200: { is: "The text format of Prometheus." } },
     },
     scope,
@@ -73,14 +73,14 @@ export const metricsRoute = (page: MetricsPage, scope: Route["scope"]): Route =>
     }),
   });
 
-/** GET /me: whom the service takes the caller for, and what the key is good for. Any valid key may ask. */
+/** GET /me: the tenant, actor and scopes of the caller's key. Any valid key may ask. */
 export const meRoute = (access: Pick<Access, "isStillAdmitted">) =>
   route({
     method: "GET",
     path: "/me",
     describes: {
       operation: "readCaller",
-      summary: "Whom the service takes the caller for, and what the key is good for.",
+      summary: "The tenant, actor and scopes of the caller's key.",
       answers: { 200: { is: "The caller.", json: caller } },
     },
     scope: "any",

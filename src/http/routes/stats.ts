@@ -32,7 +32,7 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
     path: "/admin/jobs/stats",
     describes: {
       operation: "readAllStats",
-      summary: "The same of all tenants together.",
+      summary: "The same for all tenants together.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "As they are now.", json: statsSchema, headers: ["Read-Sequence"] } },
       needs: ["read-model"],
@@ -43,7 +43,7 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
-/** The last 5 minutes, and the last 60. */
+/** The last 5 minutes and the last 60 minutes. */
 const periods = [5, 60];
 
 async function answer(
@@ -96,7 +96,7 @@ const toWaiting = ({ jobs, oldestSince }: Waiting, at: Instant) => ({
 
 const secondsBetween = (from: Instant, to: Instant): number => (Date.parse(to) - Date.parse(from)) / 1000;
 
-/** The minutes of a period are whole ones, and the one that runs: what it is divided by is the time that has passed. */
+/** A period counts whole minutes and the current one: the divisor is the time that has really passed. */
 function perMinute({ from, counts }: Period, at: Instant) {
   const minutes = Math.max(secondsBetween(from, at), 1) / 60;
   const rate = (count: number): number => Math.round((count / minutes) * 100) / 100;
@@ -112,7 +112,7 @@ function perMinute({ from, counts }: Period, at: Instant) {
   };
 }
 
-/** Of those that ended in the last hour; null where none did. */
+/** Over the jobs that ended in the last hour; null where none did. */
 const failureRateOf = ({ counts }: Period) => ({
   jobs: shareOf(counts.jobs_failed, counts.jobs_failed + counts.jobs_completed),
   mails: shareOf(counts.mails_failed, counts.mails_failed + counts.mails_sent + counts.mails_unknown),

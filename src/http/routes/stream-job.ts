@@ -18,21 +18,23 @@ import {
 } from "../streaming/event-stream.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-/** A mailing makes thousands of events a second; a change must be told within 100 ms. */
+/** A mailing makes thousands of events a second; a client must see a change within 100 ms. */
 const betweenProgressMs = 50;
 
-/** GET /jobs/:jobId/stream: how the job goes on, as Server-Sent Events, until it has ended. From the log alone. */
+/** GET /jobs/:jobId/stream: the job's progress as Server-Sent Events, until the job has ended. From the log alone. */
 export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
   route({
     method: "GET",
     path: "/jobs/:jobId/stream",
     describes: {
       operation: "streamJob",
-      summary: "How the job goes on, as Server-Sent Events, until it has ended.",
+      summary: "The job's progress as Server-Sent Events, until the job has ended.",
       headers: ["Last-Event-ID"],
       answers: {
-        200: { is: "`event: progress` and `event: status`, each with the job as data and its place in the log as id." },
-        204: { is: "The client has seen the end.", isEmpty: true },
+        200: {
+          is: "`event: progress` and `event: status`, each with the job as data and its position in the log as id.",
+        },
+        204: { is: "The client has already seen the end.", isEmpty: true },
       },
       needs: ["log", "streams"],
       problems: ["job-not-found"],
@@ -52,13 +54,13 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
       if (now !== null && (lastEventId.value ?? 0) > now.sequence) {
         return refuseFaults([lastEventIdFault(`is ${lastEventId.value}; the job's last event is ${now.sequence}`)]);
       }
-      // It has seen the end, and a browser would come again for ever: this answer tells it not to.
+      // The client has seen the end, and a browser would reconnect for ever: 204 makes it stop.
       if (now !== null && hasEnded(now) && !watch.hasStatus()) return { ...json(null), status: 204 };
       const toFrame = (event: string, { job, sequence }: JobMoment): string => {
         ownWrites.show(ref, sequence);
         return toServerSentEvent(event, sequence, toJobAnswer(job, base));
       };
-      return streaming(eventStreamType, tell(watch, toFrame, stream.signal), stream.signal);
+      return streaming(eventStreamType, framesOf(watch, toFrame, stream.signal), stream.signal);
     },
   });
 
@@ -66,7 +68,7 @@ const hasEnded = ({ job }: JobMoment): boolean => job.completedAt !== null;
 
 type Frame = (event: string, moment: JobMoment) => string;
 
-async function* tell(watch: JobWatch, frame: Frame, signal: AbortSignal): AsyncGenerator<string> {
+async function* framesOf(watch: JobWatch, frame: Frame, signal: AbortSignal): AsyncGenerator<string> {
   let progressAt = 0;
   let heartbeatAt = performance.now() + heartbeatMs;
   yield beginOfStream;
@@ -78,7 +80,7 @@ async function* tell(watch: JobWatch, frame: Frame, signal: AbortSignal): AsyncG
       yield frame("status", status);
       if (hasEnded(status) && !watch.hasStatus()) return;
     } else if (watch.isLost()) {
-      yield comment("This client does not keep up. Connect again with Last-Event-ID.");
+      yield comment("This client does not keep up. Reconnect with Last-Event-ID.");
       return;
     } else if (progress !== null) {
       yield frame("progress", progress);

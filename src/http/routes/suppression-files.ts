@@ -30,16 +30,19 @@ const storedAtOnce = 64;
 const exportPageSize = 500;
 const columns = ["email", "reason", "createdAt"] as const;
 
-/** A whole list at once, to bring it from elsewhere and to take it there. */
+/** Imports and exports a whole list at once. */
 export const suppressionFileRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<ImportQuery>({
     method: "POST",
     path: "/suppressions/import",
     describes: {
       operation: "importSuppressions",
-      summary: `Put up to ${maxEntries} addresses on the list, all or, where a line is wrong, none.`,
+      summary: `Put up to ${maxEntries} addresses on the list; if a line is wrong, none of them.`,
       answers: {
-        200: { is: "They are on it now, each once; who was there already stays so.", json: suppressionImport },
+        200: {
+          is: "All of them are on the list, each once; existing entries stay as they were.",
+          json: suppressionImport,
+        },
       },
       needs: ["log-writes"],
     },
@@ -54,7 +57,10 @@ export const suppressionFileRoutes = (dependencies: Dependencies): readonly Rout
       operation: "exportSuppressions",
       summary: "The whole list as a file that can be imported again, without those whose address was erased.",
       answers: {
-        200: { is: "A line each, in the order in which they were put there.", headers: ["Content-Disposition"] },
+        200: {
+          is: "One line per address, in the order in which the addresses were added.",
+          headers: ["Content-Disposition"],
+        },
       },
       needs: ["log", "streams"],
     },
@@ -64,11 +70,11 @@ export const suppressionFileRoutes = (dependencies: Dependencies): readonly Rout
   }),
 ];
 
-/** Said again, it does what was not done: a list that was stored in part is whole the second time. */
+/** A repeated import adds what is missing: a list that was stored in part is complete the second time. */
 async function importList({ suppressions, now }: Dependencies, request: ApiRequest<ImportQuery>): Promise<Answer> {
   const { context, query, streamed } = request;
   if (streamed === null) throw new Error("This route takes a stream.");
-  // The route takes these two types alone.
+  // The route accepts only these two types.
   const file = streamed as ListFile;
   const checked = await readListFile(file, { reason: query.reason, now: now() }).catch((failure: unknown) => {
     if (failure instanceof TooManyEntries) return null;
@@ -94,7 +100,7 @@ async function exportList({ suppressions, live }: Dependencies, request: ApiRequ
   const { context, query, accepted } = request;
   const format = query.format ?? (accepted === csvType ? "csv" : "ndjson");
   const pageAfter = (after: number) => suppressions.page(context.tenant, { after, limit: exportPageSize });
-  // What cannot be read is told by the status, as far as it is known before the first line.
+  // An error before the first line still becomes the status of the answer.
   const first = await pageAfter(0);
   const stream = openStream(live, request);
   if (!stream.opened) return stream.answer;
@@ -112,7 +118,7 @@ async function exportList({ suppressions, live }: Dependencies, request: ApiRequ
     lines(),
     signal,
   );
-  // Where it was announced that the connection closes, some clients take one that breaks off for the end of the file.
+  // With `Connection: close` announced, some clients take a broken connection for the end of the file.
   const { Connection: _, ...headers } = answer.headers;
   return { ...answer, headers: { ...headers, "Content-Disposition": `attachment; filename="suppressions.${format}"` } };
 }

@@ -25,14 +25,14 @@ const parameters: Parameters<ListQuery> = {
   limit: whole(20, 1, 100),
 };
 
-/** Addresses that a tenant never mails, whoever put them there. They need no read model. */
+/** Addresses that a tenant never mails, however they came onto the list. These routes need no read model. */
 export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<ListQuery>({
     method: "GET",
     path: "/suppressions",
     describes: {
       operation: "listSuppressions",
-      summary: "Addresses that are never mailed, in the order in which they were put there.",
+      summary: "Addresses that are never mailed, in the order in which they were added.",
       answers: { 200: { is: "A page of them.", json: suppressionPage } },
       needs: ["log"],
     },
@@ -47,8 +47,8 @@ export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] 
       summary: "Put an address on the list.",
       body: needed(suppressionRequest),
       answers: {
-        200: { is: "It was there already.", json: suppressionSchema },
-        201: { is: "It is there now.", json: suppressionSchema },
+        200: { is: "The address was already on the list.", json: suppressionSchema },
+        201: { is: "The address is now on the list.", json: suppressionSchema },
       },
       needs: ["log-writes"],
     },
@@ -60,8 +60,8 @@ export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] 
     path: "/suppressions/:email",
     describes: {
       operation: "removeSuppression",
-      summary: "Take an address off the list: it may be mailed again.",
-      answers: { 204: { is: "It is not there any more.", isEmpty: true } },
+      summary: "Remove an address from the list; it may be mailed again.",
+      answers: { 204: { is: "The address is no longer on the list.", isEmpty: true } },
       needs: ["log-writes"],
       problems: ["suppression-not-found"],
     },
@@ -72,7 +72,7 @@ export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] 
   }),
 ];
 
-/** In the order in which they were put there, so that whoever reads on meets those that came meanwhile. */
+/** In the order in which the addresses were added, so that a client that pages on also reads those added meanwhile. */
 async function list(dependencies: Dependencies, { context, query, inTime }: ApiRequest<ListQuery>): Promise<Answer> {
   const { suppressions } = inTime(dependencies);
   const { email, cursor, limit } = query;

@@ -18,7 +18,7 @@ type Dependencies = Pick<RouteDependencies, "system" | "readModels" | "log" | "l
 
 const systemSchema = systemOf(jobTypes);
 
-/** What the service has in NATS, the workers of all processes, the keys of all tenants, and what is passed by. */
+/** The streams and consumers in NATS, the workers of all processes, the keys of all tenants, and the passed messages. */
 const systemRoute = ({ system, log }: Dependencies) =>
   route({
     method: "GET",
@@ -52,7 +52,7 @@ const systemRoute = ({ system, log }: Dependencies) =>
     },
   });
 
-/** For operators: the servers and workers, how the read models stand, and to ask for one to be rebuilt. */
+/** For operators: the servers, the workers, the state of the read models, and the request to rebuild one. */
 export const systemRoutes = (dependencies: Dependencies): readonly Route[] => [
   systemRoute(dependencies),
   route({
@@ -60,9 +60,12 @@ export const systemRoutes = (dependencies: Dependencies): readonly Route[] => [
     path: "/admin/projections",
     describes: {
       operation: "listReadModels",
-      summary: "How each read model stands: its live rows, those in the making, those that a rebuild has kept.",
+      summary: "The state of each read model: its live rows, those being built, and those that a rebuild has kept.",
       answers: {
-        200: { is: "All of them. `lastSequence` is the log's; null where it cannot be asked.", json: readModelList },
+        200: {
+          is: "All read models. `lastSequence` is the log's; null where the log cannot be reached.",
+          json: readModelList,
+        },
       },
       needs: ["read-model"],
     },
@@ -74,10 +77,10 @@ export const systemRoutes = (dependencies: Dependencies): readonly Route[] => [
     path: "/admin/projections/:name/rebuild",
     describes: {
       operation: "rebuildReadModel",
-      summary: "Ask for a read model to be rebuilt from the log, while it goes on being read.",
+      summary: "Rebuild a read model from the log, while the API goes on reading the present one.",
       answers: {
         202: {
-          is: "It is done by a process of the role projector. Asked again, it is the same.",
+          is: "A process with the role projector will rebuild it. A repeated request changes nothing.",
           json: rebuildRequest,
         },
       },
@@ -91,7 +94,7 @@ export const systemRoutes = (dependencies: Dependencies): readonly Route[] => [
 
 async function list({ readModels, log }: Dependencies): Promise<Answer> {
   const states = await askReadModel(readModels.list);
-  // After the checkpoints: what is stored meanwhile shows as a lag, and never as a lead.
+  // Read after the checkpoints: an event that is stored in between shows as a lag, and never as a lead.
   const lastSequence = await log.state().then(
     (state) => state.lastSequence,
     () => null,
@@ -108,6 +111,6 @@ async function askForRebuild(
   const projection = part("name");
   const request = await askReadModel(() => readModels.requestRebuild(projection, actor, now()));
   if (request === null) return refuse("projection-not-found", "There is no read model of this name.");
-  logger.info({ projection, actor, requestId }, "a rebuild was asked for");
+  logger.info({ projection, actor, requestId }, "rebuild requested");
   return json(toRequestAnswer(request), {}, 202);
 }

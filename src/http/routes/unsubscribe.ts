@@ -9,10 +9,10 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "now">;
 
-/** More than any person or mail provider needs. Links are signed, so a caller cannot make up others. */
+/** More than any person or mail provider needs. Links are signed, so a caller cannot make up other links. */
 const timesAMinute = 10;
 
-/** Whatever a mail provider accepts, it is answered; what links gather on their way (`?utm_source=…`) says nothing. */
+/** Answers whatever a mail provider accepts, and ignores the parameters that links gather on the way (`?utm_source=…`). */
 const unsubscribeRoute = {
   path: `${unsubscribePath}/:token`,
   scope: "open",
@@ -21,9 +21,9 @@ const unsubscribeRoute = {
 } as const;
 
 /**
- * Where the link of a mail leads (RFC 8058). Scanners follow links, so to look at it changes nothing. A POST does, whatever
- * its body: mail providers send `List-Unsubscribe=One-Click` as a form of either kind, people press the button, and nobody
- * does it by mistake. No key is asked for, as the link is signed; no cookie, no redirect.
+ * The target of the link in a mail (RFC 8058). Scanners follow links, so a GET changes nothing. A POST unsubscribes,
+ * whatever its body: mail providers send `List-Unsubscribe=One-Click` as a form of either kind, people press the button,
+ * and neither happens by mistake. The route needs no key, as the link is signed; it sets no cookie and does not redirect.
  */
 export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] {
   const uses = createRateLimit(timesAMinute);
@@ -33,7 +33,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
       method: "GET",
       describes: {
         operation: "askToUnsubscribe",
-        summary: "The page that the link of a mail leads to; to look at it changes nothing.",
+        summary: "The page that the link of a mail leads to; a GET changes nothing.",
         answers: { 200: { is: "A page with a button." } },
         needs: ["log"],
       },
@@ -48,7 +48,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
       describes: {
         operation: "unsubscribe",
         summary: "Never mail the recipient of the mail that the link was in again (RFC 8058).",
-        answers: { 200: { is: "A page that says so." } },
+        answers: { 200: { is: "A page that confirms it." } },
         needs: ["log-writes"],
         problems: ["rate-limited"],
       },
@@ -57,7 +57,7 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
         const link = (await suppressions.links()).read(part("token"));
         if (link === null) return unsubscribeInvalid();
         if (uses.take(`${link.job.tenant}.${link.digest}`).retryAfterSeconds !== null) {
-          return refuseForNow("rate-limited", "This link was used too often within a minute.", 60);
+          return refuseForNow("rate-limited", "This link was used too often within a minute. Try again later.", 60);
         }
         await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), now());
         return unsubscribeDone();
@@ -66,13 +66,13 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
   ];
 }
 
-/** Null once it was erased. */
+/** Null once the address was erased. */
 async function readAddress(contentStore: ContentStore, job: JobRef, recipient: number): Promise<string | null> {
   const stored = await contentStore.get(job);
   return stored === null ? null : (decodeContent(stored).recipients[recipient]?.email ?? null);
 }
 
-/** Nothing is loaded and nothing runs; the one form goes back to where it came from. */
+/** The page loads nothing and runs nothing; its one form posts back to this service. */
 const headers = {
   "Content-Security-Policy": "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "X-Robots-Tag": "noindex, nofollow",
@@ -89,7 +89,7 @@ const done = `<h1>You are unsubscribed</h1>
 <p>You will get no more of these e-mails. What is on its way already may still arrive.</p>`;
 
 const invalid = `<h1>This link is not valid</h1>
-<p>Perhaps a part of it was lost: copy the whole of it from the e-mail.</p>`;
+<p>Part of it may be missing: copy the whole link from the e-mail.</p>`;
 
 const page = (status: number, content: string): Answer => ({
   status,

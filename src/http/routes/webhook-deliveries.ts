@@ -18,14 +18,14 @@ const parameters: Parameters<DeliveryListOptions> = {
   limit: whole(20, 1, 100),
 };
 
-/** What was sent to an endpoint, and to send it again. */
+/** Lists what was sent to an endpoint, and sends it again. */
 export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<DeliveryListOptions>({
     method: "GET",
     path: "/webhook-endpoints/:id/deliveries",
     describes: {
       operation: "listWebhookDeliveries",
-      summary: "What was sent to an endpoint, the newest first.",
+      summary: "The deliveries to an endpoint, newest first.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "A page of them.", json: deliveryPage, headers: ["Read-Sequence"] } },
       needs: ["log", "read-model"],
@@ -43,7 +43,7 @@ export const webhookDeliveryRoutes = (dependencies: Dependencies): readonly Rout
     describes: {
       operation: "redeliverWebhook",
       summary: "Send a message again, with the same id.",
-      answers: { 202: { is: "It is about to be sent.", json: deliverySchema, headers: ["Event-Sequence"] } },
+      answers: { 202: { is: "The delivery is about to be sent.", json: deliverySchema, headers: ["Event-Sequence"] } },
       needs: ["log-writes", "read-model"],
       problems: ["webhook-endpoint-not-found", "webhook-delivery-not-found"],
     },
@@ -73,8 +73,8 @@ async function list(
 }
 
 /**
- * Begins the next round: the same message with the same id, whatever became of it before. The read model tells which
- * job it is about, and the log where the delivery stands. Asked for twice before it is sent, it is sent once.
+ * Begins the next round: the same message with the same id, however the earlier rounds ended. The read model names the job
+ * of the delivery, and the log its present state. Two requests before the message is sent send it once.
  */
 async function redeliver(
   dependencies: Dependencies,

@@ -18,14 +18,14 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 type Dependencies = Pick<RouteDependencies, "webhooks" | "now">;
 
-/** Where a tenant is told of its jobs. */
+/** The URLs at which a tenant receives events of its jobs. */
 export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Route[] => [
   route({
     method: "GET",
     path: "/webhook-endpoints",
     describes: {
       operation: "listWebhookEndpoints",
-      summary: "Where the tenant is told of its jobs.",
+      summary: "The tenant's webhook endpoints.",
       answers: { 200: { is: "All of them.", json: endpointPage } },
       needs: ["log"],
     },
@@ -39,7 +39,7 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
     path: "/webhook-endpoints",
     describes: {
       operation: "createWebhookEndpoint",
-      summary: "Make an endpoint; its secret is shown once.",
+      summary: "Create an endpoint; its secret is shown once.",
       body: needed(webhookEndpointRequest),
       answers: { 201: { is: "The endpoint with its secret.", json: endpointWithSecret } },
       needs: ["log-writes"],
@@ -53,7 +53,7 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
     path: "/webhook-endpoints/:id",
     describes: {
       operation: "deleteWebhookEndpoint",
-      summary: "Tell an endpoint nothing more.",
+      summary: "Delete an endpoint; it receives nothing more.",
       answers: { 200: { is: "The endpoint as it was.", json: endpointSchema } },
       needs: ["log-writes"],
       problems: ["webhook-endpoint-not-found"],
@@ -71,7 +71,7 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
     path: "/webhook-endpoints/:id/rotate",
     describes: {
       operation: "rotateWebhookSecret",
-      summary: "Replace the secret; the one before signs as well for a while.",
+      summary: "Replace the secret; the previous one also signs for a while.",
       answers: { 200: { is: "The endpoint with its new secret.", json: endpointWithSecret } },
       needs: ["log-writes"],
       problems: ["webhook-endpoint-not-found"],
@@ -89,8 +89,8 @@ export const webhookEndpointRoutes = (dependencies: Dependencies): readonly Rout
     path: "/webhook-endpoints/:id/test",
     describes: {
       operation: "testWebhookEndpoint",
-      summary: "Send a signed message now, once, and say what came of it.",
-      answers: { 200: { is: "What came of it.", json: webhookTestResult } },
+      summary: "Send one signed test message now and report the result.",
+      answers: { 200: { is: "The result of the test.", json: webhookTestResult } },
       needs: ["log"],
       problems: ["webhook-endpoint-not-found"],
     },
@@ -116,7 +116,10 @@ async function create(dependencies: Dependencies, { context, body, inTime }: Api
   if (!request.valid || !url.valid) return refuseFaults(faultsIn(url));
   const endpoint = await createEndpoint(webhooks, context.tenant, request.value, now());
   if (endpoint === null) {
-    return refuse("too-many-webhook-endpoints", `There are ${maxEndpoints} already; expected at most so many.`);
+    return refuse(
+      "too-many-webhook-endpoints",
+      `The tenant has ${maxEndpoints} endpoints, which is the most it may have.`,
+    );
   }
   return json(toSecretAnswer(endpoint), {}, 201);
 }

@@ -5,7 +5,7 @@ import { type Answer, refuse, refuseForNow } from "./answer.ts";
 import { signedIn } from "./request-context.ts";
 import type { Route } from "./route.ts";
 
-/** Finds out who asks, before anything else of the request is looked at. Null where the caller may go on. */
+/** Identifies the caller before anything else of the request is looked at. Null where the caller may go on. */
 export function admit(ctx: Context, access: Access, scope: Route["scope"]): Answer | null {
   if (scope === "open") return null;
   const admission = access.admit(ctx.req.headers.authorization, scope);
@@ -21,7 +21,7 @@ const challenge = 'Bearer realm="waybill"';
 function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>): Answer {
   switch (admission.outcome) {
     case "key-missing":
-      return refuse("key-missing", "There is no API key; expected it as Authorization: Bearer <key>.", {
+      return refuse("key-missing", "The API key is missing; expected the header Authorization: Bearer <key>.", {
         headers: { "WWW-Authenticate": challenge },
       });
     case "key-invalid":
@@ -36,7 +36,7 @@ function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>)
     case "rate-limited":
       return refuseForNow(
         "rate-limited",
-        `This API key may make ${admission.limit} requests a minute.`,
+        `This API key may make ${admission.limit} requests a minute. Try again later.`,
         admission.retryAfterSeconds,
       );
     case "keys-unavailable":
@@ -44,7 +44,7 @@ function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>)
   }
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers-11 has them: `r` requests are left, all of them again in `t` seconds. */
+/** As draft-ietf-httpapi-ratelimit-headers-11 defines them: `r` requests are left, and the full rate returns in `t` seconds. */
 const rateHeaders = ({ limit, left, resetSeconds }: RateState): Record<string, string> => ({
   "RateLimit-Policy": `"default";q=${limit};w=60`,
   RateLimit: `"default";r=${left};t=${resetSeconds}`,

@@ -5,13 +5,13 @@ import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../.
 import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../problems/problem-of.ts";
 import type { Fault } from "../../schemas/fault.ts";
 
-/** What a route answers, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */
+/** The answer of a route, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */
 export type Answer = {
   readonly status: number;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** Answered in its place, where that is to be waited for: asked when the body of the request was given back. */
+  /** The answer to send instead, once it is ready: called after the request's body has been given back. */
   readonly later?: () => Promise<Answer>;
 };
 
@@ -26,11 +26,11 @@ export const problemType = "application/problem+json";
 
 type Extras = {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further members of the document. */
+  /** Further members of the problem document. */
   readonly members?: Readonly<Record<string, unknown>>;
 };
 
-/** A problem document of RFC 9457; its `requestId` is added where it is sent. */
+/** A problem document of RFC 9457; the server adds `requestId` when it sends the document. */
 export const refuse = (code: ProblemCode, detail: string, { headers = {}, members = {} }: Extras = {}): Answer =>
   answerProblem(toProblem(code, detail, members), headers);
 
@@ -41,7 +41,7 @@ export const answerProblem = (problem: Problem, headers: Readonly<Record<string,
   body: problem,
 });
 
-/** For what may be over soon. */
+/** For a condition that may be over soon. */
 export const refuseForNow = (code: ProblemCode, detail: string, retryAfterSeconds: number): Answer =>
   refuse(code, detail, { headers: retryAfter(retryAfterSeconds) });
 
@@ -64,22 +64,22 @@ export const webhookDeliveryNotFound = (): Answer =>
 
 export const refuseRejection = (rejection: JobRejection): Answer => answerProblem(problemOfRejection(rejection));
 
-/** A read model could not be asked. The log, and with it every command, may be as well as ever. */
+/** A read model could not be queried. The log, and with it every command, may work as well as ever. */
 export class ReadModelUnavailable extends Error {
   override readonly name = "ReadModelUnavailable";
 }
 
-/** What broke, as an answer that says nothing of the inside. */
+/** The answer to an unexpected failure; it reveals nothing of the inside. */
 export function answerFailure(failure: unknown): Answer {
   const problem = problemOfFailure(failure, "requestId of this answer");
   if (failure instanceof Unavailable) return answerProblem(problem, retryAfter(2));
   if (failure instanceof LogFull) return refuseForNoRoom();
   if (failure instanceof ReadModelUnavailable) {
-    return refuseForNow("read-model-unavailable", "Jobs are accepted and done meanwhile. Try again.", 2);
+    return refuseForNow("read-model-unavailable", "The service still accepts and sends jobs. Try again.", 2);
   }
   return answerProblem(problem);
 }
 
-/** Machines that are away are expected, and told apart from defects of ours. */
+/** An unreachable server is expected and logged as an outage; anything else is a defect of the service. */
 export const isOutage = (failure: unknown): boolean =>
   failure instanceof Unavailable || failure instanceof LogFull || failure instanceof ReadModelUnavailable;

@@ -1,52 +1,52 @@
 import { leastBodyBudget } from "../../schemas/job-request.ts";
 
-/** What the bodies of all requests of this process may cost in memory together, from before they are read until their requests are done. */
+/** Limits the memory that the bodies of all requests of this process take, from before reading until the requests are done. */
 export type BodyBudget = {
-  /** The account of one request. It is closed in the end, whatever happens. */
+  /** The account of one request. The server always closes it in the end. */
   open(tenant: string): BodyAccount;
-  /** Bytes of memory that are set aside now. */
+  /** Bytes of memory that are set aside at present. */
   held(): number;
   /** How many requests were refused so far. */
   refused(): number;
 };
 
 export type BodyAccount = {
-  /** Sets memory aside for so many bytes more of the body; throws NoRoomForBody where there is none left. */
+  /** Sets memory aside for that many more bytes of the body; throws NoRoomForBody where none is left. */
   takeBytes(bytes: number): void;
-  /** The same for the values of its JSON, before it is parsed. */
+  /** The same for the values of the body's JSON, before parsing. */
   takeValues(values: number): void;
   held(): number;
-  /** Gives back what was taken beyond so many bytes of memory. */
+  /** Gives back the memory beyond that many bytes. */
   keep(bytes: number): void;
-  /** Gives back all that was taken; may come more than once. */
+  /** Gives back all of it; may be called more than once. */
   close(): void;
 };
 
-/** Nothing of the request was done. */
+/** The server refused the request before it did any part of it. */
 export class NoRoomForBody extends Error {
   override readonly name = "NoRoomForBody";
-  /** This body would be too much even with nothing else in hand. */
+  /** This body would be too large even if no other request took memory. */
   readonly isForGood: boolean;
 
   constructor(isForGood: boolean) {
-    super("There is no memory left for the body of the request.");
+    super("No memory is left for the body of the request.");
     this.isForGood = isForGood;
   }
 }
 
 /**
- * A byte of a body is there as it came, decoded, parsed, and once more as what is made of it: 3.6 to 5.6 bytes of memory
- * were measured with attachments of 5 MB, and 4.2 for dry runs.
+ * A byte of a body takes memory as received, decoded, parsed, and once more as what the route makes of it: measured were
+ * 3.6 to 5.6 bytes with attachments of 5 MB, and 4.2 for dry runs.
  */
 const costOfByte = 6;
-/** What a body of nothing but `{}` was measured to cost for each, and what no other value costs. */
+/** The measured cost of each value in a body of nothing but `{}`; no other value costs as much. */
 const costOfValue = 115;
-/** Bodies up to here are served from a share of their own, too: a handful of large ones must not keep them away. */
+/** Bodies up to this size also have a share of their own: a handful of large ones must not keep them away. */
 const smallCost = 64 * 1024 * costOfByte;
 
 /**
- * An eighth of `bytes` is for small bodies alone. Of the rest a tenant has three quarters at most, so that its bodies,
- * be they sent as slowly as the server bears, do not keep out those of others.
+ * An eighth of `bytes` is for small bodies alone. Of the rest a tenant gets three quarters at most, so that its bodies,
+ * however slowly it sends them, do not keep out those of other tenants.
  */
 export function createBodyBudget(bytes: number): BodyBudget {
   const forLarge = Math.floor((bytes * 7) / 8);

@@ -6,19 +6,19 @@ import type { LogRoom } from "../../event-log/log-room.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
 
-/** A request is answered within two seconds, whatever NATS does: so much of it is for all that is asked of NATS together. */
+/** A request is answered within two seconds, whatever NATS does: this much of it is for all calls to NATS together. */
 const patienceMs = 1500;
-/** What takes long to send over a slow line may take long: attachments, beyond the megabyte of a content. */
+/** More time for content beyond a megabyte, such as attachments, which takes long over a slow line. */
 const usualBytes = 1_000_000;
 const bytesPerMs = 1000;
 
-/** The end of a request's patience with NATS, which is handed to everything that it asks for. */
+/** The request's deadline for NATS, shared by all calls that the request makes. */
 export type Deadline = {
-  /** Throws Unavailable once it is over, and asks for nothing any more; what was asked before may still happen. */
+  /** Throws Unavailable once the time is up, and makes no further calls; calls made before may still take effect. */
   bound<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 };
 
-/** It begins with the first question: what a frozen database took before is not for NATS to make up. */
+/** The time begins with the first call: the time that a frozen database took before does not count against NATS. */
 export function createDeadline(bodyBytes: number): Deadline {
   const forMs = patienceMs + Math.max(0, bodyBytes - usualBytes) / bytesPerMs;
   let endsAt: number | null = null;
@@ -42,7 +42,7 @@ export function createDeadline(bodyBytes: number): Deadline {
 
 const tooLate = (): Unavailable => new Unavailable("NATS did not answer within the time of the request.");
 
-/** What routes ask of NATS. */
+/** The ports through which routes call NATS. */
 export type BoundPorts = {
   readonly log?: EventLog;
   readonly contentStore?: ContentStore;
@@ -52,11 +52,11 @@ export type BoundPorts = {
   readonly webhooks?: { readonly store: WebhookStore };
 };
 
-/** The same ports, each of whose answers comes before the deadline or not at all. */
+/** The same ports; each call answers before the deadline or throws. */
 export function boundBy<Given extends BoundPorts>(deadline: Deadline, ports: Given): Given {
   const { log, contentStore, room, quota, suppressions, webhooks } = ports;
   const bound: BoundPorts = {
-    // To listen and to follow is not to ask: both go on for as long as somebody listens.
+    // Listening and following are no calls: both go on for as long as the client listens.
     ...(log && { log: { ...each(deadline, log), onDecision: log.onDecision, follow: log.follow } }),
     ...(contentStore && { contentStore: boundContents(deadline, contentStore) }),
     ...(room && { room: each(deadline, room) }),
@@ -74,7 +74,7 @@ const boundContents = (deadline: Deadline, store: ContentStore): ContentStore =>
 
 type Ask = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** A port of which every function asks for something. */
+/** A port whose functions all make a call. */
 const each = <Port extends object>(deadline: Deadline, port: Port): Port =>
   Object.fromEntries(
     Object.entries(port).map(([name, member]) => [

@@ -1,7 +1,7 @@
 import type { Answer } from "./answer.ts";
 import type { ApiRequest } from "./route.ts";
 
-/** Bytes that stay the same as long as the process does. */
+/** Bytes that stay the same for the life of the process. */
 export type StaticFile = {
   readonly type: string;
   readonly bytes: Buffer;
@@ -10,7 +10,7 @@ export type StaticFile = {
   readonly digest: string;
 };
 
-/** Asked for again each time, and sent only where it has changed. */
+/** Clients revalidate on each use, and get the bytes only where they have changed. */
 export const revalidated = "no-cache";
 /** The name of the file is its digest. */
 export const forEver = "public, max-age=31536000, immutable";

@@ -10,23 +10,23 @@ export type Listening = {
   readonly url: string;
   /** Answers with another application from the next request on. */
   serve(app: Koa): void;
-  /** Takes no more connections, finishes the requests that are being answered, and returns when all are closed; again is harmless. */
+  /** Accepts no more connections, finishes the requests in progress, and returns when all are closed; may be called twice. */
   close(): Promise<void>;
 };
 
-/** Long enough for any honest client, short enough that dawdling ones cannot take up every connection. */
+/** Long enough for any honest client, short enough that slow ones cannot take up every connection. */
 const usualLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  /** Longer than load balancers keep theirs, so that none sends a request into a connection that is being closed. */
+  /** Longer than load balancers keep idle connections, so that none sends a request into a connection that is closing. */
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
 
-/** For the answer to a broken request to reach its client. */
+/** Time for the answer to a broken request to reach its client. */
 const goodbyeMs = 500;
 
-/** Listens on a host and port; port 0 takes a free one. Throws what the system says where it cannot. */
+/** Listens on a host and port; port 0 takes a free one. Throws the error of the system where it cannot. */
 export async function listen(app: Koa, host: string, port: number, limits = usualLimits): Promise<Listening> {
   const server = createServer(limits);
   server.maxHeadersCount = 100;
@@ -43,18 +43,18 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
     if (isClosing) response.setHeader("Connection", "close");
   });
   let handle = app.callback();
-  // Koa answers for every failure itself: what it returns is never rejected.
+  // Koa answers every failure itself: the promise that it returns never rejects.
   server.on("request", (request, response) => void handle(request, response));
   server.on("clientError", answerBrokenRequest);
   server.listen(port, host);
   await once(server, "listening");
   const close = async (): Promise<void> => {
     isClosing = true;
-    // Else the connection would be kept for the next request after this answer.
+    // Otherwise the server would keep the connection open for a next request after this answer.
     for (const response of open) if (!response.headersSent) response.setHeader("Connection", "close");
     const closed = once(server, "close");
     server.close();
-    // The platform hangs up on connections between two requests, and waits for those that never began one.
+    // Node closes connections that are idle between two requests, and waits for those that never sent one.
     const busy = new Set([...open].map(({ req }) => req.socket));
     for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
     await closed;
@@ -80,7 +80,7 @@ function urlOf(server: Server, host: string): string {
   return `http://${name}:${port}`;
 }
 
-/** Requests that are no HTTP, or never finish, do not get as far as the application. */
+/** Requests that are not HTTP, or that never finish, do not reach the application. */
 function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || failure.code === "ECONNRESET") {
     socket.destroy();
@@ -95,7 +95,7 @@ function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): vo
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
-  // A client that neither goes on nor hangs up would be waited for without end, and its request with it.
+  // Otherwise a client that neither continues nor hangs up would keep the server, and its request, waiting for ever.
   setTimeout(() => socket.destroy(), goodbyeMs).unref();
 }
 

@@ -7,7 +7,7 @@ import { type ApiState, send } from "./mount-route.ts";
 import { toRequestContext } from "./request-context.ts";
 import type { Routing } from "./routing.ts";
 
-/** Answers hold people's addresses, change all the time, and are never a page. */
+/** Answers hold people's addresses, change all the time, and are not pages. */
 const everyAnswer = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -23,7 +23,7 @@ export const toContext = (): Middleware<ApiState> => async (ctx, next) => {
   await next();
 };
 
-/** Whatever is thrown further in becomes an answer, and every request one line in the process's log. */
+/** Turns whatever a route throws into an answer, and logs one line for every request. */
 export const answerEverything =
   (logger: Logger): Middleware<ApiState> =>
   async (ctx, next) => {
@@ -56,17 +56,17 @@ function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure
   const { requestId, traceparent } = ctx.state.context;
   const traceId = traceIdOf(traceparent);
   const line = { requestId, traceId, route: ctx.state.route, failure: toLoggable(failure) };
-  if (!ctx.writable) logger.debug(line, "the client went away");
-  else if (isOutage(failure)) logger.warn(line, "a request could not be served");
+  if (!ctx.writable) logger.debug(line, "client went away");
+  else if (isOutage(failure)) logger.warn(line, "request failed during an outage");
   else logger.error(line, "a request failed");
 }
 
-/** What reaches the framework came up while an answer was on its way, mostly because the client hung up. */
+/** Errors that reach the framework happened while an answer was on its way, mostly because the client hung up. */
 export const logLostAnswer =
   (logger: Logger) =>
   (failure: NodeJS.ErrnoException): void => {
     const isHangUp = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(failure.code ?? "");
-    logger[isHangUp ? "debug" : "error"]({ failure: toLoggable(failure) }, "an answer was not delivered");
+    logger[isHangUp ? "debug" : "error"]({ failure: toLoggable(failure) }, "answer not delivered");
   };
 
 /** A path that no route has is 404; a method that no route of the path has is 405, and OPTIONS lists the others. */
@@ -76,7 +76,7 @@ export const answerUnrouted =
     const methods = routing.methodsAt(ctx.path);
     const allow = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (methods.length === 0) {
-      send(ctx, refuse("route-not-found", "There is nothing at this path."));
+      send(ctx, refuse("route-not-found", "No route has this path."));
     } else if (ctx.method === "OPTIONS") {
       ctx.status = 204;
       ctx.set("Allow", allow);
@@ -97,7 +97,7 @@ export type ServedRequest = {
 
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Tells of every request once its answer is decided. An answer that streams goes on after that. */
+/** Reports every request once its answer is decided. An answer that streams goes on after that. */
 export const measureRequests =
   (served: (request: ServedRequest) => void): Middleware<ApiState> =>
   async (ctx, next) => {

@@ -15,10 +15,10 @@ import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
 
 export type ApiState = { context: RequestContext; route: string };
 
-/** What stands before every route: who may ask it, and how large requests may be. */
+/** The checks before every route: the caller's key, and the size of the request. */
 export type Entrance = { readonly access: Access; readonly bodies: BodyBudget };
 
-/** Puts a route behind a path. What is wrong with a request is found before the route sees it, and nothing is done. */
+/** Mounts a route at a path. Faults of a request are found before the route sees it, and then nothing is done. */
 export function mountRoute(router: Router<ApiState>, base: string, route: Route, entrance: Entrance): void {
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
@@ -62,7 +62,7 @@ async function answerOf(
     : await withStreamedBody(ctx, account, route.streams, respond);
 }
 
-/** What clients send that take anything, as most do: not worth a negotiation. */
+/** The Accept of clients that take any type, as most send it: it needs no negotiation. */
 const anything: ReadonlySet<string | undefined> = new Set([undefined, "*/*"]);
 
 const acceptedOf = (ctx: Context, offers: readonly string[]) =>
@@ -110,19 +110,19 @@ export function send(ctx: Context, answer: Answer): void {
   ctx.set({ ...answer.headers, "Content-Type": answer.type });
   const goesOn = answer.body instanceof Readable;
   ctx.body = goesOn || Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(withRequestId(ctx, answer));
-  // There may be nothing to say for long, and the client shall know that it is heard.
+  // A stream may have nothing to send for long, and the client must know that its request arrived.
   if (goesOn) ctx.flushHeaders();
 }
 
 const withRequestId = (ctx: Context, { type, body }: Answer): unknown =>
   type === problemType ? { ...(body as object), requestId: ctx.state["context"].requestId } : body;
 
-/** Answers to a body that are smaller are not counted. */
+/** The budget does not count an answer smaller than this. */
 const smallAnswerBytes = 64 * 1024;
-/** For a client to take a larger one. */
+/** The time that a client has to take a larger answer. */
 const takeMs = 60_000;
 
-/** The answer to a request, refused where there is no room for its body; what is to be waited for is without it. */
+/** The answer to a request, refused where there is no room for its body. The body is given back before a long wait. */
 async function whileInHand(ctx: Context, account: BodyAccount, ask: () => Promise<Answer>): Promise<Answer> {
   const answer = await ask().catch(async (failure: unknown) => {
     account.close();
@@ -135,16 +135,20 @@ async function whileInHand(ctx: Context, account: BodyAccount, ask: () => Promis
 }
 
 async function refuseForMemory(ctx: Context, { isForGood }: NoRoomForBody): Promise<Answer> {
-  // What was not begun to be read the platform throws away by itself while the answer is on its way.
+  // A body whose reading never began is discarded by Node while the answer is on its way.
   if (ctx.req.readableDidRead) await drain(ctx);
   return isForGood
-    ? refuse("body-too-large", "The body takes more memory than one request may have.")
-    : refuseForNow("no-room-for-body", "Too many bodies are in hand here. Nothing was done. Try again.", 2);
+    ? refuse("body-too-large", "The body takes more memory than one request may use.")
+    : refuseForNow(
+        "no-room-for-body",
+        "Other requests take all the memory for bodies. Nothing was done. Try again.",
+        2,
+      );
 }
 
 /**
- * Gives the body back, once the answer is there. A large one, as that of a dry run with attachments, takes the place of
- * its body until the client has it, which it has to within a minute.
+ * Gives the memory of the body back once the answer is ready. A large answer, such as that of a dry run with attachments,
+ * takes the place of its body in the budget until the client has it, for which the client has a minute.
  */
 function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount): void {
   account.keep(length < smallAnswerBytes || res.closed ? 0 : length);

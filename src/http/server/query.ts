@@ -2,20 +2,20 @@ import { type TSchema, Type } from "typebox";
 import { type Checked, type Fault, failed, passed, shortened, shown } from "../../schemas/fault.ts";
 import { toInstant } from "../../schemas/instant.ts";
 
-/** One parameter of a query: what an absent one means, and how a given one is read; null where it cannot be. */
+/** One parameter of a query: the meaning of an absent one, and how to read a given one; null where it is not valid. */
 export type Parameter<Value> = {
   readonly absent: Value;
-  /** Whether an absent one is a fault. */
+  /** Whether an absent parameter is a fault. */
   readonly isRequired?: boolean;
   readonly expected: string;
-  /** The same for machines, as far as a schema can say it. */
+  /** The same for programs, as far as a schema can express it. */
   readonly schema: TSchema;
   readonly read: (text: string) => Value | null;
 };
 
 export type Parameters<Query> = { readonly [Name in keyof Query]: Parameter<Query[Name]> };
 
-/** All faults at once; a parameter that the route does not know is one. */
+/** Returns all faults at once; an unknown parameter is one. */
 export function readQuery<Query extends object>(parameters: Parameters<Query>, given: URLSearchParams): Checked<Query> {
   const faults: Fault[] = unknownNames(Object.keys(parameters), given);
   const values = Object.entries<Parameter<unknown>>(parameters).map(([name, parameter]) => {
@@ -68,11 +68,11 @@ export const flag = (absent: boolean): Parameter<boolean> => ({
   absent,
   expected: "true or false",
   schema: Type.Boolean(),
-  // False is a value, and null what is none.
+  // False is a value, and null is none.
   read: (text) => (text === "true" ? true : text === "false" ? false : null),
 });
 
-/** One or several with commas; absent is all of them, as an empty list. */
+/** One or several values with commas; an absent parameter means all of them, as an empty list. */
 export const someOf = <Choice extends string>(choices: readonly Choice[]): Parameter<readonly Choice[]> => ({
   absent: [],
   expected: `one or several, with commas, of ${choices.join(", ")}`,
@@ -83,7 +83,7 @@ export const someOf = <Choice extends string>(choices: readonly Choice[]): Param
   },
 });
 
-/** A place in the log as a header names it; `expected` says which. Null where the header was not sent. */
+/** A position in the log from a header; `expected` describes it. Null where the header was not sent. */
 export function readSequence(name: string, header: string | null, expected: string): Checked<number | null> {
   if (header === null) return passed(null);
   const sequence = /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
@@ -105,7 +105,7 @@ export const optionalInstant: Parameter<string | null> = {
   read: toInstant,
 };
 
-/** A place in the log by its number, or a time. */
+/** A position in the log, as a sequence or a time. */
 export const optionalMoment: Parameter<{ readonly sequence: number } | { readonly time: string } | null> = {
   absent: null,
   expected: "the sequence of an event, or a time such as 2026-11-21T09:30:00.000Z",

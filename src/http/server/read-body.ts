@@ -7,18 +7,18 @@ import { parseJson } from "../../intake/parse-json.ts";
 import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
 
-/** `value` is undefined where there was no body. */
+/** `value` is undefined where the request had no body. */
 export type ReadBody =
   | { readonly read: true; readonly value: unknown }
   | { readonly read: false; readonly answer: Answer };
 
-/** For a route that says nothing else. */
+/** For a route that sets no limit of its own. */
 const usualBodyBytes = 4 * 1024 * 1024;
 const drainMs = 2000;
 
 /**
- * As bytes, one a character, under the limit. The JSON reader beside it is left aside: it mends what is not UTF-8,
- * and its errors carry the whole body into whatever logs them.
+ * Reads bytes, one per character, under the limit. The JSON reader of the same package is not used: it repairs what is not
+ * UTF-8, and its errors carry the whole body into whatever logs them.
  */
 const createReader = (textLimit: number) =>
   koaBody({
@@ -31,7 +31,7 @@ const createReader = (textLimit: number) =>
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
   });
 
-/** By limit, of which there are as many as the routes name: to make one, its options are checked each time. */
+/** One reader for each limit that a route sets: a new one would check its options on each request. */
 const readers = new Map<number, ReturnType<typeof createReader>>();
 
 function readAsBytes(limit: number) {
@@ -41,8 +41,8 @@ function readAsBytes(limit: number) {
 }
 
 /**
- * The JSON of a request, never larger than the limit, packed or unpacked. Throws NoRoomForBody: of a body whose length
- * was told before any of it is read, of another one as it comes, as it is unpacked, or before it is parsed.
+ * The JSON of a request, never larger than the limit, packed or unpacked. Throws NoRoomForBody: before reading anything
+ * where the length is announced, otherwise while reading, while unpacking, or before parsing.
  */
 export async function readBody(ctx: Context, account: BodyAccount, maxBytes = usualBodyBytes): Promise<ReadBody> {
   if (ctx.get("Content-Length") === "0" || ctx.is() === null) return { read: true, value: undefined };
@@ -78,16 +78,16 @@ function refuseEncoding(encoding: string): Answer | null {
 }
 
 export const refuseSize = (maxBytes: number): Answer =>
-  // Whatever of the body is still on its way would be taken for the next request.
+  // Otherwise the rest of the body would be taken for the next request.
   refuse("body-too-large", `The body is larger than ${maxBytes} bytes.`, { headers: { Connection: "close" } });
 
-/** The length that a request tells of its body; null where it tells none. */
+/** The announced length of the body; null where the request announces none. */
 export const toldLength = ({ req }: Context): number | null =>
   req.headers["content-length"] === undefined ? null : Number(req.headers["content-length"]);
 
 /** The bytes as they were sent. */
 async function receive(ctx: Context, maxBytes: number, account: BodyAccount): Promise<Uint8Array | Answer> {
-  // The reader would unpack on its own, by a stream that nobody listens to any more once the limit is reached: an
+  // The reader would unpack by itself, through a stream that has no listener any more once the limit is reached: an
   // error in the rest of it would end the process.
   delete ctx.req.headers["content-encoding"];
   const length = toldLength(ctx);
@@ -102,12 +102,12 @@ async function receive(ctx: Context, maxBytes: number, account: BodyAccount): Pr
     return refuseSize(maxBytes);
   }
   const bytes = Buffer.from(String(ctx.request.body ?? ""), "binary");
-  // It would be kept for as long as the request is.
+  // Otherwise the body would stay in memory as long as the request does.
   delete ctx.request.body;
   return bytes;
 }
 
-/** What comes, as memory is set aside for it. The connection is needed for the answer, however the reading ends. */
+/** Reads the body while memory is set aside for it. The connection stays open for the answer, however the reading ends. */
 async function* counting({ req }: Context, account: BodyAccount): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
@@ -116,7 +116,7 @@ async function* counting({ req }: Context, account: BodyAccount): AsyncGenerator
   }
 }
 
-/** The same request for the reader, with its body out of another stream. */
+/** The same request for the reader, with its body from another stream. */
 const readingFrom = (source: Readable, ctx: Context): Context =>
   Object.create(ctx, { req: { value: Object.assign(source, { headers: ctx.req.headers }) } });
 
@@ -139,7 +139,7 @@ async function unpack(bytes: Uint8Array, maxBytes: number, account: BodyAccount)
   return Buffer.concat(chunks);
 }
 
-/** Who is still sending does not read: the rest is thrown away for a moment, so that the answer is seen. */
+/** A client that is still sending does not read: the rest is discarded for a moment, so that the client sees the answer. */
 export async function drain(ctx: Context): Promise<void> {
   ctx.req.resume();
   await finished(ctx.req, { signal: AbortSignal.timeout(drainMs), writable: false }).catch(() => undefined);

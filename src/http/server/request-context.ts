@@ -5,14 +5,14 @@ import { defaultTenant } from "../../domain/tenant.ts";
 import type { Cause, JobRef, RunRef } from "../../event-log/event-log.ts";
 import { newTraceparent, readTraceparent } from "../../event-log/traceparent.ts";
 
-/** Who asks, and under which id the request is answered, logged and remembered in the log of events. */
+/** The caller, and the id under which the request is answered, logged and stored in events. */
 export type RequestContext = Caller & {
   readonly requestId: string;
-  /** The trace that the request belongs to: its sender's, or one that begins here. */
+  /** The trace of the request: the one that its sender gave, or a new one. */
   readonly traceparent: string;
 };
 
-/** An id from outside ends up in headers and log lines: only what cannot do harm there is taken over. */
+/** An id from outside ends up in headers and log lines: only characters that do no harm there are accepted. */
 const harmlessId = /^[\x21-\x7e]{1,128}$/;
 
 /** The caller before the key is checked. */
@@ -31,7 +31,7 @@ export function toRequestContext(headers: IncomingHttpHeaders): RequestContext {
   };
 }
 
-/** The one place where a request gets its tenant and its actor. */
+/** The one place that sets the tenant and the actor of a request. */
 export const signedIn = ({ requestId, traceparent }: RequestContext, caller: Caller): RequestContext => ({
   requestId,
   traceparent,
@@ -47,13 +47,13 @@ export const toCause = ({ actor, requestId, traceparent }: RequestContext): Caus
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The job that a path names, of the tenant who asks; null for what cannot be the id of any job. */
+/** The job that a path names, of the caller's tenant; null for what cannot be the id of any job. */
 export function toJobRef({ tenant }: RequestContext, text: string): JobRef | null {
   const jobId = text.toLowerCase();
   return uuid.test(jobId) ? { tenant, jobId } : null;
 }
 
-/** The run that a path names, `<jobId>.<run>`; null for what cannot name any. */
+/** The run that a path names, `<jobId>.<run>`; null for what cannot name a run. */
 export function toRunRef(context: RequestContext, text: string): RunRef | null {
   const [, jobId = "", run] = /^([^.]+)\.([1-9]\d{0,8})$/.exec(text) ?? [];
   const job = toJobRef(context, jobId);

@@ -7,31 +7,31 @@ import type { Parameters } from "./query.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { StreamedBody, Streams } from "./stream-body.ts";
 
-/** A request whose query and body were read: nothing of HTTP's machinery is left in it. */
+/** A request whose query and body have been read: it holds nothing of the HTTP framework. */
 export type ApiRequest<Query = object> = {
   readonly context: RequestContext;
-  /** The path before the route's own, `/api` or `/api/v1`: links in the answer stay in the same version. */
+  /** The base path, `/api` or `/api/v1`: links in the answer stay in the same version. */
   readonly base: string;
-  /** A named part of the path, the empty string where the route has none of this name. */
+  /** A named part of the path, the empty string where the route has no part of this name. */
   readonly part: (name: string) => string;
   readonly query: Query;
-  /** What the answer has to include at the least; 0 where the header `Min-Sequence` was not sent, or the route does not take it. */
+  /** The sequence that the answer must include; 0 where the header `Min-Sequence` was not sent, or the route does not take it. */
   readonly minSequence: number;
-  /** Undefined where none was sent. */
+  /** Undefined where the request had no body. */
   readonly body: unknown;
-  /** Null where the route takes none. */
+  /** Null where the route takes no stream. */
   readonly streamed: StreamedBody | null;
-  /** Null where it was not sent. */
+  /** Null where the header was not sent. */
   readonly header: (name: string) => string | null;
-  /** Which of the types that the route offers the answer shall have. */
+  /** The type of the answer, one of those that the route offers. */
   readonly accepted: string;
-  /** Aborted once the answer is out, or its client has gone: for what goes on until then. */
+  /** Aborts once the answer is out or the client has gone: for work that goes on until then. */
   readonly gone: () => AbortSignal;
   /** False once the caller's key was revoked. */
   readonly isStillAdmitted: () => boolean;
-  /** What is asked of NATS through these ports is answered in the time that the request has for it, or not at all. */
+  /** A call to NATS through these ports ends within the time that the request has, or throws. */
   readonly inTime: <Given extends BoundPorts>(ports: Given) => Given;
-  /** Whether the caller has a scope beside the one that the route needs. */
+  /** Whether the caller has a scope besides the one that the route needs. */
   readonly may: (scope: Scope) => boolean;
 };
 
@@ -40,34 +40,34 @@ export type Route<Query = object> = {
   readonly path: string;
   readonly describes: Describes;
   readonly query: Parameters<Query>;
-  /** For addresses that others hand on, and add to: without it, an unknown parameter is refused. */
+  /** For URLs that others pass on and add parameters to; without it, an unknown parameter is refused. */
   readonly ignoresQuery?: boolean;
   readonly takesBody: boolean;
-  /** Undefined for the usual limit. */
+  /** Undefined for the default limit. */
   readonly maxBodyBytes?: number;
-  /** For a body that is read while it comes, in the place of one in JSON. */
+  /** For a body that is read while it arrives, in place of a JSON body. */
   readonly streams?: Streams;
-  /** Types of the answer; the first is for who does not care. */
+  /** Types of the answer; the first is for clients that accept any type. */
   readonly offers: readonly string[];
-  /** What a key needs for it; `any` key is let in by that, and `open` is answered to everybody, in no tenant's name. */
+  /** The scope that the key needs. `any` accepts every valid key; `open` needs no key, and belongs to no tenant. */
   readonly scope: Needed | "open";
   readonly handle: (request: ApiRequest<Query>) => Promise<Answer>;
 };
 
 type Optional = "query" | "takesBody" | "offers" | "scope";
 
-/** What a route does not say: that it takes no query and no body, answers in JSON, and reads or writes jobs. */
+/** Defaults of a route: no query and no body, an answer in JSON, and the scope of reading or writing jobs. */
 export const route = <Query extends object>(
   given: Omit<Route<Query>, Optional> & Partial<Pick<Route<Query>, Optional>>,
 ): Route => {
   const none = {} as Parameters<Query>;
   const scope = given.method === "GET" ? "jobs:read" : "jobs:write";
   const whole: Route<Query> = { query: none, takesBody: false, offers: ["application/json"], scope, ...given };
-  // Which query a route takes is between its parameters and its handler; to everybody else routes are alike.
+  // The type of a query is a matter between a route's parameters and its handler; elsewhere all routes have one type.
   return whole as unknown as Route;
 };
 
-/** What a route says of itself in the OpenAPI document, beside what its path, query, types and scope say already. */
+/** The part of a route's OpenAPI description that does not follow from its path, query, types and scope. */
 export type Describes = {
   /** Unique, and stable: generated clients name their functions after it. */
   readonly operation: string;
@@ -76,26 +76,26 @@ export type Describes = {
   readonly headers?: readonly RequestHeader[];
   /** By status; none of them is a problem. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
-  /** What it works with, and so which of their troubles it can have. */
+  /** The parts of the service that the route needs; their failures become problems of the route. */
   readonly needs?: readonly Need[];
-  /** Beside those that follow from the rest. */
+  /** Problems besides those that follow from the rest. */
   readonly problems?: readonly ProblemCode[];
 };
 
 export type DescribedAnswer = {
   readonly is: string;
-  /** Of `application/json`; the other types that a route offers have no schema. */
+  /** For `application/json`; the other types that a route offers have no schema. */
   readonly json?: TSchema;
-  /** Nothing but the status. */
+  /** The answer has no body. */
   readonly isEmpty?: true;
   readonly headers?: readonly AnswerHeader[];
 };
 
 export const requestHeaders = {
   "Min-Sequence":
-    "The `Event-Sequence` of an earlier answer, or the id of an event of a stream: the read model is waited for until it has come so far.",
+    "The `Event-Sequence` of an earlier answer, or the id of an event of a stream: the service waits until the read model has reached it.",
   "Idempotency-Key":
-    "1 to 255 visible characters. The same request with the same key makes one job, for ever: send one with every job, as after a 503, or no answer, the job may exist.",
+    "1 to 255 visible characters. The same request with the same key creates one job, for ever. Send a key with every job: after a 503, or no answer, the job may exist.",
   Prefer: "`wait=N`, at most 60: the answer comes when the job has ended, or after N seconds.",
   "Last-Event-ID": "The id of the last event that was received: the stream goes on after it.",
 } as const;
@@ -105,17 +105,17 @@ export type RequestHeader = keyof typeof requestHeaders;
 export const answerHeaders = {
   "Event-Sequence":
     "The place in the log of the last event that is in this answer, what was stored for it at the least; take it along as `Min-Sequence`.",
-  "Read-Sequence": "How far the read model had come that answered.",
+  "Read-Sequence": "The position in the log that the answering read model had reached.",
   Location: "The path of the new job.",
-  "Idempotency-Replayed": "`true` where the job was there already.",
-  "Preference-Applied": "Which preference was followed.",
+  "Idempotency-Replayed": "`true` if the job existed already.",
+  "Preference-Applied": "The preference that the service followed.",
   Link: '`<…>; rel="next"` where there is more.',
   "Content-Disposition": "A name for the file.",
 } as const;
 
 export type AnswerHeader = keyof typeof answerHeaders;
 
-/** The log to read, the log to write, a read model, a place among the streams. */
+/** Reads the log, writes the log, reads a read model, or opens a stream. */
 export type Need = keyof typeof troubles;
 
 export const troubles = {

@@ -8,15 +8,15 @@ type Dispatch = Middleware<ApiState, RouterContext<ApiState>>;
 type Branch = { readonly router: Router<ApiState>; readonly dispatch: Dispatch };
 
 export type Routing = {
-  /** Puts a route behind a path of which the part after the base is no parameter. */
+  /** Mounts a route at a path whose first part after the base is not a parameter. */
   mount(base: string, route: Route, entrance: Entrance): void;
-  /** Answers what has a route; carries its routers by how paths begin, as that of one router carries it. */
+  /** Answers requests that match a route; carries the list of its routers, as one router would. */
   readonly dispatch: Dispatch & { readonly branches: ReadonlyMap<string, Branch> };
-  /** Those that the routes of a path have; none where there is no route. */
+  /** The methods that the routes of a path have; none where no route has the path. */
   methodsAt(path: string): readonly string[];
 };
 
-/** Of a path of the API the part after its base, which is that of a handful of routes. */
+/** The first part of a path after its base, which a handful of routes share. */
 const beginning = /^(?:\/api(?:\/v1)?)?\/[^/]*/;
 const beginningOf = (path: string): string => beginning.exec(path)?.[0] ?? "";
 
@@ -26,8 +26,8 @@ function newBranch(): Branch {
 }
 
 /**
- * Routes by how their paths begin, a router for each: a router compares a path with all of its routes, and with a
- * hundred of them that took a tenth of the time of an answer.
+ * Uses one router for each first part of a path: a router compares a path with all of its routes, which with a hundred of
+ * them took a tenth of the time of an answer.
  */
 export function createRouting(): Routing {
   const branches = new Map<string, Branch>();
@@ -39,7 +39,7 @@ export function createRouting(): Routing {
   return {
     mount: (base, route, entrance) => {
       const path = `${base}${route.path}`;
-      if (beginningOf(path).includes(":")) throw new Error(`A request would not be compared with ${path}.`);
+      if (beginningOf(path).includes(":")) throw new Error(`No request would reach the route ${path}.`);
       const branch = branchAt(path) ?? newBranch();
       branches.set(beginningOf(path), branch);
       mountRoute(branch.router, base, route, entrance);

@@ -3,15 +3,15 @@ import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
 import { drain, refuseCharset, refuseSize, toldLength } from "./read-body.ts";
 
-/** A body that is read while it comes. */
+/** A body that is read while it arrives. */
 export type StreamedBody<Type extends string = string> = {
-  /** One of those that the route takes, without its parameters. */
+  /** One of the types that the route takes, without its parameters. */
   readonly type: Type;
-  /** Once, from the beginning. Whoever does not read on to the end leaves the rest to be thrown away. */
+  /** Can be read once, from the beginning. The rest of a body that is not read to its end is discarded. */
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** For a route that takes a stream: which types, and how many bytes. */
+/** For a route that takes a stream: the types that it accepts, and the limit in bytes. */
 export type Streams = { readonly types: readonly string[]; readonly maxBytes: number };
 
 class BodyTooLarge extends Error {
@@ -19,8 +19,8 @@ class BodyTooLarge extends Error {
 }
 
 /**
- * Answers with what is made of the body as it comes in; a body that is larger than the limit is refused meanwhile.
- * Throws NoRoomForBody as readBody does: what a stream is made into stays in memory, too.
+ * Passes the body to the route as it arrives, and answers with the result; a body over the limit is refused on the way.
+ * Throws NoRoomForBody as readBody does: the result of a stream stays in memory, too.
  */
 export async function withStreamedBody(
   ctx: Context,
@@ -36,7 +36,7 @@ export async function withStreamedBody(
   }
   const encoding = ctx.get("Content-Encoding").toLowerCase();
   if (!["", "identity"].includes(encoding)) {
-    const detail = `Content-Encoding is ${JSON.stringify(encoding)}; expected none, as the body is read while it comes.`;
+    const detail = `Content-Encoding is ${JSON.stringify(encoding)}; expected none, as the service reads this body while it arrives.`;
     return refuse("unsupported-media-type", detail, { headers: { "Accept-Encoding": "identity" } });
   }
   const refusal = refuseCharset(ctx);
@@ -62,7 +62,7 @@ async function* chunksOf(
   take: BodyAccount["takeBytes"],
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  // The connection is needed for the answer, whoever stops reading.
+  // The answer needs the connection, whichever side stops reading.
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
     bytes += chunk.length;

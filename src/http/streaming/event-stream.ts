@@ -8,32 +8,32 @@ import type { ApiRequest } from "../server/route.ts";
 export const eventStreamType = "text/event-stream";
 export const ndjsonType = "application/x-ndjson";
 
-/** Proxies close connections on which nothing is said. */
+/** Proxies close idle connections. */
 export const heartbeatMs = 15_000;
 
-/** Asks nothing of the client but to go on listening. */
+/** A comment: the client only keeps listening. */
 export const heartbeat = ":\n\n";
 
-/** How long a client waits before it connects again. */
+/** How long a client waits before it reconnects. */
 export const beginOfStream = "retry: 1000\n\n";
 
-/** One event of the WHATWG's format. JSON holds no line break, so it is one line of data. */
+/** One event of the WHATWG format. JSON holds no line break, so one line of data is enough. */
 export const toServerSentEvent = (event: string, id: number, data: unknown): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The same, and moves on where the client would resume: it makes no event. */
+/** The same, and advances the id from which the client would resume; the client sees no event. */
 export const moveOn = (id: number): string => `:\nid: ${id}\n\n`;
 
-/** Words for whoever looks at the stream; programs skip them. */
+/** Text for a person who looks at the stream; programs skip it. */
 export const comment = (text: string): string => `: ${text}\n\n`;
 
 /**
- * An answer that goes on. Chunks are asked for as fast as the client takes them. The connection ends with it: kept, it
- * would hold up a service that stops. With the signal the chunks are to end.
+ * An answer that goes on. The server asks for chunks as fast as the client takes them. The connection ends with the answer:
+ * kept open, it would hold up a service that stops. The chunks must end when the signal aborts.
  */
 export function streaming(type: string, chunks: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Answer {
   const body = Readable.from(chunks);
-  // A client that takes nothing would never see the end of it.
+  // A client that reads nothing would never see the end of the answer.
   signal.addEventListener("abort", () => setTimeout(() => body.destroy(), farewellMs).unref(), { once: true });
   return { status: 200, type, headers, body };
 }
@@ -41,7 +41,7 @@ export function streaming(type: string, chunks: AsyncIterable<string | Uint8Arra
 const headers = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", Connection: "close" };
 const farewellMs = 1000;
 
-/** The sequence that a client of a stream has seen last; null where it begins. An empty one means none, as in browsers. */
+/** The sequence that a client of a stream has seen last; null at the beginning. An empty header means none, as in browsers. */
 export const readLastEventId = (header: string | null): Checked<number | null> =>
   readSequence("Last-Event-ID", header || null, "the id of an event that was received");
 
@@ -56,17 +56,25 @@ export type OpenedStream =
 
 type Asked = Pick<ApiRequest, "context" | "gone" | "isStillAdmitted">;
 
-/** For an answer that goes on or waits: as long as the client stays and may, and the service goes on. */
+/** For an answer that goes on or waits: until the client goes or loses its right, or the service stops. */
 export function openStream({ streams }: Live, { context, gone, isStillAdmitted }: Asked): OpenedStream {
   const opening = streams.open(context.tenant, gone(), isStillAdmitted);
   if (opening.outcome === "opened") return { opened: true, signal: opening.signal };
   switch (opening.limit) {
     case "tenant":
-      return refused(refuseForNow("too-many-streams", "This tenant has as many streams open as it may.", 5));
+      return refused(
+        refuseForNow(
+          "too-many-streams",
+          "This tenant has the most streams open that it may have. Close one and try again.",
+          5,
+        ),
+      );
     case "process":
-      return refused(refuseForNow("no-stream-left", "This instance has as many streams open as it can serve.", 5));
+      return refused(
+        refuseForNow("no-stream-left", "This instance has the most streams open that it can serve. Try again.", 5),
+      );
     case "closing":
-      return refused(refuseForNow("no-stream-left", "This instance is about to stop.", 1));
+      return refused(refuseForNow("no-stream-left", "This instance is about to stop. Reconnect to another one.", 1));
   }
 }
 

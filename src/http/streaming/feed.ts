@@ -5,11 +5,11 @@ import type { Live } from "../../live/live.ts";
 import type { FeedRequest, FeedStep } from "../../live/read-feed.ts";
 import { beginOfStream, heartbeat, moveOn, toServerSentEvent } from "./event-stream.ts";
 
-/** How a feed is written down. */
+/** The format in which a feed is written. */
 export type FeedForm = {
   readonly begin: string;
   readonly event: (event: StoredEvent<WaybillEvent>) => string;
-  /** Said where there is nothing to tell; `movedTo` is where a client would go on, null where it knows already. */
+  /** Written while there is no event; `movedTo` is where a client would resume, null where the client knows it already. */
   readonly silence: (movedTo: number | null) => string;
 };
 
@@ -19,7 +19,7 @@ export const asServerSentEvents: FeedForm = {
   silence: (movedTo) => (movedTo === null ? heartbeat : moveOn(movedTo)),
 };
 
-/** An empty line is no line of JSON: readers pass it over. */
+/** An empty line is not a line of JSON: readers skip it. */
 export const asLines: FeedForm = {
   begin: "",
   event: (entry) => `${JSON.stringify(toEventAnswer(entry))}\n`,
@@ -27,13 +27,13 @@ export const asLines: FeedForm = {
 };
 
 export type FeedEnd = {
-  /** Null for as many as come. */
+  /** Null for no limit. */
   readonly limit: number | null;
-  /** Without an event for so long, once the log was read to its end, it ends; null for never. */
+  /** The feed ends after so long without an event, once it has read the log to its end; null for never. */
   readonly waitMs: number | null;
 };
 
-/** It is looked at every few seconds, so that something is said every 15. */
+/** Checked every few seconds, so that something is written every 15. */
 const silenceMs = 10_000;
 export const lookMs = 5000;
 
@@ -49,17 +49,17 @@ export async function* tellFeed(
   if (form.begin !== "") yield form.begin;
   for await (const { events, position, isCaughtUp } of steps) {
     const now = performance.now();
-    const told = events.slice(0, left);
-    left -= told.length;
-    if (told.length > 0) {
-      yield told.map(form.event).join("");
-      known = told.at(-1)?.sequence ?? known;
+    const written = events.slice(0, left);
+    left -= written.length;
+    if (written.length > 0) {
+      yield written.map(form.event).join("");
+      known = written.at(-1)?.sequence ?? known;
     } else if (now - saidAt >= silenceMs) {
       yield form.silence(position > known ? position : null);
       known = position;
     }
-    if (told.length > 0 || now - saidAt >= silenceMs) saidAt = now;
-    if (!isCaughtUp || told.length > 0) eventAt = now;
+    if (written.length > 0 || now - saidAt >= silenceMs) saidAt = now;
+    if (!isCaughtUp || written.length > 0) eventAt = now;
     eventAt ??= now;
     if (left === 0 || (isCaughtUp && waitMs !== null && now - eventAt >= waitMs)) return;
   }
@@ -67,16 +67,16 @@ export async function* tellFeed(
 
 export type FeedPage = {
   readonly events: readonly StoredEvent<WaybillEvent>[];
-  /** Where the next page begins: behind the last event of a full page, else behind all that was looked through. */
+  /** Where the next page begins: after the last event of a full page, else after everything that was looked through. */
   readonly position: number;
-  /** There is more in the log already. */
+  /** The log already holds more. */
   readonly hasMore: boolean;
 };
 
-/** For looking through what is not the tenant's: then the page says how far it came. */
+/** Time to look through events of other tenants: then the page answers how far it came. */
 const patienceMs = 5000;
 
-/** Up to `limit` events. Where there are none it waits for the first, `waitMs` at most. */
+/** Up to `limit` events. Where there are none it waits for the first one, at most `waitMs`. */
 export async function readFeedPage(
   live: Live,
   request: FeedRequest,
@@ -105,7 +105,7 @@ export async function readFeedPage(
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
-  if (!isCaughtUp && position === request.afterSequence) throw new Unavailable("The log gave nothing to a feed.");
+  if (!isCaughtUp && position === request.afterSequence) throw new Unavailable("The log delivered nothing to a feed.");
   const isFull = events.length >= limit;
   const page = events.slice(0, limit);
   return {

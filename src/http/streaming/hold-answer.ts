@@ -10,7 +10,7 @@ import type { ApiRequest } from "../server/route.ts";
 import { openStream } from "./event-stream.ts";
 
 type Held = Pick<RouteDependencies, "live" | "ownWrites" | "logger">;
-/** Its body is left behind: it may be large, and the wait long. */
+/** Leaves the request body behind: it may be large, and the wait long. */
 type Waiting = Pick<ApiRequest, "context" | "base" | "gone" | "isStillAdmitted">;
 
 /**
