@@ -14,25 +14,25 @@ type JobCreated = Extract<JobEvent, { type: "JobCreated" }>;
 
 export type Accepted = {
   readonly outcome: "accepted";
-  /** Of the draft, or where that one was abandoned, the one that stands for it. */
+  /** The job of the draft, or, where that one was abandoned, the job that replaces it. */
   readonly job: JobRef;
   readonly created: JobCreated;
-  /** The job was there before: the same request came again. */
+  /** The job existed before: the same request was repeated. */
   readonly isRepeat: boolean;
   readonly sequence: number;
 };
 
 export type Acceptance = Accepted | { readonly outcome: "rejected"; readonly rejection: JobRejection };
 
-/** Its content was erased before the job was created, as nobody seemed to go on with it: no job gets this id. */
+/** The sweeper erased the content before the job was created, as no request continued with it: no job gets this id. */
 export type Abandoned = { readonly outcome: "abandoned" };
 
-/** What of a draft is stored. */
+/** The part of a draft that is stored. */
 type Stored = Pick<JobDraft, "job" | "content" | "settings"> & {
   readonly attachments: readonly Pick<AttachmentFile, "sha256" | "bytes">[];
 };
 
-/** Makes the job of a draft, under another id where its own was abandoned. */
+/** Creates the job of a draft, under another id where its own was abandoned. */
 export async function acceptJob(
   log: EventLog,
   contentStore: ContentStore,
@@ -47,10 +47,11 @@ export async function acceptJob(
 }
 
 /**
- * Stores the content, the attachments that it names, then the event that names its digest. Others may do the same for the
- * same job at this moment, or may have stood still for long in the middle of it. So what is stored belongs to none of
- * them, and only what the history of the job says is erased: a crash in between leaves content that no event names, with
- * which the same request goes on, another one with the same key is refused, and the sweeper does away in the end.
+ * Stores the content, then the attachments that it names, then the event that names its digest. Another process may do the
+ * same for the same job at this moment, or may have paused for long in the middle of it. So the stored content belongs to
+ * no request, and it is erased only when the history of the job says so. A crash in between leaves content that no event
+ * names: the same request continues with it, another request with the same key is refused, and in the end the sweeper
+ * erases it.
  */
 export async function acceptJobAs(
   log: EventLog,
@@ -60,8 +61,8 @@ export async function acceptJobAs(
   at: Instant,
 ): Promise<Acceptance | Abandoned> {
   const { job, settings } = draft;
-  // An id that was made a moment ago is new to everybody. For any other the log is asked first: a request that comes
-  // again long after its job was erased stores nothing.
+  // No other process knows an id that was made a moment ago. For any other id the log is asked first: a request that is
+  // repeated long after its job was erased stores nothing.
   let from = settings.requestSha256 === null ? newJob : await readJob(log, job);
   while (isFree(from.state)) {
     const found = await store(contentStore, draft);
@@ -81,7 +82,7 @@ export async function acceptJobAs(
   return { outcome: "accepted", job, created, isRepeat: !isNew, sequence: outcome.sequence };
 }
 
-/** The job, where an earlier request made it; else null. */
+/** The job, where an earlier request created it; else null. */
 export async function findAccepted(log: EventLog, first: JobRef): Promise<Accepted | null> {
   for (let job = first; ; job = { ...job, jobId: jobIdInsteadOf(job) }) {
     const found = await findAcceptedAs(log, job);
@@ -89,7 +90,7 @@ export async function findAccepted(log: EventLog, first: JobRef): Promise<Accept
   }
 }
 
-/** What became of the job of this very id; null where nobody has decided anything about it. */
+/** The outcome for the job of exactly this id; null where the log has no decision about it. */
 export async function findAcceptedAs(log: EventLog, job: JobRef): Promise<Accepted | Abandoned | null> {
   const decisions = await log.readDecisions(job);
   const [first, last] = [decisions[0], decisions.at(-1)];
@@ -101,7 +102,7 @@ export async function findAcceptedAs(log: EventLog, job: JobRef): Promise<Accept
 
 const isFree = (state: JobState): boolean => state.status === "absent" && !state.isAbandoned;
 
-/** `other` where there is other content, `gone` where what was there has been erased meanwhile: the history says why. */
+/** `other` where other content is stored, `gone` where the stored content was erased meanwhile: the history says why. */
 async function store(
   contentStore: ContentStore,
   { job, content, settings, attachments }: Stored,
@@ -115,7 +116,7 @@ async function store(
   return "stored";
 }
 
-/** What came too late is not left there: all that was stored for the job was to be erased before. */
+/** Erases content that came too late: everything stored for the job was to be erased before. */
 async function eraseIfOver(log: EventLog, contentStore: ContentStore, { job, attachments }: Stored): Promise<void> {
   const { state } = await readJob(log, job);
   if (!isContentErased(state)) return;
@@ -137,7 +138,7 @@ export type CreatedJob = {
   readonly createdAt: Instant;
 };
 
-/** What whoever asked for a job is told: the same on every repetition, whatever became of the job meanwhile. */
+/** The answer to the request for a job: the same on every repetition, whatever has happened to the job since. */
 export const toCreatedJob = (jobId: string, { at, data }: JobCreated): CreatedJob => ({
   jobId,
   status: data.scheduledAt === null ? "pending" : "scheduled",

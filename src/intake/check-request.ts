@@ -9,17 +9,17 @@ import { fieldsOf, type RequestForm, someRecipients } from "../schemas/request-f
 import { closed } from "../schemas/request-schema.ts";
 import { type AllowedNetworks, whyNotToCall } from "../signed-post/addresses.ts";
 
-/** Of the JSON that asks for a job: room for 5 MB of attachments in base64, beside the megabyte of a content. */
+/** The limit of the JSON that asks for a job: room for 5 MB of attachments in base64, beside the megabyte of content. */
 export const maxRequestBytes = 9 * 1024 * 1024;
 
-/** Comes before everything else: what has a million recipients is not even looked through. */
+/** This check comes before all others: a request with a million recipients is not even looked through. */
 export function refuseTooMany(body: unknown): Refusal | null {
   const recipients = typeof body === "object" && body !== null && "recipients" in body ? body.recipients : undefined;
   const count = Array.isArray(recipients) ? recipients.length : 0;
   return count > maxRecipients ? { code: "too-many-recipients", count } : null;
 }
 
-/** The request that a JSON value holds, or every fault of it at once, of its shape as of what this caller may ask. */
+/** The request in a JSON value, or all of its faults at once, in its shape and in what this caller may ask for. */
 export function checkRequest(body: unknown, rules: CallerRules): Checked<JobRequest> {
   const request = readJobRequest(body);
   if (!request.valid) return request;
@@ -28,16 +28,16 @@ export function checkRequest(body: unknown, rules: CallerRules): Checked<JobRequ
   return own.valid && url.valid ? passed(request.value) : { valid: false, faults: faultsIn(own, url) };
 }
 
-/** Whether we may call it, as far as the URL tells; `field` is where it stands in the body. */
+/** Whether the service may call the URL, as far as the URL alone shows; `field` is its place in the body. */
 export function checkWebhookUrl(url: string | undefined, field: string, allowed: AllowedNetworks): Checked<null> {
   const expected = url === undefined ? null : whyNotToCall(url, allowed);
   if (expected === null) return passed(null);
-  // What is wrong with it may be the password in it.
+  // The text leaves the URL out: the faulty part may be the password in it.
   const found = url !== undefined && URL.canParse(url) ? "cannot be called" : `is ${shown(url)}`;
   return failed([{ pointer: `/${field}`, message: `${field} ${found}; expected ${expected}` }]);
 }
 
-/** Why no job was made of a request. Nothing was stored but, for some, the content that no event names. */
+/** Why a request created no job. Nothing was stored, or, for some refusals, only content that no event names. */
 export type Refusal =
   | { readonly code: "validation-failed"; readonly faults: readonly Fault[] }
   | { readonly code: "too-many-recipients"; readonly count: number }
@@ -47,7 +47,7 @@ export type Refusal =
       readonly bytes: number;
       readonly maxBytes: number;
     }
-  /** May be over soon, as what follows it. */
+  /** May be over soon, as may the one below. */
   | { readonly code: "event-log-full" }
   | {
       readonly code: "quota-exceeded";
@@ -56,13 +56,13 @@ export type Refusal =
       readonly left: number;
       readonly resetsAt: Instant;
     }
-  /** The rules of the job said no. */
+  /** The rules of the job refused the decision. */
   | { readonly code: "rejected"; readonly rejection: JobRejection };
 
-/** The body of POST /jobs in one schema. It is checked piece by piece instead (see request-form.ts), by the same pieces. */
+/** The body of POST /jobs as one schema. The service checks it piece by piece, by the same pieces (see request-form.ts). */
 export const jobCreation = Type.Union(allJobKinds.map((form, index) => formSchema(form, index === 0)));
 
-/** The first kind is the usual one, which need not be named. */
+/** The first kind is the default; a request need not name it. */
 function formSchema(form: RequestForm, isUsual: boolean) {
   const { recipients: _, ...fields } = fieldsOf(form);
   const type = Type.Literal(form.type);

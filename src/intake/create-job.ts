@@ -15,7 +15,7 @@ export type CreationDependencies = {
   readonly contentStore: ContentStore;
 };
 
-/** Who asks for the job, and when. */
+/** The caller that asks for the job, and the time. */
 export type Order = {
   readonly limits: Pick<CallerLimits, "dailyRecipients">;
   readonly cause: Cause;
@@ -25,8 +25,8 @@ export type Order = {
 export type Creation = Accepted | { readonly outcome: "refused"; readonly refusal: Refusal };
 
 /**
- * Makes the job of a checked draft, once however often it is asked for by a draft that can be repeated. Throws
- * Unavailable and LogFull: the job may then have been made all the same.
+ * Creates the job of a checked draft, exactly once for a draft that can be repeated, however often it is requested. Throws
+ * Unavailable and LogFull: the job may have been created all the same.
  */
 export async function createJob(
   { log, room, quota, contentStore }: CreationDependencies,
@@ -34,7 +34,7 @@ export async function createJob(
   { limits, cause, at }: Order,
 ): Promise<Creation> {
   const { job, settings } = draft;
-  // A repetition needs no room: it is answered as it was the first time, and was counted then, be it on another day.
+  // A repetition needs no room and no quota: it gets the first answer, and was counted then, even on another day.
   const isRepeat = async () => settings.requestSha256 !== null && (await findAccepted(log, job)) !== null;
   if (!(await room.isLeftForJobs(settings.total)) && !(await isRepeat())) return refused({ code: "event-log-full" });
   const { dailyRecipients: limit } = limits;

@@ -9,32 +9,32 @@ import { toInstant } from "../schemas/instant.ts";
 import type { JobRequest, RequestedRecipient } from "../schemas/job-request.ts";
 import type { Refusal } from "./check-request.ts";
 
-/** Of all attachments of a job together. */
+/** The limit for all attachments of a job together. */
 const maxAttachmentBytes = 5 * 1024 * 1024;
 
-/** A job that is not accepted yet. */
+/** A job that is not yet accepted. */
 export type JobDraft = {
   readonly job: JobRef;
   /** The bytes to store. */
   readonly content: Uint8Array;
   readonly attachments: readonly AttachmentFile[];
   readonly settings: JobSettings;
-  /** What the content says. */
+  /** The parsed content. */
   readonly decoded: JobContent;
 };
 
 export type RequestedJob = {
   readonly job: JobRef;
-  /** Whether the same request may come again, because the id of its job derives from something that is then the same. */
+  /** Whether the request can be repeated, because the id of its job derives from something that stays the same. */
   readonly isRepeatable: boolean;
-  /** The body as it was sent: what a repetition is compared with. */
+  /** The body as it was sent: a repetition is compared with it. */
   readonly body: unknown;
   readonly request: JobRequest;
   readonly maxAttempts: number;
   readonly at: Instant;
 };
 
-/** Makes a job of a checked request, content and settings apart. */
+/** Drafts a job from a checked request, with content and settings apart. */
 export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: RequestedJob): JobDraft {
   const kind = kindOf(request.type);
   const requested = (request.recipients ?? []).map((recipient) => toRecipient(recipient, kind));
@@ -61,19 +61,19 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
   return { job, content, attachments, settings, decoded };
 }
 
-/** The key may name a person: the log holds its digest only. */
+/** A key may name a person, so the log holds only its digest. */
 const groupOf = (tenant: string, key: string): string => digestOf(`${tenant}\n${key}`);
 
 const instantOf = (text: string | undefined): Instant | null => (text === undefined ? null : toInstant(text));
 
-/** Every kind of job says in a field of its own who is meant; in the content it is one and the same. */
+/** Every kind of job names its recipients in a field of its own; the content holds them in one and the same field. */
 function toRecipient(recipient: RequestedRecipient, { recipients }: JobKind): ContentRecipient {
   if (typeof recipient === "string") return { email: recipient };
   const { [recipients?.key ?? ""]: text, ...rest } = recipient;
   return { email: String(text), ...rest };
 }
 
-/** One mail to one address, however often and in whatever case it was given; the first spelling stands. */
+/** One mail per address, however often and in whatever case the request lists it; the first spelling stands. */
 function distinct(recipients: readonly ContentRecipient[], kind: JobKind): readonly ContentRecipient[] {
   const byKey = new Map<string, ContentRecipient>();
   for (const recipient of recipients) {
@@ -106,10 +106,10 @@ const toContent = (
 
 const noMail = { subject: null, html: null, text: null, from: null, replyTo: null, headers: {} };
 
-/** The same digest for the same request, by which a repetition of it is recognised. */
+/** The same digest for the same request; repetitions are recognised by it. */
 export const digestOfRequest = (body: unknown): string => digestOf(canonicalJson(body));
 
-/** The same text for the same JSON, whatever the order of its keys. Shallow JSON only: it calls itself. */
+/** The same text for the same JSON, whatever the order of its keys. For shallow JSON only: the function is recursive. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -117,7 +117,7 @@ function canonicalJson(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(",")}}`;
 }
 
-/** What is found wrong with a job only when it is put together: how large it is, and what its kind makes of it. */
+/** Faults that show only when the job is put together: its size, and what its kind checks. */
 export async function refuseDraft(draft: JobDraft, request: JobRequest, maxBytes: number): Promise<Refusal | null> {
   const { content, attachments, settings } = draft;
   if (content.length > maxBytes) {

@@ -2,17 +2,17 @@ export type ParsedJson =
   | { readonly parsed: true; readonly value: unknown }
   | { readonly parsed: false; readonly reason: string };
 
-/** Deeper than any request, and shallow enough to be walked recursively. */
+/** Deeper than any valid request, and shallow enough to be walked recursively. */
 const maxDepth = 32;
-/** As every unknown field is a fault of its own, this bounds the work that a hostile body makes. */
+/** Every unknown field is a fault of its own, so this bounds the work that a hostile body causes. */
 const maxKeys = 1000;
 
 const refused = (reason: string): ParsedJson => ({ parsed: false, reason });
 
 /**
- * An object or array from UTF-8; `what` names it in the reason why not. Refuses what `JSON.parse` would let through to do harm later: nesting that
- * overflows the stack of whoever walks it, crowds of keys, and keys named `__proto__`. `expects` hears before the
- * parsing about how many values there will be, and what it throws ends the matter.
+ * Parses an object or array from UTF-8; `what` names it in the reason of a refusal. Refuses what `JSON.parse` accepts and
+ * would do harm later: nesting that overflows the stack of recursive code, huge numbers of keys, and keys named
+ * `__proto__`. `expects` is called before parsing with the approximate number of values; if it throws, parsing does not begin.
  */
 export function parseJson(bytes: Uint8Array, what = "body", expects = (_values: number): void => {}): ParsedJson {
   const { isTooDeep, values } = measure(bytes);
@@ -41,8 +41,8 @@ const code = {
 };
 
 /**
- * Looked at before it is parsed: a body of nothing but brackets takes half a second to parse, and one of nothing but
- * empty objects forty times its size in memory.
+ * Checks the bytes before parsing: a body of nothing but brackets takes half a second to parse, and one of nothing but
+ * empty objects takes forty times its size in memory.
  */
 function measure(bytes: Uint8Array): { readonly isTooDeep: boolean; readonly values: number } {
   let depth = 0;

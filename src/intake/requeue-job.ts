@@ -14,16 +14,16 @@ import { jobIdInsteadOf, jobIdOfRequeue } from "./derived-job-id.ts";
 
 type Requeue = RunRef & { readonly reason: string | null; readonly cause: Cause; readonly at: Instant };
 
-/** Why there is nothing that a new job could send. */
+/** Why there is nothing left for a new job to send. */
 type NothingToSend = "nobody-left" | "content-erased";
 
 export type Requeueing = Acceptance | { readonly outcome: "impossible"; readonly why: NothingToSend };
 
 /**
- * Decides about the old job first, and makes the new one of it afterwards. The other way round a crash in between
- * would leave two jobs that may both mail the same people; so it leaves a decision without its job, nobody was
- * answered, and the same request again finds the decision and makes the job: the same one, as its id derives from
- * the old job and the run. Where that one was abandoned before it was made, another one is decided on in its place.
+ * Decides about the old job first, and creates the new job afterwards. In the other order, a crash in between would leave
+ * two jobs that may both mail the same people. In this order it leaves a decision without its job, and the client got no
+ * answer; the same request again finds the decision and creates the job. It is the same job, as its id derives from the
+ * old job and the run. Where that job was abandoned before it was created, another one is decided on in its place.
  */
 export async function requeueJob(log: EventLog, contentStore: ContentStore, requeue: Requeue): Promise<Requeueing> {
   const { job, run } = requeue;
@@ -56,7 +56,7 @@ async function requeueAs(
   const decided = await handleCommand(log, job, command, cause, { from: before });
   if (decided.outcome === "rejected") return decided;
   const content = await contentOfNewJob(log, contentStore, job, asJob);
-  // Others may have made the job meanwhile, or have erased what was stored for it.
+  // Another process may have created the job meanwhile, or may have erased what was stored for it.
   const othersMade = typeof content === "string" ? await findAcceptedAs(log, asJob) : null;
   if (othersMade !== null) return othersMade;
   if (typeof content === "string") return { outcome: "impossible", why: content };
@@ -68,7 +68,7 @@ async function requeueAs(
   return await acceptJobAs(log, contentStore, draft, { ...cause, causationId }, at);
 }
 
-/** What an earlier request stored stands: the outcome of a mail that was on its way may have come since. */
+/** The content that an earlier request stored stands: the outcome of a mail that was on its way may have arrived since. */
 async function contentOfNewJob(
   log: EventLog,
   contentStore: ContentStore,
@@ -83,7 +83,7 @@ async function contentOfNewJob(
   return (await contentStore.put(asJob, content)) ? content : ((await contentStore.get(asJob)) ?? "content-erased");
 }
 
-/** Each job has attachments of its own: those of the old one may be erased before the new one is done. */
+/** Each job has attachments of its own: those of the old job may be erased before the new job is done. */
 async function attachmentsOfOldJob(contentStore: ContentStore, job: JobRef, content: Uint8Array) {
   const attachments: { readonly sha256: string; readonly bytes: Buffer }[] = [];
   for (const { sha256 } of decodeContent(content).attachments ?? []) {
@@ -94,7 +94,7 @@ async function attachmentsOfOldJob(contentStore: ContentStore, job: JobRef, cont
   return attachments;
 }
 
-/** The content of the job with those recipients only that another job may mail. */
+/** The content of the job with only those recipients that another job may mail. */
 async function contentOfRest(
   log: EventLog,
   contentStore: ContentStore,
@@ -103,18 +103,18 @@ async function contentOfRest(
   const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
   if (view === null) throw new Error(`Job ${job.jobId} has no history.`);
   const left = new Set(recipientsToTakeUp(view.ledger, view.settings.onUnknown));
-  // A job of a kind without recipients is done again as a whole.
+  // A job of a kind without recipients runs again as a whole.
   if (left.size === 0 && view.settings.total > 0) return "nobody-left";
   const stored = await contentStore.get(job);
   if (stored === null) return "content-erased";
   const content = decodeContent(stored);
   const rest = content.recipients.filter((one, recipient) => one !== null && left.has(recipient));
-  // Whoever is left was erased.
+  // All recipients that were left have been erased.
   if (rest.length === 0 && view.settings.total > 0) return "content-erased";
   return { ...content, recipients: rest };
 }
 
-/** Those of the old job; but it is to run now, so the times that were set for the old one are over. */
+/** The settings of the old job without its times: the new job is to run now. */
 function toSettings(state: JobState, job: JobRef, content: Uint8Array): JobSettings {
   if (state.status === "absent") throw new Error(`Job ${job.jobId} has no history.`);
   return {

@@ -21,7 +21,7 @@ export function problemOfRefusal(refusal: Refusal): Problem {
       );
     }
     case "event-log-full":
-      return toProblem(refusal.code, "Nothing was accepted. Operators have to make room.");
+      return toProblem(refusal.code, "Nothing was accepted. An operator must make room in the log.");
     case "quota-exceeded": {
       const { recipients, limit, left, resetsAt } = refusal;
       const detail = `There are ${recipients} recipients, and ${left} of ${limit} are left until ${resetsAt}.`;
@@ -32,13 +32,16 @@ export function problemOfRefusal(refusal: Refusal): Problem {
   }
 }
 
-/** What the rules of a job refused. */
+/** The problem for a decision that the rules of a job refused. */
 export function problemOfRejection(rejection: JobRejection): Problem {
   switch (rejection.code) {
     case "job-not-found":
       return toProblem(rejection.code, "There is no job with this id.");
     case "idempotency-key-reused":
-      return toProblem(rejection.code, "This Idempotency-Key came with another body before; expected the same body.");
+      return toProblem(
+        rejection.code,
+        "This Idempotency-Key was used with another body before; expected the same body.",
+      );
     case "dead-letter-not-found":
       return toProblem(rejection.code, "There is no dead letter with this id.");
     case "dead-letter-closed":
@@ -53,7 +56,7 @@ export function problemOfRejection(rejection: JobRejection): Problem {
       );
     }
     case "content-erased":
-      return toProblem(rejection.code, "What was to be sent has been erased.", {
+      return toProblem(rejection.code, "The content of this job has been erased.", {
         currentStatus: rejection.currentStatus,
       });
     case "job-has-ended":
@@ -72,13 +75,13 @@ export function problemOfRejection(rejection: JobRejection): Problem {
 }
 
 const whatMayBe =
-  "Whether it was stored is not known. Send the same request again: with an Idempotency-Key a job is made once, without one it may be made twice.";
+  "The log may or may not have stored it. Send the same request again: with an Idempotency-Key the service creates one job, without one it may create two.";
 
-/** What broke, without a word of the inside; `loggedUnder` names the id by which people find it in our own log lines. */
+/** The problem for an unexpected failure, with nothing of its inside; `loggedUnder` names the id that finds it in the logs. */
 export function problemOfFailure(failure: unknown, loggedUnder: string): Problem {
   if (failure instanceof Unavailable) {
     return toProblem("event-log-unavailable", whatMayBe);
   }
   if (failure instanceof LogFull) return problemOfRefusal({ code: "event-log-full" });
-  return toProblem("internal-error", `It was logged under the ${loggedUnder}.`);
+  return toProblem("internal-error", `The service has logged the failure under the ${loggedUnder}.`);
 }

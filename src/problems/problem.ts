@@ -1,7 +1,7 @@
 import type { JobRejection } from "../domain/job/state.ts";
 import type { Fault } from "../schemas/fault.ts";
 
-/** What the domain refuses, as HTTP says it. */
+/** The domain's refusals, with their HTTP status. */
 const rejectionStatus = {
   "job-not-found": 404,
   "idempotency-key-reused": 422,
@@ -20,7 +20,7 @@ const rejectionStatus = {
   "dead-letter-closed": 409,
 } as const satisfies Record<JobRejection["code"], number>;
 
-/** What never reaches the domain. */
+/** Problems that never reach the domain. */
 const refusalStatus = {
   "too-many-webhook-endpoints": 409,
   "nobody-left": 409,
@@ -80,11 +80,11 @@ const titles: Record<ProblemCode, string> = {
   "job-not-paused": "The job is not paused",
   "turn-not-open": "It is not this attempt's turn",
   "too-many-takeovers": "The attempt was taken over too often",
-  "lease-lost": "The attempt belongs to somebody else",
+  "lease-lost": "Another worker holds the attempt",
   "dead-letter-not-found": "No such dead letter",
-  "dead-letter-closed": "Somebody has decided about the dead letter",
+  "dead-letter-closed": "The dead letter is already decided",
   "too-many-webhook-endpoints": "Too many webhook endpoints",
-  "nobody-left": "Nobody is left to be mailed",
+  "nobody-left": "No recipient is left to be mailed",
   "jobs-not-ended": "Some jobs have not ended",
   "content-erased": "The content was erased",
   "job-not-completed": "The job is not completed",
@@ -126,14 +126,14 @@ const titles: Record<ProblemCode, string> = {
   "not-ready": "Not ready",
 };
 
-/** Every code that there is, with what always goes with it. */
+/** Every code, with its status and title. */
 export const problemCodes = (Object.keys(titles) as readonly ProblemCode[]).map((code) => ({
   code,
   status: statusOf[code],
   title: titles[code],
 }));
 
-/** A problem document of RFC 9457. Whoever hands it out may add to it, as HTTP does its `requestId`. */
+/** A problem document of RFC 9457. The sender may add members, as HTTP does with `requestId`. */
 export type Problem = {
   readonly type: string;
   readonly title: string;
@@ -142,7 +142,7 @@ export type Problem = {
   readonly code: ProblemCode;
 };
 
-/** `members` are further ones of the document. */
+/** `members` are further members of the document. */
 export const toProblem = (
   code: ProblemCode,
   detail: string,

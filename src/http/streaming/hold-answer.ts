@@ -80,8 +80,8 @@ const maxSeconds = 60;
 const preference = /^\s*([^\s=;]+)\s*(?:=\s*(?:"([^"]*)"|([^\s;]*)))?/;
 
 /**
- * The seconds of `Prefer: wait=N`; null where nobody asked, or for what cannot be done: a preference is never refused,
- * it is left aside. Of several of one name the first counts.
+ * The seconds of `Prefer: wait=N`; null where the header is absent or cannot be followed: a preference is never refused,
+ * but ignored. Of several preferences of one name the first counts.
  */
 export function readPreferWait(header: string | null): number | null {
   for (const one of (header ?? "").split(",")) {
