@@ -12,10 +12,10 @@ import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { readLabels } from "./job-from-log.ts";
 
-/** `sequence` is that of the job's last decision, all of which went into it. */
+/** `sequence` is the job's last decision; all decisions up to it went into the dead letter. */
 export type DeadLetterFromLog = { readonly letter: DeadLetterRecord; readonly sequence: number };
 
-/** What a run that failed left behind, from the log without any read model; null where it did not fail. */
+/** The dead letter of a failed run, from the log without any read model; null where the run did not fail. */
 export async function deadLetterFromLog(
   log: EventLog,
   contentStore: ContentStore,

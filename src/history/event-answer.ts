@@ -1,6 +1,6 @@
 import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 
-/** An event as it stands in answers and reports: what was appended, and nothing that could change. */
+/** An event as answers and reports show it: what was appended, and nothing that could change. */
 export const toEventAnswer = ({ sequence, event, jobId, tenant, actor, traceparent }: StoredEvent<WaybillEvent>) => ({
   sequence,
   type: event.type,
@@ -8,7 +8,7 @@ export const toEventAnswer = ({ sequence, event, jobId, tenant, actor, tracepare
   jobId,
   tenant,
   actor,
-  // Left out where the event belongs to no trace.
+  // Absent where the event belongs to no trace.
   ...(traceparent === null ? {} : { traceparent }),
   data: event.data,
 });

@@ -8,8 +8,9 @@ import {
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 
 /**
- * What tells `asker` that a run of a job has ended, from the log without any read model; null where it has not, or
- * somebody else asked for the job. `causeId` is the event that ended it, `readSequence` the place where it was read.
+ * The notification for `asker` that a run of a job has ended, from the log without any read model; null where the run has
+ * not ended, or another key asked for the job. `causeId` is the event that ended the run, `readSequence` the position at
+ * which the log was read.
  */
 export async function notificationFromLog(
   log: EventLog,

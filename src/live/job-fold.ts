@@ -6,33 +6,33 @@ import type { StoredEvent } from "../event-log/event-log.ts";
 export type JobMoment = { readonly job: JobRecord; readonly sequence: number };
 
 /**
- * What is to be told of a job. Changes of status are held until they are taken; of everything else only that there was
- * some: whoever is slow sees less of the way, and the same end.
+ * The changes of a job that a watcher has not taken yet. Changes of status are kept until they are taken; of all other
+ * changes only the fact that there were some: a slow watcher sees fewer steps, and the same end.
  */
 export type JobProgress = {
-  /** The oldest change of status that nobody has taken yet. */
+  /** The oldest change of status that has not been taken yet. */
   takeStatus(): JobMoment | null;
   hasStatus(): boolean;
   hasProgress(): boolean;
-  /** How the job stands, where anything has changed since it was told the last time. */
+  /** The present state of the job, if anything has changed since it was taken last. */
   takeProgress(): JobMoment | null;
-  /** How the job stands, whatever was told before; null before its first event. */
+  /** The present state of the job, whether or not it was taken before; null before its first event. */
   now(): JobMoment | null;
-  /** Changes of status came faster than they were taken, and no more of them are held. */
+  /** Changes of status came faster than they were taken, so the fold keeps no more of them. */
   isLost(): boolean;
 };
 
 export type JobFold = {
   readonly progress: JobProgress;
-  /** Once, before the first `add`. What the caller has seen is told no more; null is told how the job stands now. */
+  /** Called once, before the first `add`. The fold leaves out what the caller has seen; null asks for the present state. */
   begin(past: readonly StoredEvent[], labels: JobLabels, afterSequence: number | null): void;
   add(entry: StoredEvent): void;
 };
 
-/** A job is paused and resumed by hand: hardly anybody is behind by so many. */
+/** A job is paused and resumed by hand: a watcher is hardly ever behind by so many. */
 const maxStatuses = 100;
 
-/** Of these people see something in the job, where its status stays the same. */
+/** Events that people can see in the job though its status stays the same. */
 const seenTypes: ReadonlySet<EventOfJob["type"]> = new Set([
   "JobCreated",
   "JobStarted",
@@ -70,14 +70,14 @@ export function createJobFold(jobId: string): JobFold {
     sequence = at;
     if (isWholeErasure(event)) {
       labels = noLabels;
-      // What was held was not told yet, and is not to be told with what is erased.
+      // Changes still kept were not taken yet, and must not be taken now with data that is erased.
       statuses = statuses.map((moment) => ({ ...moment, job: { ...moment.job, ...noLabels } }));
     }
     if (view === null || view.status === before) {
       hasProgress ||= view !== null && seenTypes.has(event.type);
       return;
     }
-    // A change of status tells the whole job, and with it everything before.
+    // A change of status carries the whole job, and with it everything before.
     hasProgress = false;
     isLost ||= statuses.length >= room;
     const moment = now();
@@ -98,7 +98,7 @@ export function createJobFold(jobId: string): JobFold {
       }
       const moment = afterSequence === null ? now() : null;
       if (moment !== null) statuses = [moment];
-      // However much there was to tell again: from here on it is for the client to keep up.
+      // Whatever there was to repeat: from here on the client must keep up by itself.
       room = statuses.length + maxStatuses;
     },
     add,

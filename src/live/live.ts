@@ -6,24 +6,24 @@ import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
 import { createTail } from "./tail.ts";
 import { type JobWatch, watchJob } from "./watch-job.ts";
 
-/** What happens, told while it happens: from the log alone, so also while no read model can be asked. */
+/** Shows events while they happen: from the log alone, so also while no read model can be reached. */
 export interface Live {
   readonly streams: Pick<OpenStreams, "open" | "count">;
   readonly past: PastReaders;
-  /** See watchJob. The caller leaves it in the end. */
+  /** See watchJob. The caller must leave it in the end. */
   watch(job: JobRef, afterSequence: number | null, signal: AbortSignal): Promise<JobWatch | null>;
   /** See readFeed. */
   feed(request: FeedRequest, signal: AbortSignal, idleMs: number): AsyncIterable<FeedStep>;
-  /** How many watch and read on at the moment. */
+  /** How many watchers and feeds are open at the moment. */
   listeners(): number;
-  /** Ends everything that goes on, at once. */
+  /** Ends all of them at once. */
   close(): void;
 }
 
-/** A stream costs a socket, some kilobytes, and a part of every event that it is told. */
+/** A stream costs a socket, some kilobytes, and a part of the work of every event that it receives. */
 export const defaultLimits: StreamLimits = { inProcess: 1000, ofTenant: 100 };
 
-/** In turn: a reader of the past that has had its share lets another one of its tenant in. */
+/** Readers take turns: a reader of the past that has had its share lets in another one of its tenant. */
 export const usualPast: PastLimits = { ofTenant: 2, patienceMs: 5000, sliceMs: 5000, stallMs: 1000 };
 
 export function createLive(

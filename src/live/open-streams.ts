@@ -1,4 +1,4 @@
-/** How many streams may be open in this process, and of one tenant. */
+/** How many streams may be open in this process, and how many of one tenant. */
 export type StreamLimits = { readonly inProcess: number; readonly ofTenant: number };
 
 export type Opening =
@@ -7,7 +7,7 @@ export type Opening =
 
 /**
  * Requests whose answer goes on: streams, and answers that wait. A stream is closed when its client has gone. Its signal
- * says so, and also when the client's key is revoked and when the service stops: then all streams end at once, and
+ * aborts then, and also when the client's key is revoked and when the service stops: then all streams end at once, and
  * clients connect to another process.
  */
 export interface OpenStreams {

@@ -1,36 +1,36 @@
 export type PastLimits = {
-  /** So many readers of the past of one tenant at a time, in this process. */
+  /** How many readers of one tenant may read the past at a time, in this process. */
   readonly ofTenant: number;
-  /** For a new one to come in. */
+  /** How long a new reader waits to be let in. */
   readonly patienceMs: number;
-  /** One that has read for so long makes room, where others wait. */
+  /** A reader that has read for so long makes room while others wait. */
   readonly sliceMs: number;
-  /** One whose client takes nothing for so long makes room. */
+  /** A reader whose client takes nothing for so long makes room. */
   readonly stallMs: number;
 };
 
 /**
- * Feeds that read what was in the log before: a few of each tenant at a time, in turn, and all of them together one
- * batch after the other with a rest in between, so that they do not keep from the log and from this process those who
- * write. Feeds at the head of the log have nothing to do with it.
+ * Feeds that read older events from the log: a few of each tenant at a time, in turn, and all of them together one batch
+ * after the other with a rest in between, so that reading the past leaves the log and this process to the writers. Feeds at
+ * the head of the log do not pass through here.
  */
 export interface PastReaders {
-  /** One that is not in yet. It leaves with the signal. */
+  /** A reader that is not let in yet. The signal makes it leave. */
   reader(tenant: string, signal: AbortSignal): PastReader;
-  /** How many are in, of all tenants. */
+  /** How many readers are in, of all tenants. */
   inside(): number;
 }
 
 export type PastReader = {
-  /** Whether it is in, once it is or its patience is at an end. */
+  /** Whether the reader was let in; resolves when it is, or when its patience ends. */
   comeIn(): Promise<boolean>;
-  /** Reads a batch when it is its turn, which may be after others; null where the signal came before. */
+  /** Reads a batch when it is this reader's turn, which may be after others; null where the signal aborts first. */
   read<Batch>(batch: () => Promise<Batch>): Promise<Batch | null>;
-  /** Makes room. It may come in again. */
+  /** Makes room. The reader may ask to be let in again. */
   leave(): void;
 };
 
-/** Of one tenant: who waits comes in in order. */
+/** The readers of one tenant: those that wait are let in in order. */
 type Room = { inside: number; readonly waiting: Set<() => void> };
 
 export function createPastReaders({ ofTenant, patienceMs, sliceMs, stallMs }: PastLimits): PastReaders {
@@ -113,13 +113,13 @@ export function createPastReaders({ ofTenant, patienceMs, sliceMs, stallMs }: Pa
   return { reader, inside: () => inside };
 }
 
-/** After each piece of work a rest of twice the time that it took, so that most of the time is left to others. */
+/** After each piece of work the queue rests for twice the time that the work took, so that others get most of the time. */
 const restShare = 2;
 const leastRestMs = 1;
-/** However slow the log is just now. */
+/** The longest rest, however slow the log is at present. */
 const longestRestMs = 250;
 
-/** Does pieces of work one after the other, in the order in which they were asked for, and rests after each. */
+/** Does pieces of work one at a time, in the order of the requests, and rests after each. */
 export function createPace(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let rested: Promise<void> = Promise.resolve();
   return async (work) => {

@@ -5,35 +5,36 @@ import { createNotifier, type Tail } from "./tail.ts";
 export type FeedRequest = {
   readonly tenant: string;
   readonly afterSequence: number;
-  /** Empty for all. */
+  /** The types of events; empty for all. */
   readonly types: readonly WaybillEvent["type"][];
-  /** By which it reads the past, also later where it falls behind. */
+  /** Admits the feed to the past, also later where the feed falls behind. */
   readonly past: PastReader;
 };
 
 export type FeedStep = {
   readonly events: readonly StoredEvent<WaybillEvent>[];
-  /** So far the log was looked through: where to go on, also where none of it was asked for. */
+  /** The log was looked through up to here: the place to continue, even where no event matched. */
   readonly position: number;
-  /** All that was in the log when the feed was begun has been given. */
+  /** The feed has delivered everything that was in the log when it began. */
   readonly isCaughtUp: boolean;
 };
 
-/** So little of the past is not worth waiting for one's turn: a client at the head of the log asks for it page by page. */
+/** A past this short needs no turn: a client at the head of the log reads it page by page. */
 const atTheHead = 500;
 /** Read in one go: other work of the process waits for it. */
 const maxEvents = 200;
-/** Waiting for its turn it says now and then that it is still there. */
+/** While the feed waits for its turn, it yields an empty step this often to show that it is alive. */
 const stillThereMs = 5000;
 
-/** Whether a feed that begins there reads the past, for which it has to be let in. */
+/** Whether a feed that begins there reads the past, for which it must be let in. */
 export const isPast = (afterSequence: number, lastSequence: number): boolean =>
   lastSequence - afterSequence > atTheHead;
 
 /**
- * A tenant's events in the order of the log, each once, until the signal aborts: from the log as long as there is a
- * past to read, at the pace of whoever reads and when it is its turn (see past-readers.ts), then as they are appended.
- * A step may hold no event; at the latest one comes every `idleMs`. The log is read without a filter and the tenant picked out here (see jetstream-follow.ts).
+ * A tenant's events in the order of the log, each once, until the signal aborts: from the log while there is a past to
+ * read, at the reader's pace and when it is its turn (see past-readers.ts), then as they are appended. A step may hold no
+ * event; one comes at least every `idleMs`. The log is read without a filter, and the feed picks the tenant's events here
+ * (see jetstream-follow.ts).
  */
 export async function* readFeed(
   log: EventLog,
@@ -72,7 +73,7 @@ export async function* readFeed(
   }
 }
 
-/** The batches between two places, some of them empty; the last one ends at the second place or where the log does. */
+/** The batches between two positions, some of them empty; the last one ends at the second position or at the log's end. */
 async function* readPast(
   log: EventLog,
   past: PastReader,
@@ -97,7 +98,7 @@ async function* readPast(
   }
 }
 
-/** Tells whether it has come to its end, well or not, once it has or the time is up. */
+/** Waits for the work to end, well or not, or for the time to pass; returns whether it has ended. */
 function hasSettled(promise: Promise<unknown>): (withinMs: number) => Promise<boolean> {
   const settled = promise.then(
     () => true,
@@ -114,22 +115,22 @@ function hasSettled(promise: Promise<unknown>): (withinMs: number) => Promise<bo
 
 type Heard = {
   readonly events: readonly StoredEvent<WaybillEvent>[];
-  /** So far the tenant's events are among those that were taken. */
+  /** The position up to which the tenant's events have been taken. */
   readonly position: number;
 };
 
-/** What one feed has heard and not yet taken. It is bounded: a client that does not keep up reads from the log instead. */
+/** Events that one feed has heard and not yet taken. The buffer is bounded: a client that falls behind reads the log instead. */
 type FeedSubscription = {
-  /** What has come since the last call; nothing where the time was up, the signal came, or the subscription is lost. */
+  /** The events since the last call; empty where the time was up, the signal aborted, or the subscription is lost. */
   next(waitMs: number): Promise<Heard>;
-  /** Something came that the subscription had no room for: take what is there, then begin anew. */
+  /** The buffer overflowed: take what it holds, then begin anew. */
   isLost(): boolean;
   leave(): void;
 };
 
 const maxHeard = 1000;
 
-/** `next` throws what broke the tail. */
+/** `next` throws the failure of the tail. */
 async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promise<FeedSubscription> {
   const notifier = createNotifier(signal);
   let heard: StoredEvent<WaybillEvent>[] = [];

@@ -3,31 +3,31 @@ import type { EventLog, JobRef, LogEntry, StoredEvent, WaybillEvent } from "../e
 export type Listener = {
   /** Called in the order of the log; it must neither wait nor throw. */
   readonly hear: (entry: StoredEvent<WaybillEvent>) => void;
-  /** The tail broke: nothing more will be heard, and whoever wants more begins anew. */
+  /** The tail broke and delivers nothing more; a listener that wants more subscribes anew. */
   readonly broken: (failure: unknown) => void;
 };
 
-/** Whose events are heard: one job's, or all of a tenant. */
+/** The topic of a listener: the events of one job, or all events of a tenant. */
 export type Topic = JobRef | { readonly tenant: string; readonly jobId: null };
 
 /**
- * What is appended to the log from now on, read once for everybody in this process who listens. Returns when it
- * listens: every event stored from then on is heard, once, in the order of the log; some of those stored shortly
- * before may be heard too. Whoever needs the past as well asks where the log stands *after* this has returned, reads
- * up to there, and leaves out what is heard again. The log is read as long as somebody listens, and a while longer.
+ * Reads what is appended to the log from now on, once for all listeners in this process. Returns when it listens: every
+ * event stored from then on is delivered once, in the order of the log; some of those stored shortly before may be
+ * delivered too. A caller that needs the past as well asks for the end of the log *after* this has returned, reads up to
+ * there, and leaves out what is delivered again. The log is read as long as there are listeners, and a while longer.
  */
 export interface Tail {
-  /** Throws Unavailable where the log cannot be asked. Answers how to stop listening. */
+  /** Throws Unavailable where the log cannot be reached. Returns a function that stops listening. */
   listen(topic: Topic, listener: Listener): Promise<() => void>;
-  /** The last event that was told to those who listen to it. */
+  /** The last event that was delivered to listeners. */
   position(): number;
-  /** How many listen: for those who watch this process. */
+  /** The number of listeners, for the metrics of this process. */
   listeners(): number;
   close(): void;
 }
 
 const maxEvents = 500;
-/** Short requests come one after the other: each would make the server begin and end a reader. */
+/** Short requests follow one another: without this delay, each would make the server begin and end a reader. */
 const defaultLingerMs = 30_000;
 
 type Reading = { readonly begun: Promise<void>; readonly stop: () => void };
@@ -58,7 +58,7 @@ export function createTail(log: EventLog, report: (failure: unknown) => void, li
         tell(nameOf(entry), entry);
         tell(nameOf({ tenant: entry.tenant, jobId: null }), entry);
       });
-      // An event that this release cannot read: nobody may be told what comes after it as if nothing were missing.
+      // An event that this release cannot read: delivering what comes after it would hide the gap from the listeners.
       following.catch(breakOff);
     });
     const begunReading = { begun, stop: () => stopping.abort() };
@@ -116,17 +116,17 @@ async function readOn(
   }
 }
 
-/** No tenant's name holds a slash. */
+/** No tenant's name contains a slash. */
 const nameOf = ({ tenant, jobId }: Topic): string => (jobId === null ? tenant : `${tenant}/${jobId}`);
 
 type Notifier = {
-  /** Ends the wait that is going on, if there is one. */
+  /** Ends the present wait, if there is one. */
   readonly notify: () => void;
-  /** Waits for the next notification, the end of the time, or the signal. Callers look first, and again afterwards. */
+  /** Waits for the next notification, the end of the time, or the signal. Callers check before the call, and again after it. */
   readonly wait: (ms: number) => Promise<void>;
 };
 
-/** For one caller that waits. */
+/** Serves one caller that waits. */
 export function createNotifier(signal: AbortSignal): Notifier {
   let endWait = (): void => {};
   return {

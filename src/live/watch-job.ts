@@ -5,18 +5,18 @@ import { createJobFold, type JobProgress } from "./job-fold.ts";
 import { createNotifier, type Tail } from "./tail.ts";
 
 export type JobWatch = JobProgress & {
-  /** Until something has changed, the time is up, or the signal came. Throws what broke the tail. */
+  /** Waits until something has changed, the time is up, or the signal aborts. Throws the failure of the tail. */
   sleep(ms: number): Promise<void>;
-  /** Nothing is heard any more. It comes by itself with the signal. */
+  /** Stops the watch. The signal does the same. */
   leave(): void;
 };
 
 type Parts = { readonly log: EventLog; readonly contentStore: ContentStore; readonly tail: Tail };
 
 /**
- * One job, folded from its history and then from what is appended, without any read model. Null where the log knows no
- * such job. `afterSequence` is what the caller has seen: changes of status since then are told again; null for somebody
- * new, who is told how the job stands, and from there on.
+ * Watches one job, folded from its history and then from what is appended, without any read model. Null where the log has
+ * no such job. `afterSequence` is the last event that the caller has seen: the watch repeats changes of status since then.
+ * Null is for a new caller, who first gets the present state.
  */
 export async function watchJob(
   { log, contentStore, tail }: Parts,
@@ -44,7 +44,7 @@ export async function watchJob(
   if (signal.aborted) leave();
   try {
     const end = (await log.state()).lastSequence;
-    // The subjects of a job are read one by one: only up to `end` nothing is missing between them.
+    // The subjects of a job are read one by one: they are complete only up to `end`.
     const [history, labels] = await Promise.all([log.readHistory(ref), readLabels(contentStore, ref)]);
     if (history.length === 0) {
       leave();
