@@ -2,7 +2,7 @@ import { channelFilter, lanesFilter, parseSubject } from "../event-log/subjects.
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { OverflowLanes } from "./overflow-lanes.ts";
 
-/** Follows what any process publishes about turns and decisions; the subjects say enough. */
+/** Follows what any process publishes about turns and decisions; the subjects alone carry enough. */
 export function listenToLanes(connection: JetStreamConnection, prefix: string, lanes: OverflowLanes): () => void {
   const { nats } = connection;
   const subscriptions = [
@@ -16,7 +16,7 @@ export function listenToLanes(connection: JetStreamConnection, prefix: string, l
       },
     }),
   ];
-  // A message that was missed meanwhile may have said that a turn waits no longer.
+  // A message that was missed meanwhile may have ended the wait of a turn.
   const stopListening = connection.onReconnect(lanes.forgetAll);
   return () => {
     stopListening();

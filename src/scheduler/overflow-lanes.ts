@@ -9,20 +9,20 @@ import { laneOf } from "../event-log/subjects.ts";
  * lanes, and loses nothing.
  */
 export type OverflowLanes = {
-  /** The turn with its lane; it counts as waiting from here on. */
+  /** Returns the turn with its lane; the turn counts as waiting from here on. */
   place(job: JobRef, turn: OpenTurn): JobQueued["data"];
-  /** A turn was queued by any process, in a lane or in the overflow lane behind it: `lane` is the lane proper. */
+  /** Any process queued a turn, in a lane or in the overflow lane behind it: `lane` is the lane proper. */
   queued(job: JobRef, lane: string): void;
-  /** Whatever was decided about a job, it waits in no lane any more: it has started, ended, or is to be queued anew. */
+  /** Any decision about a job ends its wait in a lane: the job has started, has ended, or will be queued anew. */
   decided(job: JobRef): void;
   forgetAll(): void;
 };
 
-/** A turn that is queued once more after it was done would else be counted for ever. */
+/** Without this limit, a turn that is queued once more after it was done would count for ever. */
 const forgottenAfterMs = 600_000;
 
 export function createOverflowLanes(): OverflowLanes {
-  /** By tenant and lane, the jobs that wait. */
+  /** The waiting jobs, by tenant and lane. */
   const waiting = new Map<string, Set<string>>();
   /** The longest waiting first. */
   const laneOfJob = new Map<string, { readonly lane: string; readonly sinceMs: number }>();

@@ -6,12 +6,12 @@ import type { OverflowLanes } from "./overflow-lanes.ts";
 
 type Report = (failure: unknown) => void;
 
-/** A decision that could not be acted upon comes back after this. */
+/** A decision that could not be carried out is delivered again after this. */
 const tryAgainMs = 500;
 
 /**
  * Queues jobs that may run at once, straight from the log. A crash between a decision and its JobQueued leaves nothing
- * stuck, because the decision was not acknowledged; a JobQueued that is there twice starts nothing the second time.
+ * stuck, because the decision was not acknowledged; a second JobQueued for the same turn starts nothing.
  */
 export function createScheduler(
   log: EventLog,
@@ -30,7 +30,7 @@ export function createScheduler(
   );
 }
 
-/** Its id derives from the decision that opened the turn, so that deciding it twice is recognised. */
+/** The id derives from the decision that opened the turn, so that a repetition is recognised. */
 export const toQueued = (
   cause: Pick<StoredEvent, "jobId" | "sequence" | "id" | "correlationId" | "traceparent">,
   turn: JobQueued["data"],
@@ -43,7 +43,7 @@ export const toQueued = (
   event: { type: "JobQueued", at: new Date().toISOString(), data: turn },
 });
 
-/** The turn that a decision opens at once, if it opens one; one that waits for a time or its group is the waiting list's. */
+/** The turn that a decision opens at once, if any; a turn that waits for a time or its group belongs to the waiting list. */
 function turnOpenedBy(event: JobEvent): OpenTurn | null {
   if (event.type === "JobCreated" && mayRun(event.data, event.data.scheduledAt)) {
     return toTurn({ ...event.data, run: 1, attempt: 1, opening: 0 });

@@ -15,8 +15,8 @@ const pollEveryMs = 500;
 const atOnce = 200;
 
 /**
- * Queues what waited for its time. Nothing waits inside a consumer of the log: tens of thousands of delayed messages
- * cost a NATS server more than its work, and come late.
+ * Queues turns whose time has come. Nothing waits inside a consumer of the log: tens of thousands of delayed messages cost
+ * a NATS server more than its real work, and arrive late.
  */
 export function createTimer(log: EventLog, waitingList: WaitingList, lanes: OverflowLanes, report: Report): Timer {
   const stopping = new AbortController();

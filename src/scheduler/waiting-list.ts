@@ -7,12 +7,12 @@ export type DueTurn = JobRef & {
   readonly cause: { readonly sequence: number; readonly id: string } & Pick<Cause, "correlationId" | "traceparent">;
 };
 
-/** What waits for a time, whichever process asks. */
+/** The turns that wait for a time, for all processes together. */
 export interface WaitingList {
   /**
-   * Hands over up to `limit` turns that are due, the longest due first, and strikes each off once `queue` resolves.
-   * Several may ask at once: none waits for another, and none is handed what another has in hand. What was handed over
-   * and not struck off, because the process died, is handed over again.
+   * Hands over up to `limit` turns that are due, the longest due first, and deletes each once `queue` resolves. Several
+   * processes may call this at once: none waits for another, and none gets a turn that another is queueing. A turn that
+   * was handed over and not deleted, because the process died, is handed over again.
    */
   takeDue(limit: number, queue: (due: DueTurn) => Promise<void>): Promise<number>;
 }
