@@ -10,26 +10,26 @@ import { persistently } from "../event-log/persistently.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldTurn } from "./turn.ts";
 
-/** More outcomes than this on their way to the log make the sending wait for it. */
+/** When more outcomes than this are on their way to the log, sending waits. */
 const maxUnstored = 100;
 
-/** Writes what happens to the recipients of a held turn into the log and the turn's ledger. */
+/** Records what happens to the recipients of a held turn, in the log and in the turn's ledger. */
 export type Bookkeeper = {
   /** Returns once the claims are stored. */
   claim(recipients: readonly number[]): Promise<void>;
-  /** Takes back claims of recipients that were surely not handed to a mail server. */
+  /** Takes back claims of recipients that were certainly not handed to a mail server. */
   release(recipients: readonly number[]): Promise<void>;
   /**
-   * Sees to it that the outcome gets stored; waits only while too many are on their way. `onceRecorded` is what follows
-   * from it elsewhere: not done before, as a worker that died in between would leave behind a consequence of what
-   * was never recorded.
+   * Makes sure that the outcome gets stored; waits only while too many are on their way. `onceRecorded` is what follows from
+   * the outcome elsewhere. It does not run before the outcome is stored: otherwise a worker that died in between would leave
+   * behind a consequence of something that was never recorded.
    */
   outcome(facts: OutcomeFacts, onceRecorded?: () => Promise<void>): Promise<void>;
-  /** Returns once every outcome is stored, and what follows from it is done. */
+  /** Returns once every outcome is stored and every `onceRecorded` has run. */
   settled(): Promise<void>;
 };
 
-/** What the worker found out; run, attempt and time are the bookkeeper's to add. */
+/** An event of the worker, to which the bookkeeper adds run, attempt and time. */
 export type OutcomeFacts =
   | {
       readonly type: "RecipientSent";
@@ -46,7 +46,7 @@ export type OutcomeFacts =
 
 type Clock = () => string;
 
-/** `claiming` ends the patience with the log for what has not happened yet, `giveUp` for what has. */
+/** `claiming` limits the wait for the log before something happens, `giveUp` the wait after it has happened. */
 export function createBookkeeper(
   log: EventLog,
   held: HeldTurn,
@@ -58,8 +58,8 @@ export function createBookkeeper(
   const unstored = new Set<Promise<void>>();
   let failure: unknown = null;
 
-  // The id names the lease: the job may be paused and resumed, or change its worker, within one attempt, and what then
-  // happens to a recipient a second time is another event. With the id of the first the log would drop it in silence.
+  // The id names the lease: within one attempt the job may be paused and resumed, or change its worker, and a second
+  // event about the same recipient is then a new one. With the id of the first, the log would drop it silently.
   const store = async (patience: AbortSignal, what: string, event: RecipientEvent): Promise<void> => {
     const id = `${job.jobId}/${leaseSequence}/${what}`;
     await persistently(patience, () => log.record(job, { ...cause, id, event }));
@@ -95,9 +95,9 @@ export function createBookkeeper(
 }
 
 /**
- * A claim left behind would count as a mail in doubt. A decision about the job may meanwhile have handed it to
- * another worker, whose claims these now are; from a pause until it is resumed there is no other worker. Answers whether
- * the lease is held.
+ * Takes claims back, as a claim left behind would count as a mail in doubt. A decision about the job may meanwhile have
+ * handed it to another worker, which then owns these claims; from a pause until the job is resumed there is no other
+ * worker. Returns whether the lease is held.
  */
 export async function giveBackClaims(lease: Lease, books: Bookkeeper, notSent: ReadonlySet<number>): Promise<boolean> {
   const isHeld = await lease.confirm();

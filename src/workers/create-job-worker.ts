@@ -7,24 +7,24 @@ import type { WorkQueue } from "./work-queue.ts";
 import { createWorker, type ReportOfWorker, type Worker } from "./worker.ts";
 
 /**
- * How long the queue lets a worker be silent before it hands its job to another. A worker that was killed is missed
- * after this; one that is stopped for less loses nothing.
+ * How long a worker may be silent before the queue hands its job to another one. The queue notices a killed worker after
+ * this time; a worker that is stopped for less loses nothing.
  */
 export const queuePatienceMs = 15_000;
 
 export type JobWorkerDependencies = {
   readonly log: EventLog;
-  /** The lanes of the kind of job that this worker does. */
+  /** The lanes of the kind of job that this worker serves. */
   readonly queue: WorkQueue;
   readonly probe: LeaseProbe;
 };
 
 export type JobWorkerConfig = {
-  /** Names this worker in the log; no other worker, of this process or another, has the same name. */
+  /** The name of this worker in the log; no other worker, of this process or another, has the same name. */
   readonly name: string;
   readonly concurrency: number;
   readonly retrySchedule: RetrySchedule;
-  /** See WorkerSettings; half a second unless it says otherwise. */
+  /** See WorkerSettings; the default is half a second. */
   readonly firstDelayMs?: number;
 };
 
@@ -59,7 +59,7 @@ export function createJobWorker(
     },
     report,
   );
-  const gate = createGate?.({ busy: worker.busy, waiting: queue.waiting, wake: worker.wake }) ?? null;
+  const gate = createGate?.({ busy: worker.busy, waiting: queue.waiting, lookForWork: worker.lookForWork }) ?? null;
   return {
     ...worker,
     start: () => {

@@ -6,55 +6,56 @@ import { isStatus } from "../nats/message.ts";
 import { createStandingRequest } from "./jetstream-standing-request.ts";
 
 /**
- * How long the server keeps a request for which there is no message. With `no_wait` it would say so at once, but 2.9
- * looks through the subjects of the log for that, each time through more of them.
+ * How long the server keeps a request for which there is no message. With `no_wait` the server would answer at once, but
+ * NATS 2.9 scans the subjects of the log for that, and scans more of them each time.
  */
 const expiresMs = 100;
-/** Releases up to 2.9.15 forget to say when the time is up. */
+/** Releases up to 2.9.15 do not report that the time is up. */
 const silenceMs = 150;
-/** A lane that was found empty is asked again after this, hint or no hint, by a worker that has turns in hand. */
+/** A worker that has turns in hand asks an empty lane again after this, with or without a hint. */
 const lookAgainAfterMs = 500;
-/** A hint may be here before its message is in the log: then the lane is asked once more, a moment later. */
+/** A hint may arrive before its message is in the log: then the worker asks the lane once more, a moment later. */
 const hintIsYoungForMs = 50;
 const askOnceMoreAfterMs = 20;
-/** A message that came when no take waited for it is handed back after this, unless it was taken. */
+/** A message that arrives while no take waits for it is handed back after this, unless it is taken first. */
 const keptForMs = 50;
 /**
- * For each turn that a worker has in hand it leaves a new one to the others for so long. An idle worker needs a
- * millisecond or two to ask; where all are busy, what waits for longer is taken without any delay.
+ * For each turn that a worker has in hand, it leaves a new turn to the other workers for this long. An idle worker needs a
+ * millisecond or two to ask; where all workers are busy, a turn that waits for longer is taken without further delay.
  */
 const leaveToOthersMs = 20;
-/** From then on one that is busy asks for as many as it has room for. */
+/** Once a turn has waited this long, a busy worker asks for as many turns as it has room for. */
 const leftByAllAfterMs = 200;
-/** A standing request is answered the moment that a turn comes; one that was lost on the server would hide it. */
+/** The server answers a standing request the moment a turn arrives; a request that the server lost would hide the turn. */
 const standingAnswersWithinMs = 200;
 
-/** The turns of one lane, as the consumer that all workers share hands them out. */
+/** The turns of one lane, handed out by the consumer that all workers share. */
 export type Lane = {
   readonly name: LaneName;
   readonly consumer: DurableConsumer;
-  /** A message is likely to be there, or the lane was not looked at for a while. */
+  /** A message is likely to be there, or the lane has not been looked at for a while. */
   mayHaveWork(): boolean;
   /**
-   * Up to `limit` messages, a moment later at most, and fewer the more are in hand; none, at once, where none is
-   * likely. Rejects, with an error of NATS, where there is no such consumer.
+   * Up to `limit` messages, after a moment at most, and fewer the more are in hand; none, at once, where none is likely.
+   * Rejects with an error of NATS where the consumer does not exist.
    */
   take(limit: number, inHand: number): Promise<readonly Msg[]>;
-  /** A message may have come. */
+  /** Call this when a message may have come. */
   hint(): void;
-  /** The server may know of no request any more, and messages may have come. */
+  /** Call this when the server may have lost all requests, and messages may have come. */
   reconnected(): void;
-  /** Nothing is taken any more: what the server would still hand over goes to others. */
+  /** Takes no more messages: the server hands the remaining ones to other workers. */
   close(): void;
 };
 
 type Round = { readonly messages: Msg[]; outstanding: number; readonly settle: () => void };
 
 /**
- * Asks for one message a request, and counts the answers: of a request for several the server does not say when its last one
- * was answered. How many are asked for is how many are likely to be there, by the hints and by what was found before.
- * A worker with nothing in hand leaves one request with the server for seconds, which costs an idle service next to
- * nothing; one that is busy asks now and then, and does not wait for it. What comes then, or too late, wakes the worker.
+ * Sends one request per message, and counts the answers: for a request for several messages, the server does not report
+ * when it has answered the last one. The number of requests is the number of messages that are likely to be there, by the
+ * hints and by what was found before. An idle worker leaves one request with the server for seconds, which costs an idle
+ * service next to nothing; a busy worker asks now and then, and does not wait for the answer. A message that arrives in
+ * between, or too late, makes the worker look for work.
  */
 export function createLane(
   connection: JetStreamConnection,
@@ -69,7 +70,7 @@ export function createLane(
   let unclaimed: Msg[] = [];
   let refusal: NatsError | null = null;
   let likely = 0;
-  /** Since when something is likely to be there. */
+  /** The time since which a message is likely to be there. */
   let likelySince = Number.NEGATIVE_INFINITY;
   let hintedAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -101,7 +102,7 @@ export function createLane(
     round?.settle();
   };
   const standing = createStandingRequest(connection, next, { came: keep, refused: refuse });
-  /** An answer to an earlier question may be taken for one to the next: then that one comes when no take waits for it. */
+  /** A late answer may be counted for the next request: then the answer to that one arrives while no take waits for it. */
   const heard = (message: Msg): void => {
     if (!isStatus(message)) {
       if (round === null) keep(message);
@@ -111,7 +112,7 @@ export function createLane(
     round.outstanding -= 1;
     if (round.outstanding === 0) round.settle();
   };
-  /** Delivered messages keep the subject of the stream: what tells them apart is the inbox that they come to. */
+  /** Delivered messages keep the subject of the stream: only the inbox that receives them identifies the request. */
   const ask = (count: number): void => {
     askedAt = performance.now();
     if (inbox === null) {
@@ -141,14 +142,14 @@ export function createLane(
       askedAt = performance.now();
     } else if (likely === 0 && isDue()) ask(1);
   };
-  /** How many a worker may ask for now that has so many in hand; where it is too early, it looks again when it may. */
+  /** How many messages a worker with so many in hand may ask for now; where it is too early, the lane checks again later. */
   const fairCount = (limit: number, inHand: number): number => {
     const wanted = Math.min(limit, likely);
     if (wanted === 0) return 0;
     const now = performance.now();
     if (standing.isOut() || inHand > 0) {
       const isLeftSince = likelySince + (standing.isOut() ? standingAnswersWithinMs : inHand * leaveToOthersMs);
-      // However long the process stood still meanwhile: others may have done so, too.
+      // However long this process was stopped meanwhile: the other processes may have been stopped, too.
       const waitMs = Math.max(isLeftSince, now - likelySince < leftByAllAfterMs ? askedAt + leaveToOthersMs : 0) - now;
       if (waitMs > 0) {
         lookAgainIn(Math.ceil(waitMs));
@@ -178,7 +179,7 @@ export function createLane(
       const messages = await askAndWait(count);
       if (messages.length >= count) likely = Math.max(likely - count, 2 * count);
       else {
-        // What was hinted at meanwhile may be there by now.
+        // A message that was hinted at meanwhile may be there by now.
         likely = Math.max(0, likely - before);
         if (performance.now() - hintedAt < hintIsYoungForMs) {
           setTimeout(() => {

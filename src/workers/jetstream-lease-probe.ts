@@ -5,7 +5,7 @@ import { startOf } from "../nats/names.ts";
 import type { LeaseProbe } from "./lease.ts";
 
 const timeoutMs = 1000;
-/** One answer may get lost, and a worker that is alive must not lose its job over it. */
+/** One answer may get lost, and a live worker must not lose its job over that. */
 const questions = 2;
 
 export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix: string): LeaseProbe {
@@ -26,7 +26,7 @@ export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix:
         try {
           return (await nats.request(subjectOf(worker), question, { timeout: timeoutMs })).string() === "yes";
         } catch (failure) {
-          // Where no worker listens, the server says so at once.
+          // Where no worker listens, the server reports it at once.
           if (!(failure instanceof NatsError) || failure.code !== ErrorCode.Timeout) return false;
         }
       }

@@ -3,7 +3,7 @@ import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
 import type { Membership, WorkerState } from "./membership.ts";
 
-/** Until the first answer, and then after each one until the next. */
+/** The wait for the first answer, and then for each next one. */
 const maxWait = 1000;
 const jitter = 100;
 
@@ -29,6 +29,6 @@ export function createJetStreamMembership(connection: JetStreamConnection, prefi
   };
 }
 
-/** Empty for the answer that the server gives where no worker listens. */
+/** Empty for the server's own answer where no worker listens. */
 const readState = (message: Msg): readonly WorkerState[] =>
   message.data.length === 0 ? [] : [message.json<WorkerState>()];

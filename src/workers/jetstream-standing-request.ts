@@ -2,19 +2,19 @@ import { createInbox, type Msg, type Subscription } from "nats";
 import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isStatus } from "../nats/message.ts";
 
-/** A change of leader forgets the request without a word: what comes back after a crash waits for the next one. */
+/** A new leader silently forgets the request: a turn that comes back after a crash waits for the next request. */
 const expiresMs = 5000;
-/** For the answer that its time is up, which releases up to 2.9.15 do not give. */
+/** The extra wait for the server's report that the time is up, which releases up to 2.9.15 do not send. */
 const silenceMs = 100;
 
-/** A request for one message that the server keeps until there is one, for some seconds. */
+/** A request for one message, which the server keeps for some seconds until there is one. */
 export type StandingRequest = {
-  /** None is left with the server but this one. */
+  /** Sends a request; after that the server keeps this one and no other. */
   ask(): void;
   isOut(): boolean;
-  /** The server may not know of it any more. */
+  /** Drops the request, which the server may have lost. */
   forget(): void;
-  /** Stops listening, so that the server hands nothing over any more. */
+  /** Stops listening, so that the server hands over nothing more. */
   close(): void;
 };
 

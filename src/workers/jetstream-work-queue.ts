@@ -10,21 +10,21 @@ import { serveLanes } from "./serve-lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 const timeoutMs = 1500;
-/** A consumer that was deleted, or that the server lost, is as silent as an empty one: it is made anew after so long. */
+/** A consumer that was deleted, or that the server lost, is as silent as an empty one, so it is created anew this often. */
 const seeLanesAgainMs = 5000;
 
 export type WorkQueueSettings = {
   readonly prefix: string;
-  /** Which kind of job: each has lanes of its own. */
+  /** The kind of job: each kind has lanes of its own. */
   readonly type: JobType;
-  /** How long a worker may stay silent before its job is handed to another one. */
+  /** How long a worker may stay silent before the queue hands its job to another one. */
   readonly ackWaitMs: number;
 };
 
-/** `worker-normal`, and `worker-normal-crowd` behind it; `worker-normal-webhook-deliver` of another kind. */
+/** `worker-normal`, and `worker-normal-crowd` behind it; `worker-normal-webhook-deliver` for another kind. */
 const consumerOf = (lane: LaneName): string => lane.replace(/^queue/, "worker").replaceAll(".", "-");
 
-/** One durable consumer a lane; a message is asked for only when a slot is free, so nothing waits prefetched. */
+/** One durable consumer per lane; a worker asks for a message only when a slot is free, so none waits prefetched. */
 export function createJetStreamWorkQueue(
   connection: JetStreamConnection,
   { prefix, type, ackWaitMs }: WorkQueueSettings,
@@ -83,7 +83,7 @@ export function createJetStreamWorkQueue(
       asking(connection, async () => {
         await ensureLanes();
         const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-        // A count that has run below zero is taken for none waiting.
+        // A count below zero means that none waits.
         const pending = lanes.map(
           async ({ consumer }) => countOf((await manager.consumers.info(stream, consumer.name)).num_pending) ?? 0,
         );

@@ -2,36 +2,36 @@ import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 
 /**
- * Whether the log still has this worker's JobStarted as the last decision about the job. It is told at once by a hint,
- * and looks for itself whenever it is asked to confirm.
+ * Whether the log still has this worker's JobStarted as the last decision about the job. A hint reports a loss at once, and
+ * `confirm` asks the log.
  */
 export type Lease = {
-  /** What is known without asking. Once false, it stays so. */
+  /** The state that is known without asking. Once false, it stays false. */
   readonly isHeld: () => boolean;
-  /** Asks the log, and waits for its answer: before it comes, nothing may be sent. */
+  /** Asks the log and waits for the answer: nothing may be sent before it arrives. */
   confirm(): Promise<boolean>;
-  /** Asks the log, unless it was asked a moment ago: a process that was stopped for a minute does not know it. */
+  /** Asks the log, unless it asked a moment ago: a process that was stopped for a minute does not notice it. */
   confirmLately(): Promise<boolean>;
-  /** Whether a lost lease was lost to a pause and to nothing after it: no other worker can have held the job since. */
+  /** Whether the lease was lost to a pause and to nothing after it: no other worker can have held the job since. */
   wasOnlyPaused(): Promise<boolean>;
-  /** Calls back once, when the lease is found lost. */
+  /** Calls back once, when the lease turns out to be lost. */
   onLost(lost: () => void): void;
   end(): void;
 };
 
-/** By the monotonic clock, which goes on while a process is stopped. */
+/** Uses the monotonic clock, which goes on while a process is stopped. */
 const freshForMs = 1000;
 
-/** `patience` ends the waiting for a log that is away; what was asked then throws Unavailable. */
+/** `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. */
 export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, patience: AbortSignal): Lease {
   let isHeld = true;
   let hasEnded = false;
-  // Between the answer to JobStarted and this watch the process may have been stopped: the first claim asks in any case.
+  // The process may have been stopped between the answer to JobStarted and this watch: the first claim asks in any case.
   let confirmedAt = Number.NEGATIVE_INFINITY;
   let doubtedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {
-    // An answer that took its time says what was: the process may have been stopped while it waited for it.
+    // A slow answer describes the past: the process may have been stopped while it waited.
     while (isHeld) {
       const { askedAt, last } = await persistently(patience, async () => {
         const now = performance.now();
@@ -48,9 +48,9 @@ export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, pa
   };
   const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < freshForMs;
   const stopListening = log.onDecision(job, () => {
-    // What was asked before the hint says nothing any more: until the log has answered anew, no mail goes out.
+    // An answer from before the hint is no longer valid: no mail goes out until the log has answered again.
     doubtedAt = performance.now();
-    // Nothing is lost if this one fails: the next claim asks again before anything is sent.
+    // A failure here loses nothing: the next claim asks again before anything is sent.
     if (!hasEnded) confirm().catch(() => {});
   });
   return {
@@ -73,10 +73,10 @@ export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, pa
   };
 }
 
-/** Lets a worker find out whether the one that holds a job's lease is still at it. */
+/** Lets a worker find out whether the holder of a job's lease is still working. */
 export interface LeaseProbe {
-  /** Answers for this worker from now on; returns how to stop that. */
+  /** Answers for this worker from now on; returns a function that stops it. */
   answerFor(worker: string, isRunning: (job: JobRef) => boolean): () => void;
-  /** False where the worker, asked twice, does not answer within a second: it is gone, frozen, or cut off from the log. */
+  /** False where the worker, asked twice, does not answer within a second: it is dead, frozen, or cut off from the log. */
   isRunning(worker: string, job: JobRef): Promise<boolean>;
 }

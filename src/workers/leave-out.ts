@@ -2,20 +2,20 @@ import type { SuppressionReason } from "../domain/recipients/events.ts";
 import { persistently } from "../event-log/persistently.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 
-/** Keeps recipients from being served who are not to be. */
+/** Leaves out recipients that must not be served. */
 export type LeavingOut = {
-  /** Records those of the group who are not to be served; the others come back. */
+  /** Records the recipients of the group that must not be served; returns the others. */
   sift(group: readonly number[]): Promise<readonly number[]>;
-  /** Whether it was recorded as such: there is nothing left to do for it. */
+  /** Whether the recipient was recorded as left out: then nothing remains to do for it. */
   isLeftOut(recipient: number): boolean;
 };
 
 export type WhyNot = (recipient: number) => Promise<SuppressionReason | null>;
 
 /**
- * Asked before the claim, and again right before the mail, which may be long after: what is decided meanwhile holds for
- * the next one. Of who was in doubt before it is not said that nothing was sent. `patience` ends the waiting for an
- * answer; what was asked then throws Unavailable.
+ * Called before the claim, and again right before the mail, which may be long after; a decision in between applies from the
+ * next mail on. For a recipient that was in doubt before, the record does not claim that nothing was sent. `patience`
+ * ends the wait for an answer; the call then throws Unavailable.
  */
 export function createLeavingOut(
   books: Bookkeeper,

@@ -1,22 +1,22 @@
 import type { JobType } from "../domain/job/events.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 
-/** How a worker stands at this moment. */
+/** The state of a worker at this moment. */
 export type WorkerState = {
-  /** As events name it. */
+  /** The worker's name in events. */
   readonly name: string;
   readonly type: JobType;
-  /** Jobs that it is doing, and how many it would do at once. */
+  /** Jobs in progress, and the most that the worker does at once. */
   readonly busy: number;
   readonly slots: number;
-  /** In front of the server that all its turns need; null where there is none. */
+  /** The breaker for the server that all its turns need; null where there is none. */
   readonly breaker: BreakerState | null;
 };
 
-/** Finds the workers that are there now, whichever process they are in: nothing is written down of them. */
+/** Finds the live workers of all processes; nothing stores a list of them. */
 export interface Membership {
-  /** Answers from now on; returns how to stop that. */
+  /** Answers from now on; returns a function that stops it. */
   answer(state: () => WorkerState): () => void;
-  /** All that answer within a moment, by name. One that is frozen or cut off is not among them. */
+  /** All workers that answer within a moment, by name. A frozen worker, or one that is cut off, is not among them. */
   call(): Promise<readonly WorkerState[]>;
 }

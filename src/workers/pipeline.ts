@@ -1,12 +1,11 @@
 export type Pipeline<Item> = {
   readonly items: readonly Item[];
-  /** How many items may be handled at a time; asked anew each time, as other jobs begin and end. */
+  /** How many items may be handled at a time; called again each time, as other jobs begin and end. */
   readonly window: () => number;
-  /** How many are claimed at a time, as soon as fewer than half as many wait to be handled; asked anew each time. */
+  /** How many items to claim at a time, once fewer than half as many wait to be handled; called again each time. */
   readonly claimSize: () => number;
   /**
-   * Makes a group of items ready to be handled; false where they are left alone, because it may not go on. Rejects when
-   * it failed; the pipeline then comes to its end.
+   * Claims a group of items; false where the pipeline must stop and leave them alone. A rejection also ends the pipeline.
    */
   readonly claim: (group: readonly Item[]) => Promise<boolean>;
   readonly handle: (item: Item) => Promise<void>;
@@ -14,15 +13,15 @@ export type Pipeline<Item> = {
 };
 
 export type PipelineEnd<Item> = {
-  /** False where it was told not to go on before every item was handled. */
+  /** False where the pipeline was stopped before every item was handled. */
   readonly isComplete: boolean;
-  /** Claimed, and then not handled. */
+  /** Items that were claimed and then not handled. */
   readonly unhandled: readonly Item[];
 };
 
 /**
- * Claims items a group at a time and handles them, up to `window` at once; the next group is claimed while those
- * before are being handled, so that handling never waits for a claim. Resolves when everything that was begun has ended.
+ * Claims items in groups and handles up to `window` at once; the pipeline claims the next group while it handles those
+ * before, so that handling never waits for a claim. Resolves when everything that was begun has ended.
  */
 export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<PipelineEnd<Item>> {
   const { items, window, claimSize, claim, handle, mayGoOn } = pipeline;

@@ -17,30 +17,30 @@ export type TurnDependencies = {
   readonly log: EventLog;
   readonly probe: LeaseProbe;
   readonly worker: string;
-  /** Which kind of job `work` can do. */
+  /** The kind of job that `work` can do. */
   readonly type: JobType;
   readonly retrySchedule: RetrySchedule;
   readonly work: (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
-  /** Aborts when it stops whatever is left to record. */
+  /** Aborts when the process stops, whatever is left to record. */
   readonly giveUp: AbortSignal;
 };
 
 type Processing = Extract<JobState, { status: "processing" }>;
 
-/** A turn that another worker is alive and busy with is looked at again after this. */
+/** How long to wait before looking again at a turn that a live worker is busy with. */
 const askAgainMs = 5000;
-/** A turn that is about to end, or whose job was decided about at this very moment, is looked at again after this. */
+/** How long to wait before looking again at a turn that is about to end, or whose job was decided about at this moment. */
 const lookAgainMs = 500;
-/** One of a kind that this worker does not know is another's to do: it is offered again after this, and loses nothing. */
+/** A job of a kind that this worker does not know waits for another worker: it is offered again after this, and loses nothing. */
 const offerAgainMs = 10_000;
 
 const now = (): string => new Date().toISOString();
 
 /**
- * Does one turn of a job, from the lease to the end of the attempt. Called twice for the same turn, or for one that is
- * over, it does nothing the second time: what to do is decided from the log.
+ * Does one turn of a job, from the lease to the end of the attempt. A second call for the same turn, or for a turn that is
+ * over, does nothing: the log decides what to do.
  */
 export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnDependencies): Promise<void> {
   const { log, probe, worker, stopping } = dependencies;
@@ -53,7 +53,7 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
     return;
   }
   const last = lastWorker(decisions);
-  // Paused and resumed, a job is open again while the mails of its last worker are still on their way.
+  // After a pause and a resume the job is open again, though the mails of its last worker are still on their way.
   if (last !== null && last !== worker && (await probe.isRunning(last, job))) {
     delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
@@ -73,8 +73,8 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
     const { state, sequence } = started;
     const hold = { job, cause, createdAt: createdAtOf(decisions), state, sequence };
     const end = await underLease(hold, last === null ? null : decisions, dependencies);
-    // The queue keeps a message, not who has it: to acknowledge it now would take it from the worker that holds the
-    // turn, which may die. Where none does, it comes back once and is found to be over.
+    // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
+    // the turn, and that worker may die. Where no worker holds the turn, the message comes back once and is found to be over.
     if (end === "lost") return;
     if (end === "released") return delivery.giveBack(0);
   }
@@ -84,8 +84,8 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
 type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt"> & { readonly state: Processing; readonly sequence: number };
 
 /**
- * From the lease to the end of the attempt. What it throws breaks the turn off, and to begin it anew will be a takeover;
- * but where the log was away, or the worker is stopping, the lease is given back first, which it is not.
+ * Works from the lease to the end of the attempt. An exception breaks the turn off, and beginning it anew counts as a
+ * takeover. Where the log was away, or the worker is stopping, the worker gives the lease back first: then it is none.
  */
 async function underLease(
   hold: Hold,
@@ -106,7 +106,7 @@ async function underLease(
   return await giveLeaseBack(hold, dependencies);
 }
 
-/** Waits for the log as long as the process may live. What cannot be said by then looks like the death of the worker. */
+/** Waits for the log as long as the process may live. A lease not given back by then looks like the death of the worker. */
 async function giveLeaseBack(
   { job, cause, state, sequence }: Hold,
   { log, giveUp }: TurnDependencies,
@@ -147,14 +147,14 @@ async function doTurn(
 ): Promise<"over" | "interrupted" | "lost"> {
   const { log, work, stopping, giveUp, retrySchedule } = dependencies;
   const lease = watchLease(log, held.job, held.leaseSequence, stopping);
-  // Over before the attempt is ended: what this worker decides itself is no news to it.
+  // The watch ends before the attempt does: the worker's own decision is no news to it.
   const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp)).finally(lease.end);
   if (end.kind === "interrupted") return "interrupted";
   if (end.kind === "lease-lost") return "lost";
   const command = commandFor(end, held, retrySchedule);
-  // Decided on the lease itself: if it is lost, the append finds out, and what was decided since is read then.
+  // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.
   const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
-  // A refusal means that another decision about the job came first, and that one stands.
+  // A refusal means that another decision about the job came first, and that decision stands.
   return outcome === "accepted" ? "over" : "lost";
 }
 

@@ -3,18 +3,18 @@ type ServedLane<Turn> = {
   mayHaveWork(): boolean;
 };
 
-/** After so many turns in a row that lanes further down had to wait for, one of those is served. */
+/** After this many turns in a row for which lower lanes had to wait, the worker serves one of the lower lanes. */
 const patience = 9;
 
 /**
- * Takes from the first lane that has work, then from the next. So that those behind do not starve, each in its turn is
- * served once after every nine; a lone turn of the first lane never waits for that, as it had passed over no other.
+ * Takes from the first lane that has work, then from the next. So that the lower lanes do not starve, each in turn is served
+ * once after every nine turns; a lone turn of the first lane never waits for that, as it has passed over no other.
  */
 export function serveLanes<Turn>(lanes: readonly ServedLane<Turn>[]) {
   let passedOver = 0;
   let next = 0;
 
-  /** One turn, of the next lane among those behind. */
+  /** Takes one turn, from the next of the lower lanes. */
   const takeBehind = async (): Promise<readonly Turn[]> => {
     passedOver = 0;
     for (let tried = 1; tried < lanes.length; tried += 1) {
@@ -37,7 +37,7 @@ export function serveLanes<Turn>(lanes: readonly ServedLane<Turn>[]) {
         if (some.length > 0) passedOver = areOthersWaiting ? passedOver + some.length : 0;
       }
     } catch (failure) {
-      // What was taken is to be done, whatever becomes of the lanes below it.
+      // Turns already taken must be done, whatever happens to the lanes below.
       if (taken.length === 0) throw failure;
     }
     return taken;

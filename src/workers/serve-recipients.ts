@@ -7,17 +7,17 @@ import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
 import { type AttemptEnd, endOfAttempt, type HeldTurn, type Tried } from "./turn.ts";
 
-/** What became of one recipient, under the id by which the other side can recognise a repetition. */
+/** The outcome for one recipient, with the id by which the other side can recognise a repetition. */
 export type Served = {
   readonly messageId: string;
   readonly outcome: SendOutcome;
-  /** The recipient asked to be left alone for so long. */
+  /** How long the recipient asked to be left alone. */
   readonly retryAfterMs?: number | null;
-  /** What follows from a failure: see Bookkeeper.outcome. */
+  /** The consequence of a failure: see Bookkeeper.outcome. */
   readonly onceRecorded?: () => Promise<void>;
 };
 
-/** Of a recipient that was erased before the job was run again: whom to serve is not known any more. */
+/** A recipient that was erased before the job was run again: its address is not known any more. */
 export const servedErased: Served = {
   messageId: "",
   outcome: {
@@ -29,33 +29,33 @@ export const servedErased: Served = {
 /** No recipient holds back the others for longer than this. */
 const longestRetryAfterMs = 3_600_000;
 
-/** What is known of a recipient, and of the lease, holds for so long: a process can be stopped between any two steps. */
+/** How long knowledge about a recipient, and about the lease, stays valid: a process can be stopped between any two steps. */
 const answersHoldMs = 1000;
 
 /** How the recipients of one kind of job are served. */
 export type Serving = {
-  /** How many may be on their way at a time; asked anew each time. */
+  /** How many may be on their way at a time; called again each time. */
   readonly window: () => number;
-  /** Told of each that is on its way, from before it is looked at once more until it is recorded. */
+  /** Counts each recipient that is being served, from before the last check until its outcome is recorded. */
   readonly using?: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /**
-   * How many a job may claim at a time that is to send again what was in doubt, if more than `window`: a claim that
-   * comes to nothing does it no harm, and each costs an event.
+   * How many recipients a job that sends doubtful mails again may claim at a time, if more than `window`: an unused claim
+   * does such a job no harm, and each claim costs an event.
    */
   readonly claimsAtOnce?: number;
-  /** Called for a recipient that is claimed, and once for each. What it throws breaks the turn off. */
+  /** Called once for each claimed recipient. An exception breaks the turn off. */
   readonly serve: (recipient: number) => Promise<Served>;
-  /** Why a recipient is not to be served at all; null for one that is. Without it, all are. Throws Unavailable. */
+  /** Why a recipient must not be served at all; null for one that may be. Without it, all may be. Throws Unavailable. */
   readonly whyNot?: WhyNot;
-  /** Waits until the next one may be served; the signal ends the waiting. */
+  /** Waits until the next recipient may be served; the signal ends the wait. */
   readonly before?: (hurry: AbortSignal) => Promise<unknown>;
-  /** Waits after one that was served, unless it was the last; the signal ends the waiting. */
+  /** Waits after a recipient that was served, unless it was the last; the signal ends the wait. */
   readonly after?: (hurry: AbortSignal) => Promise<unknown>;
-  /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
+  /** Aborts when the process is to stop: sends in progress end, and nothing new begins. */
   readonly stopping: AbortSignal;
 };
 
-/** One attempt of a job with recipients: each one that is still to be served is claimed before and recorded after. */
+/** Does one attempt of a job with recipients: claims each recipient that is still to be served, and records it after. */
 export async function serveRecipients(
   held: HeldTurn,
   lease: Lease,
@@ -82,14 +82,14 @@ export async function serveRecipients(
     mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
   })
     .finally(progress.end)
-    // Also where a claim could not be stored: what was sent until then must not be left behind unrecorded.
+    // Also after a claim that could not be stored: mails sent until then must not be left unrecorded.
     .finally(books.settled)
     .catch(async (failure: unknown) => {
-      // What broke the turn off is what it was broken off by, whether or not the claims could be taken back as well.
+      // The first failure is the one to report, whether or not the claims could be taken back as well.
       await giveBackClaims(lease, books, notSent).catch(() => {});
       throw failure;
     });
-  // Whether the lease was held to the end is found out by what ends the attempt, which is guarded by it.
+  // No check here whether the lease was held to the end: the decision that ends the attempt is guarded by the lease.
   if (end.isComplete && notSent.size === 0) return endOfAttempt(held, progress);
   if (!(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
   const outage = progress.outage();
@@ -100,7 +100,7 @@ export async function serveRecipients(
 const claimSize = ({ settings }: HeldTurn, { window, claimsAtOnce = 1 }: Serving): number =>
   Math.max(window(), settings.onUnknown === "resend" ? claimsAtOnce : 1);
 
-/** A crash left some in doubt; the job says whether they are served again or left alone. */
+/** A crash left some recipients in doubt; the settings of the job decide whether they are served again or left alone. */
 async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookkeeper): Promise<number[]> {
   const inDoubt = recipientsInDoubt(ledger);
   if (settings.onUnknown === "resend") {
@@ -113,7 +113,7 @@ async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookke
 }
 
 type Recipients = {
-  /** Claimed, or about to be, and surely not handed over. */
+  /** Recipients that are claimed, or about to be, and certainly not handed over. */
   readonly notSent: Set<number>;
   readonly last: number | undefined;
 };
@@ -186,7 +186,7 @@ function trackProgress(
           return;
         }
         if (stopping.aborted || !(await lease.confirmLately())) return;
-        // The lease was asked for last; if that took its time, the first answer is of the past.
+        // The lease was checked last; if that took long, the first answer is out of date.
       } while (performance.now() - lookedAt > answersHoldMs);
       notSent.delete(recipient);
       await record(recipient, await serve(recipient));

@@ -1,45 +1,45 @@
 import type { JobType } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 
-/** What keeps a worker from taking work. The last one is an unexpected error, which may be a defect. */
+/** The reasons why a worker takes no work. The last one is an unexpected error, which may be a defect. */
 export type Hindrance = "mail-server-away" | "log-away" | "queue-failed";
 
-/** A worker that takes no work, though it has room for some, and not for a moment only. */
+/** A worker has room for work and has taken none for more than a moment. */
 export type Standstill = {
   readonly reason: Hindrance;
-  /** Of the first try that came to nothing. */
+  /** The time of the first failed try. */
   readonly since: Instant;
   readonly forMs: number;
-  /** What the last try threw; null where the worker holds back by itself, or waits for an answer all the time. */
+  /** The error of the last try; null where the gate holds the worker back, or the worker still waits for an answer. */
   readonly failure: unknown;
 };
 
-/** The standstill of the workers of one kind of job. */
+/** Watches the workers of one kind of job for a standstill. */
 export type StandstillOfKind = Standstill & { readonly type: JobType };
 
 export type SayStandstill = (standstill: Standstill, hasEnded: boolean) => void;
 
 export type StandstillWatch = {
-  /** The worker is about to ask for work. What never comes back is no better than what fails. */
+  /** The worker is about to ask for work. A request that never returns counts as a failure. */
   tries(): void;
-  /** The try came to nothing, for this reason. */
+  /** The try failed, for this reason. */
   isHindered(reason: Hindrance, failure?: unknown): void;
-  /** It could take work; whether there was any is another thing. */
+  /** The worker could take work, whether or not there was any. */
   isFree(): void;
-  /** Null while it takes work, and in the first seconds. */
+  /** Null while the worker takes work, and in the first seconds of a standstill. */
   current(): Standstill | null;
   stop(): void;
 };
 
-/** An election, and a server that starts anew, are over by then. */
+/** An election, or the restart of a server, is over by then. */
 const sayAfterMs = 5000;
 const sayAgainAfterMs = 60_000;
-/** The process itself stood still, and not its servers: they get the time to answer what is on its way. */
+/** The process itself was stopped, and not its servers: they get this long to answer requests in progress. */
 const lateMs = 1000;
 
 type Episode = { readonly begunAt: number; readonly since: Instant; reason: Hindrance; failure: unknown };
 
-/** Says once when a standstill lasts, again each minute, and once more when it is over. */
+/** Logs a lasting standstill once, again each minute, and once more when it is over. */
 export function watchStandstill(say: SayStandstill): StandstillWatch {
   let episode: Episode | null = null;
   let isSaid = false;

@@ -6,12 +6,12 @@ import { Unavailable } from "../domain/unavailable.ts";
 import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 
-/** A worker that was handed a turn: what it is to decide from, and in whose name. */
+/** A worker that received a turn: the state that it decides on, and its name. */
 export type Taker = {
   readonly log: EventLog;
   readonly job: JobRef;
   readonly cause: Cause;
-  /** What the worker has looked at. */
+  /** The state that the worker has read. */
   readonly from: JobVersion;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
@@ -20,14 +20,15 @@ export type Taker = {
 type StartJob = Extract<JobCommand, { type: "StartJob" }>;
 type EndTakeovers = Extract<JobCommand, { type: "EndTakeovers" }>;
 
-/** With a log that is full the turn breaks off: that is told, and others have to be ended before there is room. */
+/** With a full log the turn breaks off: the failure is logged, and other jobs must end before there is room. */
 const isSilence = (failure: unknown): boolean => failure instanceof Unavailable;
 
 /**
- * The decider of another event may be a worker that was handed the same turn: it is to be asked, and what it has done to
- * be read, before the job is taken from it. So this is decided once, on what was looked at, and never again unseen.
+ * Another decision may come from a worker that received the same turn: this worker must ask that one, and read what it has
+ * done, before it takes the job over. So this decides once, on the state that was read, and never again on state that was
+ * not.
  *
- * While the log does not answer, it is said again: a JobStarted that was stored and whose answer was lost is the lease
+ * While the log does not answer, the append is repeated: a JobStarted that was stored and whose answer was lost is the lease
  * of this call, and no takeover.
  */
 export async function takeLease(taker: Taker, start: StartJob) {
@@ -36,12 +37,12 @@ export async function takeLease(taker: Taker, start: StartJob) {
   return await persistently(taker.stopping, take, isSilence);
 }
 
-/** True where the job has come to its end by it; false where something else was decided meanwhile. */
+/** True where this decision ended the job; false where another decision came first. */
 export async function endTakeovers(taker: Taker, command: EndTakeovers): Promise<boolean> {
   return (await decideUnrivalled(taker, command))?.outcome === "accepted";
 }
 
-/** Null where another one was faster. */
+/** Null where another decision came first. */
 async function decideUnrivalled({ log, job, cause, from }: Taker, command: JobCommand) {
   try {
     return await handleCommand(log, job, command, cause, { from, maxConflicts: 0 });
@@ -51,7 +52,7 @@ async function decideUnrivalled({ log, job, cause, from }: Taker, command: JobCo
   }
 }
 
-/** This worker's own JobStarted, where it is all that was decided since: a worker does one turn of a job at a time. */
+/** This worker's own JobStarted, if it is the only decision since: a worker does one turn of a job at a time. */
 async function ownStart({ log, job, from }: Taker, { worker }: StartJob) {
   const [next, ...others] = (await log.readDecisions(job)).filter(({ sequence }) => sequence > from.sequence);
   const isOwn = next?.event.type === "JobStarted" && next.event.data.worker === worker;
@@ -60,7 +61,7 @@ async function ownStart({ log, job, from }: Taker, { worker }: StartJob) {
   return { outcome: "accepted", events: [event], state: jobDecider.evolve(from.state, event), sequence } as const;
 }
 
-/** The worker that began the last attempt of the job, whatever became of it. */
+/** The worker that began the last attempt of the job, however the attempt ended. */
 export function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null {
   const started = decisions.findLast(({ event }) => event.type === "JobStarted")?.event;
   return started?.type === "JobStarted" ? started.data.worker : null;

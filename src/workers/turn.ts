@@ -10,7 +10,7 @@ import {
 } from "../domain/recipients/ledger.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
-/** What a worker holds while it does one attempt of a job. */
+/** The state that a worker holds while it does one attempt of a job. */
 export type HeldTurn = {
   readonly job: JobRef;
   readonly turn: Turn;
@@ -20,35 +20,35 @@ export type HeldTurn = {
   /** The sequence of the JobStarted that is the lease: any later decision about the job ends it. */
   readonly leaseSequence: number;
   readonly cause: Cause;
-  /** What happened to the recipients before, folded up to the lease. The worker of the turn goes on folding it. */
+  /** The earlier outcomes of the recipients, folded up to the lease. The worker of the turn goes on folding. */
   readonly ledger: Ledger;
-  /** This attempt is the last one that the job has. */
+  /** Whether this is the last attempt that the job has. */
   readonly isLastAttempt: boolean;
 };
 
-/** How an attempt ended, in a closed vocabulary. */
+/** How an attempt ended, as a closed set of cases. */
 export type AttemptEnd =
   | { readonly kind: "completed"; readonly counts: RecipientCounts }
-  /** For good: no other attempt would end better. */
+  /** Final: no other attempt would end better. */
   | { readonly kind: "failed"; readonly counts: RecipientCounts; readonly error: JobError }
   /** The schedule decides whether and when there is another attempt. */
   | {
       readonly kind: "try-again";
       readonly counts: RecipientCounts;
       readonly error: JobError;
-      /** A receiver asked not to be tried again before so much time has passed; the schedule may say later. */
+      /** The time for which a receiver asked not to be tried again; the schedule may set a later time. */
       readonly notBeforeMs?: number;
     }
-  /** The job was decided about meanwhile: it is another worker's, paused, or cancelled. */
+  /** Another decision about the job came first: another worker has it, or it is paused or cancelled. */
   | { readonly kind: "lease-lost" }
-  /** This process is stopping; another worker goes on where the log says. */
+  /** This process is stopping; another worker continues where the log ends. */
   | { readonly kind: "interrupted" };
 
-/** What is known of an attempt besides its ledger. */
+/** The facts about an attempt besides its ledger. */
 export type Tried = {
   /** Whether a recipient was deferred for the last time. */
   readonly isExhausted: () => boolean;
-  /** The longest time that a recipient asked to be left alone. */
+  /** The longest time for which a recipient asked to be left alone. */
   readonly notBeforeMs: () => number;
 };
 
@@ -72,8 +72,8 @@ export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }:
 }
 
 /**
- * What happened to the recipients so far, with the retries by hand in between, in the order of the log. `decisions`
- * are those before the lease, which is guarded by the last of them; null for a job that no worker has ever held.
+ * The outcomes of the recipients so far, with the retries by hand in between, in the order of the log. `decisions` are the
+ * decisions before the lease, which is guarded by the last of them; null for a job that no worker has ever held.
  */
 export async function replayLedger(
   log: EventLog,

@@ -8,15 +8,15 @@ import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } 
 import type { WorkQueue } from "./work-queue.ts";
 
 export type WorkerSettings = {
-  /** Names this worker in the log; another process never has the same name. */
+  /** The name of this worker in the log; no other process has the same name. */
   readonly name: string;
-  /** Turns at once. */
+  /** The most turns at once. */
   readonly concurrency: number;
-  /** How often the queue is told that a turn is still worked on; well inside its patience. */
+  /** How often the worker reports to the queue that a turn is still in progress; well within the queue's patience. */
   readonly keepEveryMs: number;
-  /** How many turns may be taken now, or what forbids it; others wait, as taking one up would only use up an attempt. */
+  /** How many turns the worker may take now, or why none; others wait, as taking one up would only use up an attempt. */
   readonly mayTake: () => Promise<number | Hindrance>;
-  /** A turn that broke off is handed out again after this, the first time; later ones wait longer. */
+  /** A turn that broke off is handed out again after this, the first time; later repetitions wait longer. */
   readonly firstDelayMs: number;
 };
 
@@ -25,15 +25,15 @@ export type TurnRunner = (delivery: Delivery<JobQueued>, stopping: AbortSignal, 
 
 export type Worker = {
   start(): void;
-  /** Ends what is on its way and hands back the rest; what is not recorded by then is given up after `withinMs`. */
+  /** Ends sends in progress and hands back the other turns; gives up after `withinMs` on outcomes not yet recorded. */
   stop(withinMs: number): Promise<void>;
-  /** Looks for work at once: what kept it from taking some may be over. */
-  wake(): void;
-  /** Turns that it is doing now. */
+  /** Looks for work at once: whatever held back the worker may be over. */
+  lookForWork(): void;
+  /** Turns in progress. */
   busy(): number;
   /** Turns at once, at most. */
   readonly slots: number;
-  /** Why it has taken no work for some time, though it has room for some; null where it does. */
+  /** Why the worker has taken no work for some time, though it has room; null where it does take work. */
   standstill(): Standstill | null;
 };
 
@@ -42,15 +42,15 @@ export type ReportOfWorker = {
   readonly standsStill: SayStandstill;
 };
 
-/** Without an arrival, the queue is asked again after this: a hint can be lost. */
+/** Without an arrival, the worker asks the queue again after this: a hint can get lost. */
 const askEveryMs = 1000;
 const otherTurnAfterMs = 500;
 const longestDelayMs = 15_000;
 
-/** Not in a hot loop, as what broke it off once may do so each time; and never later than after the death of a worker. */
+/** No hot loop, as the same failure may repeat each time; and never later than a dead worker's turn would come back. */
 const delayAfter = (times: number, firstMs: number): number => Math.min(firstMs * 3 ** (times - 1), longestDelayMs);
 
-/** Takes turns from the queue whenever it has free slots, and no more than those. */
+/** Takes turns from the queue whenever it has free slots, and no more turns than slots. */
 export function createWorker(
   queue: WorkQueue,
   probe: LeaseProbe,
@@ -58,13 +58,13 @@ export function createWorker(
   settings: WorkerSettings,
   report: ReportOfWorker,
 ): Worker {
-  /** By job; a turn that is delivered again while it is done is kept alive through its newest delivery. */
+  /** By job; a turn that is delivered again while it is in progress is kept alive through its newest delivery. */
   const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
-  // Every outcome that waits for a log that is away listens to them: many are no leak.
+  // Every outcome that waits for the log while it is away listens to these signals: many listeners are no leak.
   setMaxListeners(0, stopping.signal, giveUp.signal);
-  let wake: () => void = () => {};
+  let endWait: () => void = () => {};
   let loop: Promise<void> | null = null;
   let stopAnswering: () => void = () => {};
   const standstill = watchStandstill(report.standsStill);
@@ -75,14 +75,14 @@ export function createWorker(
     const key = keyOf(delivery.entry);
     const running = turns.get(key);
     if (running !== undefined) {
-      // Another turn of the same job, after a quick pause and resume, say, waits until this one has come to its end.
+      // Another turn of the same job, for example after a quick pause and resume, waits until this turn has ended.
       if (running.delivery.entry.sequence === delivery.entry.sequence) running.delivery = delivery;
       else delivery.giveBack(otherTurnAfterMs);
       return;
     }
     const keeping = setInterval(() => turns.get(key)?.delivery.keep(), settings.keepEveryMs);
     const done = runTurn(delegate(key, delivery), stopping.signal, giveUp.signal)
-      // The queue hands it out again; by then the log says how far it came.
+      // The queue hands the turn out again; the log then holds the progress.
       .catch((failure: unknown) => {
         const newest = turns.get(key)?.delivery ?? delivery;
         newest.giveBack(delayAfter(newest.times, settings.firstDelayMs));
@@ -91,12 +91,12 @@ export function createWorker(
       .finally(() => {
         clearInterval(keeping);
         turns.delete(key);
-        wake();
+        endWait();
       });
     turns.set(key, { delivery, done });
   };
 
-  /** Settles the newest delivery of the turn, whichever it began with. */
+  /** Settles the newest delivery of the turn, whichever delivery began it. */
   const delegate = (key: string, first: Delivery<JobQueued>): Delivery<JobQueued> => {
     const newest = (): Delivery<JobQueued> => turns.get(key)?.delivery ?? first;
     return {
@@ -133,10 +133,10 @@ export function createWorker(
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const woken = new Promise<void>((resolve) => {
-        wake = resolve;
+        endWait = resolve;
       });
       if (turns.size < settings.concurrency && (await takeSome())) continue;
-      const timer = setTimeout(() => wake(), askEveryMs);
+      const timer = setTimeout(() => endWait(), askEveryMs);
       await woken;
       clearTimeout(timer);
     }
@@ -146,12 +146,12 @@ export function createWorker(
     start: () => {
       if (loop !== null) return;
       stopAnswering = probe.answerFor(settings.name, (job) => turns.has(keyOf(job)));
-      const stopListening = queue.onArrival(() => wake());
+      const stopListening = queue.onArrival(() => endWait());
       loop = run().finally(stopListening);
     },
     stop: async (withinMs) => {
       stopping.abort();
-      wake();
+      endWait();
       const deadline = setTimeout(() => giveUp.abort(), withinMs);
       await loop;
       standstill.stop();
@@ -160,7 +160,7 @@ export function createWorker(
       stopAnswering();
     },
     standstill: standstill.current,
-    wake: () => wake(),
+    lookForWork: () => endWait(),
     busy: () => turns.size,
     slots: settings.concurrency,
   };

@@ -49,7 +49,7 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
   mailer.onChange(() => changed());
 
   const createGate = (worker: WorkerView): Gate => {
-    changed = worker.wake;
+    changed = worker.lookForWork;
     return {
       start: backoff.start,
       stop: backoff.stop,
