@@ -5,7 +5,7 @@ import type { JobKind } from "./job-kind.ts";
 import { reportExport } from "./report/report-export.ts";
 import { webhookDeliver } from "./webhook/webhook-deliver.ts";
 
-/** Every kind of job there is. A new one is a file beside these, and a line here. */
+/** Every kind of job. A new kind is one file beside these and one line here. */
 export const allJobKinds: readonly JobKind[] = [emailSend, webhookDeliver, reportExport];
 
 export const jobTypes: readonly JobType[] = allJobKinds.map(({ type }) => type);
@@ -15,12 +15,12 @@ export const readJobRequest = createRequestReader(allJobKinds, defaultJobType);
 /** The kinds whose jobs make a file. */
 export const typesWithFile: readonly JobType[] = allJobKinds.flatMap(({ type, file }) => (file ? [type] : []));
 
-/** The kind of a job in the log; undefined for one that only a newer release knows. */
+/** The kind of a job in the log; undefined for a kind that only a newer release knows. */
 export const findKind = (type: JobType): JobKind | undefined => allJobKinds.find((kind) => kind.type === type);
 
-/** The kind of a request that was read. */
+/** The kind of a parsed request. */
 export function kindOf(type: JobType): JobKind {
   const kind = findKind(type);
-  if (kind === undefined) throw new Error(`There is no kind of job ${JSON.stringify(type)}`);
+  if (kind === undefined) throw new Error(`Unknown kind of job ${JSON.stringify(type)}`);
   return kind;
 }

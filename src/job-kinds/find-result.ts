@@ -7,13 +7,13 @@ import type { FileOfJob, StoredResult } from "./job-kind.ts";
 
 export type FoundResult =
   | { readonly outcome: "found"; readonly result: StoredResult; readonly file: FileOfJob }
-  /** There is no such job, or one of a kind that makes no file. */
+  /** The job does not exist, or is of a kind that makes no file. */
   | { readonly outcome: "no-job" | "no-result" }
   | { readonly outcome: "not-completed"; readonly currentStatus: Exclude<JobState["status"], "absent"> }
-  /** It was whole once. */
+  /** The file existed once and was erased. */
   | { readonly outcome: "erased" };
 
-/** From the log and from the store, without any read model. */
+/** Finds the file from the log and from the store, without any read model. */
 export async function findResult(log: EventLog, results: Pick<ResultStore, "get">, job: JobRef): Promise<FoundResult> {
   const { state } = foldDecisions(await log.readDecisions(job));
   if (state.status === "absent") return { outcome: "no-job" };
@@ -21,12 +21,12 @@ export async function findResult(log: EventLog, results: Pick<ResultStore, "get"
   if (describe === undefined) return { outcome: "no-result" };
   if (state.status !== "completed") return { outcome: "not-completed", currentStatus: state.status };
   const result = wholeResult(await log.readHistory(job), state.run);
-  // It is erased from its end: where the last piece is there, all of them are.
+  // The file is erased from its end: where the last piece exists, all of them do.
   const isThere = result !== null && (await results.get({ ...job, run: result.run }, result.chunks - 1)) !== null;
   return isThere ? { outcome: "found", result, file: describe(result, job.jobId) } : { outcome: "erased" };
 }
 
-/** Told twice, it is the same file: what is stored is never changed. */
+/** Repeated calls give the same file: what is stored never changes. */
 function wholeResult(history: readonly StoredEvent[], run: number): StoredResult | null {
   for (const { event } of history) {
     if (event.type !== "ResultStored" || event.data.run !== run || event.data.sha256 === null) continue;
@@ -35,7 +35,7 @@ function wholeResult(history: readonly StoredEvent[], run: number): StoredResult
   return null;
 }
 
-/** The bytes of a file, a piece at a time, each read when it is asked for. Throws where it does not come to its end. */
+/** The bytes of a file, piece by piece, each read on demand. Throws where a piece is missing before the end. */
 export async function* readResult(
   results: Pick<ResultStore, "get">,
   ref: ResultRef,

@@ -16,11 +16,11 @@ import type { DeliveryPorts } from "./webhook/delivery-work.ts";
 
 /** What the caller may ask for. */
 export type CallerRules = {
-  /** Null where every sender may be named. */
+  /** Null where any sender may be named. */
   readonly senders: readonly string[] | null;
-  /** Private networks that may be called all the same. */
+  /** Private networks that webhooks may call despite the guard. */
   readonly allowed: AllowedNetworks;
-  /** Where people outside reach the API; null where no setting says it. */
+  /** The address at which people outside reach the API; null where no setting gives it. */
   readonly publicUrl: string | null;
 };
 
@@ -32,7 +32,7 @@ export type KindContent = Partial<
   >
 >;
 
-/** A checked request that no job was made of yet. */
+/** A checked request, before a job is created from it. */
 export type Draft = {
   readonly job: JobRef;
   readonly settings: JobSettings;
@@ -40,7 +40,7 @@ export type Draft = {
   readonly attachments: readonly AttachmentFile[];
 };
 
-/** What a kind shows its messages with. */
+/** What a kind needs to show its messages. */
 export type ShowPorts = { readonly contentStore: ContentStore; readonly mail: MailSettings };
 
 /** One recipient of a job, as its content names it. */
@@ -53,18 +53,18 @@ export type SentTo = {
 
 export type ShownMessage = { readonly mediaType: string; readonly bytes: Uint8Array };
 
-/** A file that is whole, as the log describes it. */
+/** A complete file, as the log describes it. */
 export type StoredResult = Omit<ResultEvent["data"], "sha256"> & { readonly sha256: string };
 
-/** How a file that a job has made is answered. */
+/** How the API answers with a file that a job has made. */
 export type FileOfJob = {
   readonly name: string;
   readonly mediaType: string;
-  /** The scope that a key needs besides that of reading jobs; null for none. */
+  /** The scope that a key needs besides reading jobs; null for none. */
   readonly scope: Scope | null;
 };
 
-/** What the kinds work with; each takes what it needs. `roles` makes them, so a new port is one line here and one there. */
+/** What the kinds work with; each takes what it needs. `roles` creates them: a new port is one line here and one there. */
 export type WorkPorts = {
   readonly contentStore: ContentStore;
   readonly mail: MailPorts;
@@ -73,34 +73,34 @@ export type WorkPorts = {
 };
 
 /**
- * A kind of job: its name, what a request for it says, and what is done. Everything else (storing, queueing, leases,
- * retries, cancelling, read models, answers) is the same for all kinds. Its name is written into the log: it stays for ever.
+ * A kind of job: its name, the form of its requests, and the work that it does. Everything else (storing, queueing,
+ * leases, retries, cancelling, read models, answers) is the same for all kinds. The log holds the name, so it never changes.
  */
 export type JobKind = RequestForm & {
-  /** Finds what is wrong with a request that has the right shape, every fault at once. */
+  /** Finds the faults of a request that has the right shape, all at once. */
   readonly check?: (request: JobRequest, rules: CallerRules) => Checked<null>;
   readonly toContent: (request: JobRequest) => KindContent;
   /** The attachments of a request, which are stored apart from the rest of the content. */
   readonly attachments?: (request: JobRequest) => readonly AttachmentFile[];
-  /** Finds what is wrong only when the content is put together. */
+  /** Finds the faults that show only when the content is put together. */
   readonly checkContent?: (content: JobContent, request: JobRequest) => Promise<readonly Fault[]>;
-  /** Two texts that mean the same recipient give the same key; without it, equal texts do. */
+  /** Two texts that mean the same recipient give the same key; without this function, only equal texts do. */
   readonly recipientKey?: (text: string) => string;
-  /** Shows what a job would do first, with nothing stored and nothing sent; absent for a kind that cannot show it. */
+  /** Shows what a job would do first; stores nothing and sends nothing. Absent for a kind that cannot show it. */
   readonly dryRun?: (draft: Draft, ports: Pick<ShowPorts, "mail">, at: Instant) => Promise<object>;
-  /** Makes the message to one recipient again; returns a sentence that says why there is none. */
+  /** Makes the message to one recipient again; returns a sentence with the reason where it cannot. */
   readonly messageTo?: (sent: SentTo, ports: ShowPorts, at: Instant) => Promise<ShownMessage | string>;
-  /** The words that one recipient got, where they are more than the content itself; null where none were sent. */
+  /** The words for one recipient, where they are more than the content itself; null where none were sent. */
   readonly wordsTo?: (content: JobContent, recipient: ContentRecipient) => object | null;
-  /** The file that each of its jobs makes; absent for a kind whose jobs make none. An erasure erases it. */
+  /** The file that each of its jobs makes; absent for a kind whose jobs make none. An erasure erases the file. */
   readonly file?: (result: StoredResult, jobId: string) => FileOfJob;
-  /** Creates what its workers do; called once for each process that works. */
+  /** Creates the work of the kind; called once in each process that has workers. */
   readonly createWork: (ports: WorkPorts) => JobWork;
 };
 
 export type RequestOf<Fields extends TProperties> = JobRequest & Static<TObject<Fields>>;
 
-/** A kind whose functions know its own fields by their type. */
+/** A kind whose functions know the kind's own fields by their type. */
 type Typed<Fields extends TProperties> = Omit<
   JobKind,
   "fields" | "check" | "toContent" | "attachments" | "checkContent"
@@ -112,5 +112,5 @@ type Typed<Fields extends TProperties> = Omit<
   readonly checkContent?: (content: JobContent, request: RequestOf<Fields>) => Promise<readonly Fault[]>;
 };
 
-/** The cast holds because a kind is given no request but what its own form has let through. */
+/** The cast holds because a kind receives only requests that its own form has accepted. */
 export const jobKind = <Fields extends TProperties>(kind: Typed<Fields>): JobKind => kind as unknown as JobKind;

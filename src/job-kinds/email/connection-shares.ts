@@ -1,16 +1,16 @@
-/** What one job has of the connections. */
+/** One job's share of the connections. */
 export type ConnectionShare = {
-  /** How many of its mails may be on their way: its due, or more where others leave some unused. At least one. */
+  /** How many of the job's mails may be on their way: its due, or more where other jobs leave some unused. At least one. */
   window(): number;
-  /** Counts as one of its mails from now until the work has ended. */
+  /** Counts the work as one of the job's mails until it has ended. */
   using<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** It needs none any more. */
+  /** Gives the share back. */
   leave(): void;
 };
 
 /**
- * Divides connections among the jobs that are served at the same time: an equal part to each, and what some do not use
- * to the job that asks first. A job that joins takes its part as the mails of the others come to their end.
+ * Divides connections among the jobs in progress: an equal part to each, and what some jobs do not use to the job that
+ * asks first. A job that joins gets its part as the mails of the other jobs end.
  */
 export function createConnectionShares(connections: number): { join(): ConnectionShare } {
   let jobs = 0;

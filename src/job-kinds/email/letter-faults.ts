@@ -10,7 +10,7 @@ type MailRequest = {
   readonly recipients?: readonly RequestedRecipient[];
 };
 
-/** What the templates of a mailing make of it, as faults of the request that it came from. */
+/** The faults that rendering finds in the templates of a mailing, as faults of the request that they came from. */
 export async function letterFaults(content: JobContent, request: MailRequest): Promise<readonly Fault[]> {
   return (await checkLetters(content)).map((fault) => toFault(fault, content, request));
 }
@@ -24,7 +24,7 @@ function toFault({ recipient, fault }: LetterFault, { recipients }: JobContent, 
   return faultAt(`/recipients/${index}`, `cannot fill in ${field}${where}: ${fault.message}`);
 }
 
-/** The field of the request from which a part came. */
+/** The field of the request that a part came from. */
 function fieldOf(part: PartName, { html, text }: MailRequest): "subject" | "body" | "html" | "text" {
   switch (part) {
     case "subject":
@@ -36,6 +36,6 @@ function fieldOf(part: PartName, { html, text }: MailRequest): "subject" | "body
   }
 }
 
-/** The first spelling of an address stands, and so do its variables. */
+/** The first spelling of an address stands, with its variables. */
 const indexInRequest = ({ recipients = [] }: MailRequest, email: string): number =>
   recipients.findIndex((recipient) => (typeof recipient === "string" ? recipient : recipient["email"]) === email);

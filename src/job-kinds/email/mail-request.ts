@@ -83,8 +83,8 @@ export const mailRecipient = {
 } as const;
 
 /**
- * Checks that the tenant may send with the sender that the request names; a request without one uses the sender of the
- * service. `senders` is null where any sender may be named.
+ * Checks that the tenant may send with the sender that the request names; a request without a sender uses the service's.
+ * `senders` is null where any sender may be named.
  */
 export function checkSender(from: string | undefined, senders: readonly string[] | null): Checked<null> {
   if (from === undefined || senders === null || isSenderAllowed(addressOf(from), senders)) return passed(null);
@@ -103,13 +103,13 @@ export function checkUnsubscribe({ unsubscribe, headers = {} }: Links, publicUrl
     .filter((name) => headersOfLinks.includes(name.toLowerCase()))
     .map((name) => faultAt(`/headers/${name}`, "is given beside unsubscribe; expected one of them"));
   if (publicUrl === null) {
-    const setting = "expected the setting PUBLIC_URL, which says where people reach this service";
-    faults.push(faultAt("/unsubscribe", `is true, and there is no address for the links; ${setting}`));
+    const setting = "expected the setting PUBLIC_URL, the address at which people reach this service";
+    faults.push(faultAt("/unsubscribe", `is true, but the links have no address; ${setting}`));
   }
   return faults.length === 0 ? passed(null) : failed(faults);
 }
 
-/** The elements that mails are made of. */
+/** The HTML elements that mails consist of. */
 const elements =
   "a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|li|link|" +
   "main|meta|ol|p|pre|s|section|small|span|strike|strong|style|sub|sup|table|tbody|td|tfoot|th|thead|title|tr|tt|u|ul";

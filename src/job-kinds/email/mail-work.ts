@@ -18,30 +18,30 @@ import { loadMailing, type Mailing, mailTo } from "./mailing.ts";
 
 /**
  * While the mail server is away and fewer turns than this wait, they are tried by their schedule, one after the other,
- * with mails that the breaker counts: a lone job comes to an end that its owner hears of. More turns wait untouched.
+ * with mails that the breaker counts: so a lone job comes to an end that its owner hears of. More turns wait untouched.
  */
 const mostWaitingToTry = 5;
 
-/** What mailings are sent with. */
+/** What mailings need to send. */
 export type MailPorts = {
   readonly mailer: BrokenMailer;
   /** Keeps to the rate that the mail server allows. */
   readonly pace: Pace;
   readonly mailFrom: string;
-  /** Above 0 the mails of one job go one after the other, with this much time between two. */
+  /** Above 0, the mails of one job go out one after the other, with this much time between two. */
   readonly batchDelayMs: number;
-  /** Knows the addresses that are never mailed. */
+  /** The list of addresses that are never mailed. */
   readonly suppressions: SuppressionGuard;
-  /** Where people outside reach the service; null where mails can have no links to it. */
+  /** The address at which people outside reach the service; null where mails can have no links to it. */
   readonly publicUrl: string | null;
 };
 
-/** What shows a mail without sending it. */
+/** What showing a mail needs; nothing is sent. */
 export type MailSettings = Pick<MailPorts, "mailFrom" | "publicUrl"> & { readonly dkim: DkimSettings | null };
 
 export type MailWorkDependencies = MailPorts & { readonly contentStore: ContentStore };
 
-/** Sends mailings, and leaves them waiting while the mail server is away. */
+/** Sends mailings, and lets them wait while the mail server is away. */
 export function createMailWork({ mailer, ...others }: MailWorkDependencies): JobWork {
   let changed: () => void = () => {};
   const shares = createConnectionShares(mailer.connections);
@@ -75,7 +75,7 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
     gate: createGate,
     breaker: mailer.state,
     work: async (held, lease, books, { stopping }) => {
-      // What one job claims beyond its share would only wait for the connections of another.
+      // Claims beyond a job's share would only wait for the connections of another job.
       const share = shares.join();
       try {
         return await sendMailing(held, lease, books, { ...others, mailer: backoff.mailer, share, stopping });
@@ -88,13 +88,13 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
 
 type MailingDependencies = Omit<MailWorkDependencies, "mailer"> & {
   readonly mailer: Mailer;
-  /** Of the connections to the mail server, which jobs have in common. */
+  /** The job's share of the connections to the mail server, which all jobs have in common. */
   readonly share: Pick<ConnectionShare, "window" | "using">;
-  /** Aborts when the process is to stop: what is on its way ends, nothing new begins. */
+  /** Aborts when the process is to stop: sends in progress end, and nothing new begins. */
   readonly stopping: AbortSignal;
 };
 
-/** One attempt of a mailing. */
+/** Does one attempt of a mailing. */
 async function sendMailing(
   held: HeldTurn,
   lease: Lease,
@@ -144,7 +144,7 @@ async function send(
   }
 }
 
-/** Another attempt would fail again. The message does not quote Liquid, whose own words could quote the variables. */
+/** Another attempt would fail again. The message does not quote Liquid's own text, which could quote the variables. */
 function templateFailed({ part, fault }: PartFault): Served {
   const where = fault.place === null ? "" : ` at line ${fault.place.line}, column ${fault.place.column}`;
   const message = `The variables of this recipient cannot fill in the ${part}${where}.`;

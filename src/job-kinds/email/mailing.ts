@@ -13,7 +13,7 @@ import type { HeldTurn } from "../../workers/turn.ts";
 export type Mailing = {
   readonly content: JobContent;
   readonly letters: Letters;
-  /** The link by which a recipient unsubscribes; null for mails without one. */
+  /** The link that unsubscribes a recipient; null for mails without such links. */
   readonly unsubscribeUrlOf: ((recipient: number, email: string) => string) | null;
 };
 
@@ -24,7 +24,7 @@ type Sources = {
   readonly publicUrl: string | null;
 };
 
-/** Reads the mailing once for each attempt; returns an error where what the job was created with is gone or changed. */
+/** Reads the mailing once for each attempt; returns an error where the job's original content is gone or changed. */
 export async function loadMailing(
   held: HeldTurn,
   { contentStore, mailFrom, suppressions, publicUrl }: Sources,

@@ -14,9 +14,9 @@ export async function showFirstMail(
   at: string,
 ): Promise<object> {
   const [recipient] = content.recipients;
-  if (!recipient) throw new Error("A mailing without recipients came past its check.");
+  if (!recipient) throw new Error("A mailing without recipients passed the check of requests.");
   const letters = readLetters(content, mailFrom, attachments);
-  // The link unsubscribes no address: the person who tries out the mailing has mailed no one yet.
+  // The link unsubscribes no address: the author who tries out the mailing has mailed no one yet.
   const link = content.unsubscribe && publicUrl !== null ? unsubscribeUrl(publicUrl, "example") : null;
   const { bytes, parts } = await compose(letters, { job, index: 0, recipient, unsubscribeUrl: link }, dkim, at);
   const { from, replyTo, headers } = letters.letter;
@@ -42,7 +42,7 @@ export async function showFirstMail(
   };
 }
 
-/** Gmail shows no more of a mail's HTML than this. */
+/** Gmail cuts off the HTML of a mail after this. */
 const shownByGmail = 102 * 1024;
 
 function warningsOf(html: string | null, text: string | null) {
@@ -66,14 +66,15 @@ export async function showMail(
   at: string,
 ): Promise<ShownMessage | string> {
   const attachments = await loadAttachments(contentStore, job, content.attachments);
-  if (attachments === null) return "An attachment of this mail is not there any more.";
+  if (attachments === null) return "An attachment of this mail no longer exists.";
   const link = content.unsubscribe ? unsubscribeUrl(publicUrl ?? "https://example.invalid", "example") : null;
   try {
     const letters = readLetters(content, mailFrom, attachments);
     const { bytes } = await compose(letters, { job, index, recipient, unsubscribeUrl: link }, null, at);
     return { mediaType: "message/rfc822", bytes };
   } catch (failure) {
-    if (failure instanceof PartFault) return `Its ${failure.part} cannot be filled in: no mail was made.`;
+    if (failure instanceof PartFault)
+      return `The ${failure.part} cannot be filled in for this recipient: no mail was sent.`;
     throw failure;
   }
 }
@@ -89,7 +90,7 @@ async function compose(
   return { bytes: Buffer.concat(await messageOf(mail, new Date(at))), parts: mail.personal ?? letters.letter };
 }
 
-/** What the mail to one recipient said; null where its template cannot be filled in: such a mail was not sent. */
+/** The words of the mail to one recipient; null where its template cannot be filled in: such a mail was not sent. */
 export function wordsOfMail(content: JobContent, recipient: ContentRecipient) {
   try {
     const { letter, personalFor } = readLetters(content, "");

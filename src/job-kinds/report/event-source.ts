@@ -5,8 +5,8 @@ import type { ReportRow, ReportSource, ReportSpan } from "./report-source.ts";
 const maxEvents = 500;
 
 /**
- * The tenant's events in the order of the log, read without a filter and picked out here (see jetstream-follow.ts). They
- * end with the event before the one that began the run.
+ * The tenant's events in the order of the log, which is read without a filter and filtered here (see
+ * jetstream-follow.ts). They end with the event before the one that began the run.
  */
 export const createEventSource = (log: EventLog): ReportSource<StoredEvent> => ({
   reaches: async (sequence) => (await log.state()).lastSequence >= sequence,
@@ -26,7 +26,7 @@ async function* readEvents(
     yield batch.filter(isOf(span)).map((row) => ({ cursor: String(row.sequence), row }));
     if ((batch.at(-1)?.sequence ?? 0) >= end) return;
   }
-  // What stops in the middle must not be taken for the end.
+  // A read that stops in the middle must not pass for the end.
   throw new Unavailable("The log was not read to where the report ends.");
 }
 

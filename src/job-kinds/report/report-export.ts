@@ -28,7 +28,7 @@ const mediaTypes: Readonly<Record<ReportFormat, string>> = {
   ndjson: "application/x-ndjson",
 };
 
-/** Nothing would be in it, which is hardly what was meant. */
+/** Such a report would be empty, which is hardly what the caller meant. */
 function emptySpan(body: Readonly<Record<string, unknown>>): readonly Fault[] {
   const asked = body["payload"];
   if (!isObject(asked)) return [];
@@ -37,7 +37,7 @@ function emptySpan(body: Readonly<Record<string, unknown>>): readonly Fault[] {
   return [faultAt("/payload/to", `is ${shown(to)}; expected a time after from`)];
 }
 
-/** What a tenant has in the service, of a span of time, as one file to take away. */
+/** A tenant's data in the service over a span of time, as one file. */
 export const reportExport = jobKind({
   type: "report.export",
   fields: { payload },
@@ -50,7 +50,7 @@ export const reportExport = jobKind({
   file: ({ of, format }, jobId) => ({
     name: `${of}-${jobId}.${format}`,
     mediaType: mediaTypes[format],
-    // A report of events is the log itself.
+    // A report of events shows the log itself.
     scope: of === "events" ? "events:read" : null,
   }),
   createWork: ({ contentStore, reports }) => createReportWork({ contentStore, ...reports }),

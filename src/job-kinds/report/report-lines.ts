@@ -6,17 +6,17 @@ import { toEventAnswer } from "../../history/event-answer.ts";
 import { type Cell, toCsvRecord } from "../../schemas/csv.ts";
 import type { LoggedOutcome, ReportRequest, ReportSource, ReportSources, ReportSpan } from "./report-source.ts";
 
-/** One row as it stands in the file, its line end included. */
+/** One row as the file holds it, including its line end. */
 export type ReportLine = { readonly cursor: string; readonly text: string };
 
 export type ReportLines = {
-  /** What stands before the first row; empty where nothing does. */
+  /** The text before the first row; empty where there is none. */
   readonly head: string;
   read(span: ReportSpan, after: string | null, signal: AbortSignal): AsyncIterable<readonly ReportLine[]>;
   reaches(sequence: number): Promise<boolean>;
 };
 
-/** The rows that a report asks for, in the form that it asks for. */
+/** The rows that a report asks for, in the format that it asks for. */
 export function linesOf({ of, format }: ReportRequest, sources: ReportSources): ReportLines {
   switch (of) {
     case "jobs":
@@ -28,7 +28,7 @@ export function linesOf({ of, format }: ReportRequest, sources: ReportSources): 
   }
 }
 
-/** How a row is written: as fields in the order of the columns, and as one JSON object. */
+/** How to write a row: as fields in the order of the columns, and as one JSON object. */
 type Form<Row> = {
   readonly columns: Readonly<Record<string, (row: Row) => Cell>>;
   readonly toObject: (row: Row) => object;
@@ -115,7 +115,7 @@ const eventForm: Form<StoredEvent> = {
 };
 
 export type ChunkSizes = {
-  /** A piece is closed before it gets larger than this; one with a single row may. */
+  /** A piece is closed before it grows larger than this; a piece with a single row may be larger. */
   readonly usual: number;
   readonly most: number;
 };
@@ -126,8 +126,8 @@ export class RowTooLarge extends Error {
 }
 
 /**
- * Puts lines together to pieces, the last of which says that it is. Nothing is read ahead of what is asked for but the
- * rest of a page. `head` stands before the first line, in a file that begins here.
+ * Joins lines into pieces; the last piece is marked as such. Beyond the requested piece it reads ahead no more than the
+ * rest of a page. `head` comes before the first line, in a file that begins here.
  */
 export async function* chunkLines(
   pages: AsyncIterable<readonly ReportLine[]>,

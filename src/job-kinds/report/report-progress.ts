@@ -6,9 +6,9 @@ import type { ResultFile } from "./result-file.ts";
 
 /** Records in the log how far a file has come: at most once for each piece. */
 export type ProgressPublisher = {
-  /** Publishes unless it did so a moment ago: people watch the progress, but the log keeps it for ever. */
+  /** Publishes unless it published a moment ago: people watch the progress, but the log keeps each event for ever. */
   publishNowAndThen(): Promise<void>;
-  /** Publishes unless there is nothing new. */
+  /** Publishes unless nothing is new. */
   publish(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ export function createProgressPublisher(
   patience: AbortSignal,
 ): ProgressPublisher {
   let publishedAt = Number.NEGATIVE_INFINITY;
-  // What an earlier attempt has published is not known here. Publishing it again changes nothing.
+  // This attempt does not know what an earlier one has published. Publishing it again changes nothing.
   let published = 0;
 
   const publish = async (): Promise<void> => {

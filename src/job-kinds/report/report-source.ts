@@ -3,28 +3,28 @@ import type { Instant } from "../../domain/message.ts";
 import type { ReportFormat, ReportOf } from "../../domain/result/events.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
 
-/** What a report job was asked for. Times are of when a job was created, an attempt ended, an event happened. */
+/** The request of a report job. Times are when a job was created, an attempt ended, or an event happened. */
 export type ReportRequest = {
   readonly of: ReportOf;
   readonly format: ReportFormat;
-  /** Included; null for the beginning. */
+  /** Inclusive; null for the beginning. */
   readonly from: Instant | null;
-  /** Not included any more; null for the moment at which the report begins. */
+  /** Exclusive; null for the moment at which the report begins. */
   readonly to: Instant | null;
 };
 
-/** Which rows a report holds: those of one tenant, between two times, as they were when its run began. */
+/** The rows of a report: those of one tenant, between two times, as they were when its run began. */
 export type ReportSpan = {
   readonly tenant: string;
-  /** Included; null for the beginning. */
+  /** Inclusive; null for the beginning. */
   readonly from: Instant | null;
-  /** Not included any more; null for all there was when the run began. */
+  /** Exclusive; null for everything that existed when the run began. */
   readonly to: Instant | null;
-  /** The place in the log, and the time, at which the run began: what came later is in no attempt of it. */
+  /** The position in the log, and the time, at which the run began: no attempt of the run includes anything later. */
   readonly began: { readonly sequence: number; readonly at: Instant };
 };
 
-/** A row, and the cursor by which reading goes on after it. */
+/** A row, and the cursor at which reading continues after it. */
 export type ReportRow<Row> = { readonly cursor: string; readonly row: Row };
 
 /** One attempt to send to one recipient: a line of the job's log. */
@@ -43,17 +43,17 @@ export type LoggedOutcome = {
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
-/** Where the rows of a report come from. */
+/** The source of a report's rows. */
 export interface ReportSource<Row> {
   /**
-   * Whether everything up to a sequence of the log can be read: what was asked for before the report must be in it.
-   * Waits some seconds for it. Throws SourceUnavailable.
+   * Whether everything up to a sequence of the log can be read: the report must include what the caller did before it.
+   * Waits some seconds for that. Throws SourceUnavailable.
    */
   reaches(sequence: number): Promise<boolean>;
 
   /**
-   * The rows of a span after a cursor, each once and always in the same order, a page at a time: the next one is read
-   * when it is asked for. Pages may be empty. Throws SourceUnavailable, or Unavailable where it reads the log.
+   * The rows of a span after a cursor, each once and always in the same order, page by page, each page read on demand.
+   * Pages may be empty. Throws SourceUnavailable, or Unavailable where the source is the log.
    */
   read(span: ReportSpan, after: string | null, signal: AbortSignal): AsyncIterable<readonly ReportRow<Row>[]>;
 }

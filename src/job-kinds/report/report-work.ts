@@ -21,16 +21,17 @@ export type ReportPorts = {
   readonly results: ResultStore;
 };
 
-/** In one process: a report keeps the database busy, and mails go out at the same time. */
+/** Per process: a report keeps the database busy, and mails go out at the same time. */
 const concurrency = 2;
 
-/** A thousand rows or two: between two pieces a report is cancelled or paused, and this much of it is in memory. */
+/** A thousand rows or two: a report can be cancelled or paused between two pieces, and holds one piece in memory. */
 const usualChunkBytes = 512 * 1024;
 
 /**
- * Writes the rows of a report into a file, piece by piece. A piece is stored before the log names it, is never
- * changed, and says itself where reading goes on: the worker that takes up the job goes on behind the last one, so that no row
- * is in the file twice and none is missing, whatever was killed when, and whatever other worker writes at the same time.
+ * Writes the rows of a report into a file, piece by piece. A piece is stored before the log names it, never changes, and
+ * holds the cursor at which reading continues. The worker that takes over the job continues after the last piece, so that
+ * no row is in the file twice and none is missing, whenever a process is killed and whichever other worker writes at the
+ * same time.
  */
 export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkBytes): JobWork => ({
   type: "report.export",
@@ -40,7 +41,7 @@ export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkByte
     try {
       const content = await persistently(stopping, () => loadContent(held, contentStore));
       if ("code" in content) return { kind: "failed", counts: countsOf(held, 0), error: content };
-      // What is stored was checked when the job was taken, and is of the digest that it had then.
+      // The stored content was checked when the job was accepted, and still has the digest that it had then.
       const request = content.payload as ReportRequest;
       const result = { ...held.job, run: held.turn.run };
       const file = await persistently(stopping, () => openResultFile(results, result));
@@ -68,7 +69,7 @@ type Writing = {
   readonly chunkBytes: number;
 };
 
-/** How the writing ended; how much was written is the file's to say. */
+/** How the writing ended; the file knows how much was written. */
 type End =
   | "lease-lost"
   | "interrupted"
@@ -92,14 +93,14 @@ async function writeRows({ log, sources, results }: ReportPorts, writing: Writin
       if (!(await lease.confirm())) return "lease-lost";
       const isOurs = await persistently(stopping, () => file.append(chunk));
       await publisher.publishNowAndThen();
-      // A worker that had the job before has stored another piece: behind its last row everything is read anew.
+      // A worker that had the job before has stored another piece: this one reads on after the last row of that piece.
       if (!isOurs) break;
     }
   }
   return { kind: "completed" };
 }
 
-/** A failure that is over some time later, or one that never is; any other breaks the turn off. */
+/** A failure that may pass, or one that never will; any other failure breaks the turn off. */
 function endAfter(failure: unknown): Exclude<End, string> {
   if (failure instanceof SourceUnavailable) {
     const message = "What the report is read from cannot be asked, or has not come so far yet.";
@@ -121,8 +122,8 @@ const countsOf = ({ ledger }: HeldTurn, rows: number): Extract<AttemptEnd, { kin
   progressOf({ ledger, rows });
 
 /**
- * What a report holds is laid down by the first attempt of its run, and read from the log: all attempts mean the same
- * rows. A job that waited for a time begins with that, so a report of a day that is still to come holds all of it.
+ * The first attempt of a run fixes what the report holds, and the log keeps that: all attempts mean the same rows. A job
+ * that waited for a time begins at that time, so a report of a future day holds all of the day.
  */
 async function spanOf(
   log: EventLog,
@@ -132,7 +133,7 @@ async function spanOf(
   const decisions = await log.readDecisions(job);
   const started = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === turn.run);
   if (started === undefined) throw new Error(`Run ${turn.run} of job ${job.jobId} has not begun.`);
-  // A worker's clock may be behind that of the process that took the job: what was asked for before it must not be left out.
+  // A worker's clock may be behind that of the accepting process; the report must include what came before the request.
   const [, at = createdAt] = [createdAt, started.event.at].sort();
   return { tenant: job.tenant, from, to, began: { sequence: started.sequence, at } };
 }

@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
 import type { ResultChunk, ResultRef, ResultStore } from "../../content/result-store.ts";
 
-/** A file while it is written: what is stored of it, and where it goes on. */
+/** A file while it is written: its stored part, and where it continues. */
 export type ResultFile = {
   readonly chunks: () => number;
   readonly rows: () => number;
   readonly bytes: () => number;
-  /** After which row it goes on; null at the beginning. */
+  /** The row after which it continues; null at the beginning. */
   readonly cursor: () => string | null;
   readonly isWhole: () => boolean;
-  /** SHA-256 (hex) of what is stored. */
+  /** SHA-256 (hex) of the stored part. */
   readonly sha256: () => string;
   /**
-   * Stores the next piece. False where another one was there already, of a worker that had the job before: it counts
-   * instead, and the file goes on behind that.
+   * Stores the next piece. False where a worker that had the job before has already stored another piece in this place:
+   * that piece counts instead, and the file continues after it.
    */
   append(chunk: ResultChunk): Promise<boolean>;
 };
 
 /**
- * Takes up the file of a run where it was left, at its beginning if there is none. What is stored is read once more,
- * because a digest cannot be put aside; nothing else has to be remembered from one attempt to the next.
+ * Opens the file of a run where the last attempt left it, or at its beginning. The stored part is read once more, because
+ * the state of a digest cannot be stored; nothing else has to be remembered between attempts.
  */
 export async function openResultFile(results: ResultStore, result: ResultRef): Promise<ResultFile> {
   const hash = createHash("sha256");
@@ -52,7 +52,7 @@ export async function openResultFile(results: ResultStore, result: ResultRef): P
       if (stored === null)
         throw new Error(`Piece ${chunks} of the result of job ${result.jobId} was erased meanwhile.`);
       add(stored);
-      // One that is the same is our own, stored by an attempt whose answer was lost.
+      // An equal piece is our own, stored by an attempt whose answer was lost.
       return isNew || Buffer.compare(stored.bytes, chunk.bytes) === 0;
     },
   };

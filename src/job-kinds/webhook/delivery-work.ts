@@ -9,16 +9,16 @@ import type { JobWork } from "../../workers/job-work.ts";
 import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 
-/** Of one job: receivers are strangers to each other, so these may all be slow ones. */
+/** Concurrent calls of one job: receivers are independent of each other, so these may all be slow ones. */
 const connections = 10;
 
-/** Stands in an id where a webhook that tells of a job's end has the event that it tells of. */
+/** Marks the id as that of a recipient, in the place where the id of a webhook about a job's end has the event. */
 const ofRecipient = "recipient";
 
 /** What jobs that call receivers work with. */
 export type DeliveryPorts = {
   readonly post: SafePost;
-  /** By host: one that hangs costs the URLs behind it no ten seconds each. */
+  /** By host: a receiver that hangs does not cost the URLs after it ten seconds each. */
   readonly breakers: Breakers;
   readonly secrets: { readonly of: (tenant: string) => Promise<readonly WebhookSecret[]> };
 };
@@ -44,7 +44,7 @@ export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: De
   },
 });
 
-/** Under an id that is the same on every attempt: a receiver that has seen it before can leave it. */
+/** Uses an id that is the same on every attempt: a receiver that has seen it before can ignore the message. */
 async function deliver(
   held: HeldTurn,
   content: JobContent,
@@ -61,15 +61,15 @@ async function deliver(
 }
 
 /**
- * Whose messages speak for each other: those of a tenant to a host. On the last attempt only what this attempt found
- * counts, as a recipient that is left alone then has failed.
+ * The messages that share a breaker: those of a tenant to a host. On the last attempt only calls of this attempt count,
+ * because a recipient that is left out then has failed.
  */
 function guardedBy({ job, turn, isLastAttempt }: HeldTurn, url: string): string {
   const host = `${job.tenant} ${new URL(url).host}`;
   return isLastAttempt ? `${host} ${job.jobId} ${turn.run}` : host;
 }
 
-/** The same on every attempt. What is said of the recipient stands over what is said to all. */
+/** The body is the same on every attempt. The recipient's own data overrides the data for all. */
 function payloadFor({ createdAt }: HeldTurn, { payload, recipients }: JobContent, recipient: number): Payload {
   if (payload === undefined) throw new Error("A job that calls webhooks has no payload.");
   const { event, data } = payload as { readonly event: string; readonly data: object };

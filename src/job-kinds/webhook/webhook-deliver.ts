@@ -6,10 +6,10 @@ import { whyNotToCall } from "../../signed-post/addresses.ts";
 import { jobKind } from "../job-kind.ts";
 import { createDeliveryWork } from "./delivery-work.ts";
 
-/** Which addresses may be called is a setting, looked at where the request is checked. */
+/** A setting decides which addresses may be called; the check of the request applies it. */
 const url = Type.String({ minLength: 1, maxLength: 2048, description: "a URL of at most 2048 characters" });
 
-/** As Standard Webhooks names types of events. */
+/** Types of events as Standard Webhooks names them. */
 const event = Type.String({
   pattern: "^[A-Za-z0-9_.-]{1,100}$",
   description: "1 to 100 letters, digits, dots, _ and -, such as order.paid",
@@ -27,7 +27,7 @@ const payload = Type.Object(
   { ...closed, description: "an object with event and data" },
 );
 
-/** One message to many URLs: a signed POST to each, with what is said of that recipient put over the data of all. */
+/** One message to many URLs: a signed POST to each, where the recipient's own data overrides the data for all. */
 export const webhookDeliver = jobKind({
   type: "webhook.deliver",
   fields: { payload },
@@ -44,7 +44,7 @@ export const webhookDeliver = jobKind({
           ? [recipient, `/recipients/${index}`]
           : [String(recipient["url"]), `/recipients/${index}/url`];
       const expected = whyNotToCall(text, allowed);
-      // What is wrong with it may be the password in it.
+      // The text leaves the URL out: the faulty part may be the password in it.
       return expected === null ? [] : [faultAt(at, `cannot be called; expected ${expected}`)];
     });
     return faults.length === 0 ? passed(null) : failed(faults);
