@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type StaticFile, toStaticFile } from "./static-file.ts";
 
-/** What a browser loads of the dashboard, held in memory: it is small, and asked for by few. */
+/** The files that a browser loads of the dashboard, held in memory: they are small, and few people load them. */
 export type Dashboard = {
   readonly page: StaticFile;
   /** An empty page for mails to be shown in. */
   readonly mailFrame: StaticFile;
   /**
-   * `main-<digest>.js`, `main-<digest>.css`. While releases are mixed, a page of the other one asks for its own digest and
-   * gets ours, which must not be kept under that name; null for any other name.
+   * `main-<digest>.js`, `main-<digest>.css`; null for any other name. While releases are mixed, a page of the other release
+   * asks for its own digest and gets this release's file, which must not be cached under that name.
    */
   findAsset(name: string): { readonly file: StaticFile; readonly isNamedByDigest: boolean } | null;
 };
@@ -22,10 +22,10 @@ export type DashboardSettings = {
   readonly folder?: string;
 };
 
-/** Where the build puts the files: beside this one once that is compiled; a checkout that runs from source has a build too. */
+/** The build puts the files beside this module once it is compiled; a checkout that runs from source uses the build in dist. */
 const folders = ["app/", "../../dist/src/dashboard/app/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** Null where it was never built: nothing else of the service needs it. */
+/** Null where the dashboard was not built: nothing else of the service needs it. */
 export async function readDashboard({ folder, ...settings }: DashboardSettings): Promise<Dashboard | null> {
   const built = await readBuilt(folder === undefined ? folders : [folder]);
   if (built === null) return null;
@@ -63,7 +63,7 @@ const nameOf = ({ digest }: StaticFile, extension: string): string => `main-${di
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231f5fbf' d='M1 3h14v10H1z'/%3E%3Cpath stroke='%23fff' stroke-width='1.5' fill='none' d='M1.5 4 8 9l6.5-5'/%3E%3C/svg%3E";
 
-/** Its addresses are relative, so that it works behind whatever path a proxy puts before it. */
+/** The page's URLs are relative, so that it works under any path that a proxy puts before it. */
 const pageOf = (
   script: string,
   style: string,
@@ -79,7 +79,7 @@ const pageOf = (
 <link rel="stylesheet" href="assets/${style}">
 <script type="module" src="assets/${script}"></script>
 </head>
-<body><div id="app"></div><noscript>The dashboard needs JavaScript. Everything it does can be done over HTTP as well.</noscript></body>
+<body><div id="app"></div><noscript>The dashboard needs JavaScript. The HTTP API offers everything that it does.</noscript></body>
 </html>
 `;
 

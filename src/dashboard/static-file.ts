@@ -13,7 +13,7 @@ export type StaticFile = {
 export const toStaticFile = (type: string, bytes: Buffer): StaticFile => ({
   type,
   bytes,
-  // Less memory makes shorter blocks, each with codes of its own: smaller for a bundle whose parts are so different.
+  // Less memory makes shorter blocks, each with its own codes: smaller for a bundle whose parts differ so much.
   gzipped: gzipSync(bytes, { level: 9, memLevel: 6 }),
   digest: createHash("sha256").update(bytes).digest("hex"),
 });

@@ -67,7 +67,7 @@ describe("Composing a mailing", () => {
     const jobId = /#\/jobs\/([^?]+)/.exec(page.url())?.[1] ?? "";
     const { progress } = await stage.api.ended(jobId);
     expect(progress).to.include({ total: 2, sent: 2 });
-    await page.getByLabel("How the job stands").getByText("completed").waitFor();
+    await page.getByLabel("Progress of the job").getByText("completed").waitFor();
   });
 
   it("makes a mailing of more than a job takes several jobs, each once", async () => {

@@ -51,7 +51,7 @@ describe("The page of dead letters", () => {
     await row("Dead to requeue").getByRole("button", { name: "Requeue" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Requeue as a new job" }).click();
     await page.getByRole("heading", { name: "Dead to requeue" }).waitFor();
-    await page.getByLabel("How the job stands").getByText("completed").waitFor();
+    await page.getByLabel("Progress of the job").getByText("completed").waitFor();
     await page.getByLabel("2 sent of 2").first().waitFor();
   });
 });

@@ -66,7 +66,7 @@ describe("The page of events", () => {
 
   it("finds where a time begins", async () => {
     const { page } = watched;
-    await page.getByLabel("From a time on").fill("2020-01-01T00:00");
+    await page.getByLabel("From time").fill("2020-01-01T00:00");
     await page.waitForURL(/after=0/);
     await page.getByRole("button", { name: "Follow the end" }).click();
     await page.getByRole("button", { name: "Pause", exact: true }).waitFor();

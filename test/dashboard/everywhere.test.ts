@@ -29,17 +29,17 @@ describe("Every page of the dashboard", () => {
         overview: "Read models",
         jobs: "in all",
         [job]: "2 recipients",
-        [`${job}?tab=errors`]: "Nothing went wrong in this job.",
+        [`${job}?tab=errors`]: "No errors in this job.",
         [`${job}?tab=history`]: "JobCompleted",
         compose: "Send to",
-        events: "The newest first, as they happen.",
+        events: "Live, newest first.",
         "dead-letters?status=any": "Dead letters",
-        suppressions: "Mail no more",
+        suppressions: "Address to suppress",
         "recipients?email=ada@example.com": "Mailings to this address",
-        "recipients?email=nobody-knows@example.com": "Nothing is known of this address.",
+        "recipients?email=nobody-knows@example.com": "No mailing to this address is recorded.",
         system: "acceptsJobs: true",
         "jobs?q=matches-nothing": "No job matches these filters.",
-        nowhere: "There is nothing here for this key.",
+        nowhere: "This page is not available.",
       };
       for (const [place, text] of Object.entries(places)) {
         await page.goto(`${stage.url}/#/${place}`);

@@ -21,7 +21,7 @@ describe("The page of a job", () => {
   });
 
   const count = (kind: string) =>
-    watched.page.getByLabel("How the job stands").locator(`[data-count=${kind}]`).textContent();
+    watched.page.getByLabel("Progress of the job").locator(`[data-count=${kind}]`).textContent();
   const recipients = ["ada@example.com", "nobody@example.com", "bob+tag@example.com"];
 
   it("follows it live, and its counts add up all the way", async () => {
@@ -29,13 +29,13 @@ describe("The page of a job", () => {
     stage.mailServer.hold();
     const jobId = await stage.api.create({ subject: hostile, body: "Hello", recipients });
     await page.goto(`${stage.url}/#/jobs/${jobId}`);
-    await page.getByLabel("How the job stands").getByText("processing").waitFor();
+    await page.getByLabel("Progress of the job").getByText("processing").waitFor();
     await page.getByRole("heading", { name: hostile }).waitFor();
     await page.getByLabel("1 failed, 2 pending of 3").first().waitFor();
     expect([await count("sent"), await count("pending"), await count("total")]).to.deep.equal(["0", "2", "3"]);
 
     stage.mailServer.release();
-    await page.getByLabel("How the job stands").getByText("completed").waitFor();
+    await page.getByLabel("Progress of the job").getByText("completed").waitFor();
     expect([await count("sent"), await count("failed"), await count("pending")]).to.deep.equal(["2", "1", "0"]);
     expect(await count("total")).to.equal("3");
   });
@@ -91,7 +91,7 @@ describe("A job that waits", () => {
       await page.keyboard.press("Enter");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     };
-    const status = (text: string) => page.getByLabel("How the job stands").getByText(text, { exact: true }).waitFor();
+    const status = (text: string) => page.getByLabel("Progress of the job").getByText(text, { exact: true }).waitFor();
     await press("Pause", "a look at the list first");
     await status("paused");
     await press("Resume", "");

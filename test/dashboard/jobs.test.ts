@@ -119,7 +119,7 @@ describe("A search among more jobs than one answer looks through", () => {
     );
     await page.goto(`${stage.url}/#/jobs?q=rare`);
     await page.getByText("No job so far matches these filters.").waitFor();
-    await page.getByText("More than are counted at once").waitFor();
+    await page.getByText("Too many to count at once").waitFor();
     expect(await page.getByRole("button", { name: /that match/ }).count()).to.equal(0);
     await page.getByRole("button", { name: "Older" }).click();
     await page.getByText("No job matches these filters.").waitFor();

@@ -63,9 +63,9 @@ describe("The page of notifications", () => {
   });
 
   it("marks all that it shows as read", async () => {
-    await watched.page.getByLabel("Show").selectOption({ label: "what is not read" });
+    await watched.page.getByLabel("Show").selectOption({ label: "unread" });
     await rowOf(1).waitFor();
-    await watched.page.getByRole("button", { name: "Mark these as read" }).click();
+    await watched.page.getByRole("button", { name: "Mark all shown as read" }).click();
     await rowOf(1).waitFor({ state: "detached" });
     await rowOf(2).waitFor({ state: "detached" });
     await menuSays(await unread());

@@ -20,7 +20,7 @@ describe("The overview", () => {
   it("shows figures, a chart that can be read as a table, and how far read models are", async () => {
     const { page } = watched;
     await page.getByText("a minute").first().waitFor();
-    await page.getByRole("img", { name: "Mails a minute" }).locator("canvas").waitFor();
+    await page.getByRole("img", { name: "Mails per minute" }).locator("canvas").waitFor();
     await page.getByText("As a table").click();
     await page.getByRole("group").getByRole("columnheader", { name: "sent" }).waitFor();
     await page.getByRole("row", { name: /^jobs \d+ events/ }).waitFor();

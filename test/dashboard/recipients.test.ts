@@ -62,6 +62,6 @@ describe("The page of recipients", () => {
     await dialog.getByRole("alert").getByText("contains an address").first().waitFor();
     await dialog.getByLabel("Reason").fill("a request under the law");
     await dialog.getByRole("button", { name: "Erase this address for good" }).click();
-    await page.getByText("Nothing is known of this address.").waitFor();
+    await page.getByText("No mailing to this address is recorded.").waitFor();
   });
 });

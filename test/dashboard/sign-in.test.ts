@@ -85,10 +85,10 @@ describe("The dashboard of a service that asks for keys", () => {
       if (response.status() === 403) forbidden.push(response.url());
     });
     await watched.page.goto(`${api.url}/#/system`);
-    await watched.page.getByText("Nobody is told when jobs end.").waitFor();
+    await watched.page.getByText("No webhook endpoint yet.").waitFor();
     await watched.page.waitForLoadState("networkidle");
     expect(forbidden).to.deep.equal([]);
     await watched.page.goto(`${api.url}/#/compose`);
-    await watched.page.getByText("There is nothing here for this key.").waitFor();
+    await watched.page.getByText("This page is not available.").waitFor();
   });
 });

@@ -20,7 +20,7 @@ describe("The page of suppressions", () => {
 
   it("puts an address there, and says why, and it is not mailed", async () => {
     const { page } = watched;
-    await page.getByLabel("Mail no more").fill(address);
+    await page.getByLabel("Address to suppress").fill(address);
     await page.getByLabel("Why").selectOption("unsubscribe");
     await page.getByRole("button", { name: "Add" }).click();
     await row().getByText("unsubscribe").waitFor();
@@ -32,7 +32,7 @@ describe("The page of suppressions", () => {
 
   it("tells what is wrong with what is no address", async () => {
     const { page } = watched;
-    await page.getByLabel("Mail no more").fill("a..b@example.com");
+    await page.getByLabel("Address to suppress").fill("a..b@example.com");
     await page.getByRole("button", { name: "Add" }).click();
     await page.getByRole("alert").getByText("email").first().waitFor();
   });

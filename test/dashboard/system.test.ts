@@ -34,7 +34,7 @@ describe("The page of the system", () => {
   });
 
   it("shows what the service depends on, and what each part says of itself", async () => {
-    const parts = watched.page.getByLabel("What it depends on", { exact: true });
+    const parts = watched.page.getByLabel("Dependencies", { exact: true });
     const nats = parts.getByRole("row", { name: "nats" });
     await nats.getByText("up", { exact: true }).waitFor();
     await nats.getByText(/^version: 2\./).waitFor();
@@ -81,7 +81,7 @@ describe("The page of the system", () => {
     await logs.getByRole("button", { name: "Rebuild" }).click();
     expect(await watched.findBarriers()).to.deep.equal([]);
     await dialog.getByRole("button", { name: "Rebuild logs" }).click();
-    await page.getByText("The rebuild is asked for.").waitFor();
+    await page.getByText("The rebuild is requested.").waitFor();
     await logs.getByText("old rows kept").waitFor({ timeout: 30_000 });
     await logs.getByText("live", { exact: true }).waitFor();
     expect(await rows()).to.deep.equal(right);
@@ -135,7 +135,7 @@ describe("A service in trouble, on the dashboard", () => {
 
   it("names the parts that are not ready", async () => {
     const { page } = watched;
-    const parts = page.getByLabel("What it depends on", { exact: true });
+    const parts = page.getByLabel("Dependencies", { exact: true });
     await parts.getByRole("row", { name: "nats" }).getByText("down").waitFor();
     await parts.getByRole("row", { name: "mail" }).getByText("breaker: open").waitFor();
   });

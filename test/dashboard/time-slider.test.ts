@@ -21,7 +21,7 @@ describe("The time slider of a job's history", () => {
     expect(watched.sins).to.deep.equal([]);
   });
 
-  const then = () => watched.page.getByLabel("The job as it was", { exact: true });
+  const then = () => watched.page.getByLabel("State of the job at this event", { exact: true });
   const counts = async () =>
     await Promise.all(["sent", "pending", "total"].map((kind) => then().locator(`[data-count=${kind}]`).textContent()));
   const slider = () => watched.page.getByRole("slider");

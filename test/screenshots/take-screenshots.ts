@@ -22,7 +22,7 @@ async function keep(page: Page, name: string, fullPage = false): Promise<void> {
 /** While a mailing goes out: the overview, and the job on a phone. */
 async function takeLive({ url, api, mailServer }: DashboardStage): Promise<string> {
   const { page, close } = await openPage(url, wide);
-  await page.getByRole("heading", { name: "Mails a minute" }).waitFor();
+  await page.getByRole("heading", { name: "Mails per minute" }).waitFor();
   mailServer.slowDown(250);
   const jobId = await api.create(demoMailing("Autumn newsletter", 950));
   const small = await openPage(`${url}/#/jobs/${jobId}`, { ...phone, colorScheme: "dark" });
@@ -43,7 +43,7 @@ async function takeHistory({ url, api }: DashboardStage, jobId: string): Promise
   const { body } = await api.get(`/api/jobs/${jobId}/events`);
   const middle = Math.round((body as readonly unknown[]).length / 2);
   const { page, close } = await openPage(`${url}/#/jobs/${jobId}?tab=history&at=${middle}`, wide);
-  await page.getByLabel("The job as it was", { exact: true }).getByText("processing").waitFor();
+  await page.getByLabel("State of the job at this event", { exact: true }).getByText("processing").waitFor();
   await keep(page, "job");
   await close();
 }

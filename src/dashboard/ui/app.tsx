@@ -21,12 +21,12 @@ export function App() {
   );
 }
 
-/** No link: a hash is a place here, so the browser's own jump would leave the page. */
+/** A button and not a link: the hash holds the place here, so the browser's own jump would leave the page. */
 const skip = (): void => document.getElementById("content")?.focus();
 
 const Inside = () => (me.value === null ? <Asking /> : <Frame />);
 
-/** Asks first who this is: what a key is not good for is not shown. */
+/** Loads the caller first: the dashboard hides what the key may not do. */
 function Asking() {
   const asked = useLoad(`me ${key.value}`, (signal) => get<Me>("api/me", signal));
   useEffect(() => {
@@ -53,7 +53,7 @@ function Frame() {
             </a>
           ))}
         </nav>
-        <span class="who">
+        <span class="caller">
           {me.value?.tenant}
           {key.value !== null && (
             <button type="button" onClick={signOut}>
@@ -73,14 +73,14 @@ function Content({ page, parts }: { readonly page: Page | undefined; readonly pa
   const before = useRef(at);
   useEffect(() => {
     document.title = `${page?.title ?? "Not here"} – Waybill`;
-    // Who reads with the keyboard or a screen reader begins at the top of what is new.
+    // Users of a keyboard or a screen reader start at the top of the new page.
     if (before.current !== at) content.current?.focus();
     before.current = at;
   }, [at, page]);
   return (
     <main id="content" ref={content} tabIndex={-1}>
       {page === undefined ? (
-        <Empty title="There is nothing here for this key.">
+        <Empty title="This page is not available.">
           <p>The page does not exist, or the key lacks a scope that it needs.</p>
         </Empty>
       ) : (

@@ -6,12 +6,12 @@ export type Page = {
   /** The first part of its place: `jobs` of `#/jobs/<id>`. */
   readonly path: string;
   readonly title: string;
-  /** Stands behind the title in the menu. */
+  /** Shown after the title in the menu. */
   readonly mark?: () => ComponentChildren;
-  /** Without these scopes there is no such page. */
+  /** Without these scopes the page does not exist. */
   readonly needs: readonly Scope[];
-  /** False where the service has nothing to show on it; else it stands in the menu. */
+  /** False where the service has nothing to show on the page; otherwise the menu lists it. */
   readonly isOffered?: boolean;
-  /** `parts` is what follows in the place. */
+  /** `parts` is the rest of the place. */
   readonly view: (props: { readonly parts: readonly string[] }) => ComponentChildren;
 };

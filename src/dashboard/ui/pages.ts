@@ -10,7 +10,7 @@ import { recipientsPage } from "./pages/recipients.tsx";
 import { suppressionsPage } from "./pages/suppressions.tsx";
 import { systemPage } from "./pages/system.tsx";
 
-/** In the order of the menu; the first one is where everybody begins. */
+/** In the order of the menu; the first one is the start page. */
 export const pages: readonly Page[] = [
   overviewPage,
   jobsPage,

@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 
 /**
- * Where the page is: `#/jobs/<id>?tab=history`. Behind the hash, because what is filtered by (a part of a subject, an
- * address) then never reaches a server's or a proxy's log, and the page works under any path.
+ * The place of the page: `#/jobs/<id>?tab=history`. It is in the hash, so that filters (a part of a subject, an address)
+ * never reach the log of a server or a proxy, and the page works under any path.
  */
 export type Place = { readonly path: readonly string[]; readonly query: URLSearchParams };
 
@@ -39,7 +39,7 @@ export function goTo(path: readonly string[], query: Query = {}): void {
   location.hash = linkTo(path, query);
 }
 
-/** Changes the query of this place. What is typed letter by letter makes no step to go back to. */
+/** Changes the query of this place. Typing letter by letter adds no step to the browser's history. */
 export function changeQuery(changes: Query, step: "new-step" | "same-step" = "new-step"): void {
   const { path, query } = place.value;
   const target = linkTo(path, { ...Object.fromEntries(query), ...changes });

@@ -1,16 +1,16 @@
 import { signal } from "@preact/signals";
 import type { Me, Scope } from "./api/answers.ts";
 
-/** The tab's own: another tab asks again, and nothing is left when it is closed. */
+/** The tab's own storage: another tab asks for the key again, and closing the tab deletes it. */
 const place = "waybill-key";
 
 /** The API key, null for none. */
 export const key = signal<string | null>(sessionStorage.getItem(place));
 
-/** Null until the service has said who asks. */
+/** Null until the service has identified the caller. */
 export const me = signal<Me | null>(null);
 
-/** Why a key is asked for, in words; null while none is. */
+/** The reason for which the page asks for a key; null while it does not. */
 export const keyWanted = signal<string | null>(null);
 
 export function signIn(text: string): void {
@@ -26,7 +26,7 @@ export function signOut(): void {
   keyWanted.value = "You are signed out.";
 }
 
-/** Called on every 401, whichever request met it: a key may be revoked at any time. */
+/** Called on every 401, from any request: a key may be revoked at any time. */
 export function keyRefused(): void {
   me.value = null;
   keyWanted.value = key.value === null ? "This service asks for an API key." : "The service does not accept this key.";
@@ -36,5 +36,5 @@ export function keyRefused(): void {
 
 export const can = (scope: Scope): boolean => me.value?.scopes.includes(scope) ?? false;
 
-/** Whether the service catches its mail itself: the page says so. */
+/** Whether the service catches its mail itself; the page's HTML says so. */
 export const hasMailbox = document.documentElement.dataset["mailbox"] === "true";

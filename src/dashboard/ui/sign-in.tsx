@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Command } from "./parts/messages.tsx";
 import { signIn } from "./session.ts";
 
-/** Shown once the service has refused a request for want of a key. */
+/** Shown once the service has refused a request that had no valid key. */
 export function SignIn({ why }: { readonly why: string }) {
   const [typed, setTyped] = useState("");
   const submit = (event: Event): void => {
@@ -26,14 +26,14 @@ export function SignIn({ why }: { readonly why: string }) {
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
         </label>
-        <p class="quiet">It is kept in this tab and nowhere else, until you close it or sign out.</p>
+        <p class="quiet">The browser keeps the key in this tab only, until you close it or sign out.</p>
         <div class="buttons">
           <button type="submit" class="primary">
             Sign in
           </button>
         </div>
       </form>
-      <p>An operator makes keys:</p>
+      <p>An operator creates keys:</p>
       <Command text="waybill keys create --tenant default" />
     </main>
   );

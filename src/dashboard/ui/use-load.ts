@@ -3,23 +3,23 @@ import { get, isPassing } from "./api/client.ts";
 import { type Problem, toProblem } from "./api/problem.ts";
 
 export type Loaded<Value> = {
-  /** The last that was loaded; it stays while the next is on its way, so that nothing flashes. */
+  /** The last loaded value; it stays while the next one loads, so that nothing flashes. */
   readonly value: Value | null;
   /** Whether the value answers an earlier question. */
   readonly isStale: boolean;
-  /** Of the last time it was asked. */
+  /** The problem of the last request. */
   readonly problem: Problem | null;
   reload(): void;
 };
 
 type State<Value> = { readonly question: string; readonly value: Value | null; readonly problem: Problem | null };
 
-/** After trouble that may be over soon, also where it would not be asked again. */
+/** The wait after a temporary failure, even for data that is otherwise loaded once. */
 const retryMs = 3000;
 
 /**
- * Asks, and asks again every `everyMs` while somebody looks at the page. `question` says what is asked: with another
- * one, what is on its way is dropped.
+ * Loads, and reloads every `everyMs` while the page is visible. `question` identifies the request: a new one drops the
+ * request in progress.
  */
 export function useLoad<Value>(
   question: string,
@@ -31,7 +31,7 @@ export function useLoad<Value>(
   const latest = useRef(load);
   latest.current = load;
 
-  // A new round asks the same question again.
+  // A new round repeats the same question.
   useEffect(() => {
     const going = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -64,6 +64,6 @@ export function useLoad<Value>(
   return { value: state.value, isStale, problem: isStale ? null : state.problem, reload };
 }
 
-/** The same of what the service answers at a path. */
+/** The same for an answer of the service at a path. */
 export const useGet = <Answer>(path: string, everyMs: number | null = null): Loaded<Answer> =>
   useLoad(path, (signal) => get<Answer>(path, signal), everyMs);

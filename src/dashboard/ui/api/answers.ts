@@ -7,7 +7,7 @@ import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../
 import type { caller, caughtMails, readiness, sealKey, sealPage, stats } from "../../../http/answers/service.ts";
 import type { readModelList, systemOf } from "../../../http/answers/system.ts";
 
-// What the API answers, by the schemas that describe it. Only types may come from the server: its code would be built
+// The answers of the API, by the schemas that describe them. Only types may come from the server: its code would be built
 // into what the browser loads.
 
 export type JobAnswer = AnswerOf<typeof job>;
@@ -29,7 +29,7 @@ export type RecipientPage = AnswerOf<typeof recipientPage>;
 export type RecipientAnswer = RecipientPage["data"][number];
 export type LedgerPage = AnswerOf<typeof ledgerPage>;
 
-/** One attempt as a ledger tells it, or the log of a job. */
+/** One attempt, as a ledger or the log of a job describes it. */
 export type Attempt = Pick<LogEntry, "run" | "attempt" | "messageId" | "response" | "error"> & {
   readonly status: string;
   readonly at: string;

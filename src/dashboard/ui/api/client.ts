@@ -10,7 +10,7 @@ export type Asked = {
 /** Relative to the page, so that it works behind whatever path a proxy puts before it. */
 const addressOf = (path: string): string => new URL(path.replace(/^\//, ""), document.baseURI).href;
 
-/** An answer that is 2xx; else throws Problem, or what an abort throws. */
+/** Returns a 2xx answer; otherwise throws Problem, or the error of an abort. */
 export async function fetchAnswer(
   method: string,
   path: string,
@@ -54,6 +54,6 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Whether it may go well when it is tried again. */
+/** Whether another try may succeed. */
 export const isPassing = (failure: unknown): failure is Problem =>
   failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500);

@@ -13,9 +13,9 @@ const firstPauseMs = 1000;
 const longestPauseMs = 15_000;
 
 /**
- * Follows a stream until the signal, or until the service says that there is nothing more to tell (204). A connection
- * that breaks is made again from the last message that was seen, so nothing is lost and nothing told twice. Throws what
- * the service refuses for good.
+ * Follows a stream until the signal aborts, or until the service answers that the stream is over (204). After a broken
+ * connection it resumes from the last message seen, so that none is lost or repeated. Throws when the service refuses for
+ * good.
  */
 export async function follow(path: string, { onMessage, onTrouble }: Following, signal: AbortSignal): Promise<void> {
   let lastId = "";

@@ -4,11 +4,11 @@ import { get } from "./client.ts";
 
 export type LoadedStats = {
   readonly own: StatsAnswer;
-  /** Of all tenants; null for who may not see them. */
+  /** Counts of all tenants; null for a key that may not see them. */
   readonly ofAll: StatsAnswer | null;
 };
 
-/** Both of the same moment: what a tile shows and what an alert says must not be two figures. */
+/** Loads both at the same moment: a tile and an alert must not show different figures. */
 export async function loadStats(signal: AbortSignal): Promise<LoadedStats> {
   const [own, ofAll] = await Promise.all([
     get<StatsAnswer>("api/stats", signal),

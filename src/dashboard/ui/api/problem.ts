@@ -5,12 +5,12 @@ type Document = {
   readonly detail?: string;
   readonly code?: string;
   readonly requestId?: string;
-  /** Of a service that is not ready. */
+  /** The dependencies of a service that is not ready. */
   readonly dependencies?: Dependencies;
   readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
 };
 
-/** What the service refused (RFC 9457), or that it could not be reached: then `status` is 0. */
+/** A refusal of the service (RFC 9457), or a failure to reach it: then `status` is 0. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -38,7 +38,7 @@ export class Problem extends Error {
 }
 
 export const unreachable = (): Problem =>
-  new Problem(0, { code: "unreachable", title: "The service cannot be reached", detail: "It is tried again." });
+  new Problem(0, { code: "unreachable", title: "The service cannot be reached", detail: "The dashboard tries again." });
 
 /** From an answer that is not 2xx. */
 export async function problemOf(response: Response): Promise<Problem> {

@@ -1,8 +1,8 @@
 export type StreamMessage = {
   readonly event: string;
-  /** Where a client that has seen this message goes on. */
+  /** The position from which a client that has seen this message resumes. */
   readonly id: string;
-  /** Empty for one that only moves on the id, or a heartbeat. */
+  /** Empty for a message that only advances the id, or a heartbeat. */
   readonly data: string;
 };
 

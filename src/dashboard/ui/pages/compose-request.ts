@@ -1,6 +1,6 @@
 import type { Recipient } from "../reading/recipients.ts";
 
-/** As it is typed. */
+/** The draft as it is typed. */
 export type Draft = {
   readonly subject: string;
   readonly body: string;
@@ -8,7 +8,7 @@ export type Draft = {
   readonly from: string;
   readonly name: string;
   readonly priority: "high" | "normal" | "low";
-  /** Where the reader is, as the browser's input has it. */
+  /** Local time, as the browser's input holds it. */
   readonly scheduledAt: string;
 };
 
@@ -22,7 +22,7 @@ export const emptyDraft: Draft = {
   scheduledAt: "",
 };
 
-/** What is left empty is left to the service. */
+/** The request leaves out empty fields, for which the service uses its defaults. */
 export function toRequest(
   { subject, body, from, name, priority, scheduledAt }: Draft,
   recipients: readonly Recipient[],

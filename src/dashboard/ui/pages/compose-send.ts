@@ -3,10 +3,10 @@ import { send } from "../api/client.ts";
 import { inChunks, type Recipient } from "../reading/recipients.ts";
 import { type Draft, toRequest } from "./compose-request.ts";
 
-/** What one job takes. */
+/** The most recipients of one job. */
 const recipientsPerJob = 1000;
 
-/** One press of the button. Pressed again after a failure it goes on, and makes no job a second time. */
+/** One press of the button. Pressed again after a failure, it continues, and creates no job a second time. */
 export type Sending = { goOn(): Promise<readonly CreatedAnswer[]> };
 
 export function createSending(draft: Draft, recipients: readonly Recipient[]): Sending {

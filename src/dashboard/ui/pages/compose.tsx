@@ -19,10 +19,10 @@ export const composePage: Page = {
   view: () => <Compose />,
 };
 
-/** What was written outlives a look at another page, and ends with the tab. */
+/** The draft survives a visit to another page, and ends with the tab. */
 let kept: Draft = emptyDraft;
 
-/** Write a mailing, see it as a recipient would, and send it. */
+/** Writes a mailing, previews it as a recipient would see it, and sends it. */
 function Compose() {
   const [draft, setDraft] = useState<Draft>(kept);
   const [preview, setPreview] = useState<DryRunAnswer | null>(null);
@@ -37,7 +37,7 @@ function Compose() {
   const change = (changes: Partial<Draft>): void => {
     kept = { ...draft, ...changes };
     setDraft(kept);
-    // Another mailing is another request: what was begun of this one is not gone on with.
+    // A changed mailing is another request, so a sending that was begun does not continue.
     sending.current = null;
   };
   const attempt = async (work: () => Promise<void>): Promise<void> => {
@@ -116,6 +116,6 @@ function Compose() {
   );
 }
 
-/** The dry run shows the first recipient, and checks the template for all that are given. */
+/** The dry run shows the first recipient, and checks the template for all recipients given. */
 const beginningWith = (recipients: readonly Recipient[], index: number): readonly Recipient[] =>
   index === 0 ? recipients.slice(0, 1000) : recipients.slice(index, index + 1);

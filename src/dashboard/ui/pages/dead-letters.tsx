@@ -24,14 +24,14 @@ type Decision = { readonly letter: DeadLetterAnswer; readonly action: "requeue" 
 
 const refreshMs = 5000;
 const statuses: readonly (readonly [string, string])[] = [
-  ["open", "open: nobody has decided"],
+  ["open", "open (undecided)"],
   ["requeued", "requeued as another job"],
   ["retried", "retried by hand"],
   ["ignored", "ignored"],
   ["any", "any"],
 ];
 
-/** Jobs that gave up, for somebody to decide about. */
+/** Jobs that failed for good and wait for a decision. */
 function DeadLetters() {
   const { query } = place.value;
   const status = query.get("status") ?? "open";
@@ -45,11 +45,11 @@ function DeadLetters() {
     const address = `api/dead-letters/${encodeURIComponent(letter.id)}/${action}`;
     if (action === "ignore") {
       await send("POST", address, { body });
-      tell("It is set aside.");
+      tell("The dead letter is ignored.");
       list.reload();
     } else {
       const { jobId } = await send<CreatedAnswer>("POST", address, { body });
-      tell("It runs again as this job.");
+      tell("Requeued as this job.");
       goTo(["jobs", jobId]);
     }
   };
@@ -67,7 +67,7 @@ function DeadLetters() {
       </search>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && letters.length === 0 && (
-        <Empty title={status === "open" ? "Nothing waits for a decision." : "There is none."}>
+        <Empty title={status === "open" ? "No dead letter waits for a decision." : "There is none."}>
           <p>A job that fails for good leaves a dead letter here.</p>
         </Empty>
       )}
@@ -81,13 +81,13 @@ function DeadLetters() {
       <CursorPager first="Newest" next="Older" nextCursor={list.value?.nextCursor ?? null} />
       {asked !== null && (
         <AskDialog
-          title={asked.action === "ignore" ? "Set this dead letter aside?" : "Run this again as a new job?"}
+          title={asked.action === "ignore" ? "Ignore this dead letter?" : "Requeue this dead letter as a new job?"}
           action={asked.action === "ignore" ? "Ignore this dead letter" : "Requeue as a new job"}
           needsReason={asked.action === "ignore"}
           onConfirm={(given) => decide(asked, given)}
           onClose={() => setAsked(null)}
         >
-          <p>{asked.action === "ignore" ? "The history stays." : "Only those who were not sent are mailed."}</p>
+          <p>{asked.action === "ignore" ? "The history stays." : "Only recipients that were not sent are mailed."}</p>
         </AskDialog>
       )}
     </>

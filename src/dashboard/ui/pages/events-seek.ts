@@ -2,7 +2,7 @@ import type { EventPage } from "../api/answers.ts";
 import { fetchAnswer, get, withQuery } from "../api/client.ts";
 import { Problem } from "../api/problem.ts";
 
-/** The types of events that the log has for tenants, to choose from: the page says them. */
+/** The types of events that tenants can read, for the filter; the page's HTML lists them. */
 export const eventTypes = (document.documentElement.dataset["eventTypes"] ?? "").split(" ");
 
 type PageOptions = { readonly types: string; readonly limit: number; readonly signal?: AbortSignal | undefined };
@@ -14,8 +14,8 @@ export async function pageAfter(after: number, { types, limit, signal }: PageOpt
 }
 
 /**
- * How far the log has come, as a read model knows it; the page follows from a little before. A key that may not read
- * jobs begins at the beginning.
+ * The end of the log as a read model knows it; the page follows from a little before. A key that may not read jobs starts
+ * at the beginning.
  */
 export async function findEnd(): Promise<number> {
   try {
@@ -27,7 +27,7 @@ export async function findEnd(): Promise<number> {
   }
 }
 
-/** What `after` must be for the first event at a time or later: found by halves, for the log is in order of time. */
+/** The value of `after` for the first event at or after a time: a binary search, because the log is in order of time. */
 export async function findSequenceAt(instant: string): Promise<number> {
   let [low, high] = [0, await findEnd()];
   while (low < high) {

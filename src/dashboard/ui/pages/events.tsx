@@ -18,11 +18,11 @@ export const eventsPage: Page = {
   view: () => <Events />,
 };
 
-/** The newest that are kept in the page; older ones are a seek away. */
+/** The newest events stay in the page; older ones need a seek. */
 const keptEvents = 300;
 const pageSize = 100;
 
-/** The log: its end as it grows, or any part of it. Where the place names a sequence the tail stands still. */
+/** The log: its end as it grows, or any part of it. Where the place names a sequence, the tail stands still. */
 function Events() {
   const { query } = place.value;
   const types = query.get("types") ?? "";
@@ -57,7 +57,7 @@ function Events() {
           pattern="\d*"
           onSeek={(typed) => changeQuery({ after: typed })}
         />
-        <TimeField label="From a time on" value="" onChange={(value) => void seekTo(value)} />
+        <TimeField label="From time" value="" onChange={(value) => void seekTo(value)} />
         <details>
           <summary>Types{chosen.length === 0 ? "" : `: ${chosen.join(", ")}`}</summary>
           <fieldset class="chips">
@@ -79,7 +79,7 @@ function Events() {
   );
 }
 
-/** The newest on top, as they come. */
+/** The newest on top, as they arrive. */
 function Tail({ types }: { readonly types: string }) {
   const [events, setEvents] = useState<readonly EventAnswer[]>([]);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -125,11 +125,11 @@ function Tail({ types }: { readonly types: string }) {
         <button type="button" aria-pressed={isPaused} onClick={goOn}>
           {isPaused ? "Go on" : "Pause"}
         </button>
-        <span class="quiet">The newest first, as they happen.</span>
+        <span class="quiet">Live, newest first.</span>
       </div>
       {events.length === 0 ? (
         <Empty
-          title="Nothing has happened lately."
+          title="No recent events."
           command={`curl -N -H 'Accept: text/event-stream' ${location.origin}/api/events`}
         />
       ) : (
@@ -139,7 +139,7 @@ function Tail({ types }: { readonly types: string }) {
   );
 }
 
-/** A page of the log after a sequence, the oldest first. */
+/** A page of the log after a sequence, oldest first. */
 function Part({ types, after }: { readonly types: string; readonly after: number }) {
   const [events, setEvents] = useState<readonly EventAnswer[]>([]);
   const [next, setNext] = useState<number | null>(after);
@@ -153,7 +153,7 @@ function Part({ types, after }: { readonly types: string; readonly after: number
       if (!signal?.aborted) setProblem(toProblem(failure));
     }
   };
-  // It is made anew for another place.
+  // A new component is made for another place.
   useEffect(() => {
     const going = new AbortController();
     void readOn(after, going.signal);

@@ -19,7 +19,7 @@ const titles: Readonly<Record<Action, string>> = {
 
 export const hasEnded = (status: Status): boolean => ["completed", "failed", "cancelled"].includes(status);
 
-/** What the status allows; the service decides again, for it may have changed meanwhile. */
+/** The actions that the status allows; the service checks again, because the status may have changed. */
 export function actionsFor(status: Status): readonly Action[] {
   if (status === "failed") return ["retry"];
   if (hasEnded(status)) return [];
@@ -33,9 +33,9 @@ export const act = (action: Action, jobId: string, body: object): Promise<JobAns
 
 type Scope = "failed" | "unsent" | "unknown";
 const scopes: readonly (readonly [Scope, string])[] = [
-  ["failed", "everybody who was not sent"],
-  ["unsent", "only who was never tried to the end"],
-  ["unknown", "only whose outcome is unknown"],
+  ["failed", "all recipients not sent"],
+  ["unsent", "only recipients without a final outcome"],
+  ["unknown", "only recipients with an unknown outcome"],
 ];
 
 type ActionsProps = { readonly job: JobAnswer; readonly onChanged: (job: JobAnswer) => void };
@@ -65,7 +65,7 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
           onConfirm={(given) => confirm(asked, given)}
           onClose={() => setAsked(null)}
         >
-          {asked === "cancel" && <p>Mails that are on their way are still recorded; nobody else is mailed.</p>}
+          {asked === "cancel" && <p>The service still records mails that are on their way; nobody else is mailed.</p>}
           {asked === "retry" && (
             <Choice label="Mail again" value={scope} options={scopes} onChange={(value) => setScope(value as Scope)} />
           )}

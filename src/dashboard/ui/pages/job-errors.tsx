@@ -11,7 +11,7 @@ import { loadLogs } from "./job-logs.ts";
 const unsent = ["failed", "deferred", "unknown"] as const;
 const shownAddresses = 3;
 
-/** What went wrong, by what the mail servers said. */
+/** The errors of a job, grouped by the answers of the mail servers. */
 export function JobErrors({ job }: { readonly job: JobAnswer }) {
   const { failed, deferred, unknown } = job.progress;
   const found = useLoad(`${job.id} ${failed} ${deferred} ${unknown}`, async (signal) => {
@@ -20,7 +20,7 @@ export function JobErrors({ job }: { readonly job: JobAnswer }) {
   });
   if (found.problem !== null) return <ProblemBox problem={found.problem} />;
   if (found.value === null) return <p>Loading…</p>;
-  if (found.value.length === 0) return <Empty title="Nothing went wrong in this job." />;
+  if (found.value.length === 0) return <Empty title="No errors in this job." />;
   return (
     <Table caption="Errors, the most frequent first" head={["Outcome", "Reason", "Times", "Recipients"]}>
       {grouped(found.value, reasonOf).map(({ key, rows }) => (
@@ -41,7 +41,7 @@ export function JobErrors({ job }: { readonly job: JobAnswer }) {
   );
 }
 
-/** Figures differ from one answer to the next of the same kind: queue ids, seconds to wait. Codes stay. */
+/** Details differ between answers of the same kind: queue ids, seconds to wait. Codes stay. */
 const reasonOf = ({ status, error }: LogEntry): string =>
   `${status} ${error?.code} ${(error?.message ?? "").replace(/\b(?![2-5]\d\d\b|[245]\.\d+\.\d+)[\w-]*\d[\w-]*\b/g, "…")}`;
 

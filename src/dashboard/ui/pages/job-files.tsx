@@ -14,7 +14,7 @@ type MoreProps = { readonly job: JobAnswer; readonly onChanged: (job: JobAnswer)
 
 const pathOf = (job: JobAnswer): string => `api/jobs/${encodeURIComponent(job.id)}`;
 
-/** What the job left behind, and what can be done about it before and after its life. */
+/** The files that the job left behind, and the actions before its start and after its end. */
 export function JobFiles({ job, onChanged }: MoreProps) {
   const [asked, setAsked] = useState<"reschedule" | "erase" | null>(null);
   const isErased = isMail(job) && job.subject === null;
@@ -49,7 +49,7 @@ function Reschedule({ job, onChanged, onClose }: DialogProps) {
   const [priority, setPriority] = useState<string>(job.priority);
   const confirm = async (given: GivenReason): Promise<void> => {
     const body = {
-      // What nobody touched stays as it is: emptied by mistake, a mailing for tomorrow would go out now.
+      // An untouched field is left out of the request: sent empty, it would start tomorrow's mailing now.
       ...(at === before ? {} : { scheduledAt: at === "" ? null : new Date(at).toISOString() }),
       ...(priority === job.priority ? {} : { priority }),
       ...given,
@@ -82,18 +82,18 @@ function Reschedule({ job, onChanged, onClose }: DialogProps) {
 function Erase({ job, onChanged, onClose }: DialogProps) {
   const confirm = async (given: GivenReason): Promise<void> => {
     onChanged(await send<JobAnswer>("DELETE", `${pathOf(job)}/content`, { body: given }));
-    tell("What was sent, and to whom, is erased.");
+    tell("The content and the recipients are erased.");
   };
   return (
     <AskDialog
-      title="Erase what was sent, and to whom?"
+      title="Erase the content and the recipients?"
       action="Erase it for good"
       keep="Keep it"
       isDangerous
       onConfirm={confirm}
       onClose={onClose}
     >
-      <p>It cannot be taken back. The history stays, and the reason with it, so it must name nobody.</p>
+      <p>This cannot be undone. The history keeps the reason, so the reason must name no person.</p>
     </AskDialog>
   );
 }

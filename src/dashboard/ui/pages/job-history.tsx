@@ -11,13 +11,13 @@ import { figure } from "../reading/words.ts";
 import { changeQuery, place } from "../router.ts";
 import { useLoad } from "../use-load.ts";
 
-/** Around the slider: what is far from it would only cost time to draw. */
+/** Draws only events around the slider: those far from it would only cost time. */
 const shownBefore = 20;
 const shownEvents = 60;
 
 /** The history of a job, and the job as it was after any event of it. */
 export function JobHistory({ job }: { readonly job: JobAnswer }) {
-  // While the job goes on its history is not read anew with every mail: the button does that.
+  // While the job runs, its history is not reloaded with every mail: the button reloads it.
   const question = `${job.id} ${job.status} ${job.completedAt}`;
   const found = useLoad(question, (signal) =>
     get<readonly EventAnswer[]>(`api/jobs/${encodeURIComponent(job.id)}/events`, signal),
@@ -63,7 +63,7 @@ export function JobHistory({ job }: { readonly job: JobAnswer }) {
         </button>
       </div>
       {then !== null && event !== undefined && (
-        <section class="box" aria-label="The job as it was">
+        <section class="box" aria-label="State of the job at this event">
           <Bar counts={then.progress} />
           <BarLegend counts={then.progress} />
           <dl class="facts">

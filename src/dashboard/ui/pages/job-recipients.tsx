@@ -17,7 +17,7 @@ import { loadLogs } from "./job-logs.ts";
 const pageSize = 50;
 const refreshMs = 4000;
 
-/** Everybody a job is for, a page at a time. */
+/** All recipients of a job, a page at a time. */
 export function JobRecipients({ job }: { readonly job: JobAnswer }) {
   const { query } = place.value;
   const asked = {
@@ -120,7 +120,7 @@ function Row({ job, row, isOpen, onToggle }: RowProps) {
   );
 }
 
-/** What happened to one recipient, and the mail that was made for it. */
+/** The attempts for one recipient, and the mail that was made for it. */
 function Opened({ job, row }: { readonly job: JobAnswer; readonly row: RecipientAnswer }) {
   const [isMailShown, setMailShown] = useState(false);
   const found = useLoad(`${job.id} ${row.recipient} ${row.status} ${row.attempts}`, async (signal) => {

@@ -52,7 +52,7 @@ export function Job({ jobId }: { readonly jobId: string }) {
   );
 }
 
-/** What the stream of the job tells, from where it stands now until it has ended. */
+/** The job as its stream reports it, from now until it has ended. */
 function useLiveJob(jobId: string, isThere: boolean) {
   const [job, setJob] = useState<JobAnswer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -63,11 +63,11 @@ function useLiveJob(jobId: string, isThere: boolean) {
     setJob(changed);
   };
 
-  // A job that is retried is followed again.
+  // A retried job is followed again.
   useEffect(() => {
     if (!isThere) return;
     const going = new AbortController();
-    // The stream tells up to 20 times a second, and nobody sees more than the last of a frame.
+    // The stream sends up to 20 messages a second, of which only the last of a frame is visible.
     let newest: JobAnswer | null = null;
     const show = (): void => {
       if (newest !== null) take(newest);
@@ -104,7 +104,7 @@ type SummaryProps = {
 
 function Summary({ job, perSecond, secondsLeft }: SummaryProps) {
   return (
-    <section class="box" aria-label="How the job stands">
+    <section class="box" aria-label="Progress of the job">
       <Bar counts={job.progress} />
       <BarLegend counts={job.progress} />
       <dl class="facts">

@@ -18,7 +18,7 @@ type BulkDialogProps = {
   readonly onClose: () => void;
 };
 
-/** Asks about the jobs that match at this moment, and about no others: who confirms has read how many they are. */
+/** Asks about the jobs that match at this moment, and no others: the user has read their number before confirming. */
 export function BulkDialog({ asked: { action, jobs }, onConfirm, onClose }: BulkDialogProps) {
   const [ids, setIds] = useState<readonly string[] | null>(isList(jobs) ? jobs : null);
   const [found, setFound] = useState(0);
@@ -48,9 +48,9 @@ export function BulkDialog({ asked: { action, jobs }, onConfirm, onClose }: Bulk
       onClose={onClose}
     >
       {problem !== null && <ProblemBox problem={problem} />}
-      {ids === null && problem === null && <p role="status">Reading which jobs match: {subject} so far.</p>}
-      {ids?.length === 0 && <p>None of them can be {doneTo(action)}: their status does not allow it.</p>}
-      <p>This page does it, one job after the other: keep it open. Jobs that come to match later are left alone.</p>
+      {ids === null && problem === null && <p role="status">Reading the matching jobs: {subject} so far.</p>}
+      {ids?.length === 0 && <p>No matching job can be {doneTo(action)}: the status of each forbids it.</p>}
+      <p>This page changes one job after the other: keep it open. It leaves out jobs that match only later.</p>
     </AskDialog>
   );
 }

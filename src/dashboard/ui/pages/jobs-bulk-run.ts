@@ -11,7 +11,7 @@ export type Progress = { readonly done: number; readonly skipped: number; readon
 const atOnce = 4;
 const pauseMs = 2000;
 
-/** The jobs that match now, and that the action can be meant for. What comes to match later is not among them. */
+/** The jobs that match now and to which the action can apply. Jobs that match only later are not among them. */
 export async function findJobs(
   filter: JobFilter,
   action: BulkAction,
@@ -26,7 +26,7 @@ export async function findJobs(
   return [...found];
 }
 
-/** One request a job, a few at a time, until all are through or it is stopped. Jobs that do not allow it are skipped. */
+/** Sends one request per job, a few at a time, until all are done or it is stopped. Skips jobs that do not allow it. */
 export async function actOnAll(
   action: BulkAction,
   ids: readonly string[],
@@ -47,7 +47,7 @@ export async function actOnAll(
   await Promise.all(Array.from({ length: atOnce }, hand));
 }
 
-/** False where the job's status does not allow it, or there is no such job any more. */
+/** False where the job's status does not allow the action, or the job no longer exists. */
 async function actOn(action: BulkAction, id: string, given: GivenReason, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     try {

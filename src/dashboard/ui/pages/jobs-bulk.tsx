@@ -8,7 +8,7 @@ import { actOnAll, type BulkAction, type Progress } from "./jobs-bulk-run.ts";
 import type { JobFilter } from "./jobs-list.ts";
 
 type BulkProps = {
-  /** Null where nothing is filtered: then all jobs there are would match, and that is not offered. */
+  /** Null without a filter: then every job would match, and the page does not offer that. */
   readonly filter: JobFilter | null;
   readonly total: number;
   readonly selected: ReadonlySet<string>;
@@ -16,17 +16,17 @@ type BulkProps = {
 };
 
 /**
- * The same for many jobs. This page does it, one request a job, and can stop between any two: the API has no call for
- * many. Jobs whose status does not allow it are counted and passed over.
+ * Applies one action to many jobs. The page sends one request per job, and can stop between any two: the API has no call
+ * for many jobs. Jobs whose status does not allow the action are counted and skipped.
  */
 export function Bulk({ filter, total, selected, onDone }: BulkProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const stop = useRef<AbortController | null>(null);
 
-  // Who leaves the page sees no more of it, and could not stop it.
+  // After leaving the page the user could neither see nor stop the run.
   useEffect(() => () => stop.current?.abort(), []);
-  // The back button changes the filters under an open question.
+  // The back button may change the filters while the dialog is open.
   useEffect(() => setAsked(null), [JSON.stringify(filter)]);
 
   const run = async (action: BulkAction, ids: readonly string[], given: GivenReason): Promise<void> => {
@@ -64,7 +64,7 @@ export function Bulk({ filter, total, selected, onDone }: BulkProps) {
   }
   return (
     <fieldset class="bulk">
-      <legend class="unseen">Many jobs at once</legend>
+      <legend class="unseen">Bulk actions</legend>
       {(["cancel", "retry"] as const).map((action) => (
         <span key={action} class="joined">
           <button

@@ -38,7 +38,7 @@ const formats = {
   ndjson: { type: "application/x-ndjson", head: "", line: (job: JobAnswer) => `${JSON.stringify(job)}\n` },
 };
 
-/** All jobs that match, as a file that this page puts together. */
+/** Exports all matching jobs, as a file that this page assembles. */
 export function ExportJobs({ filter, total }: { readonly filter: JobFilter; readonly total: number | null }) {
   const [count, setCount] = useState<number | null>(null);
   const stop = useRef<AbortController | null>(null);

@@ -3,7 +3,7 @@ import { get, withQuery } from "../api/client.ts";
 
 export const filterNames = ["status", "q", "createdAfter", "createdBefore"] as const;
 
-/** As it stands in the place, and as the API takes it; empty for any. */
+/** As the place and the API hold it; empty for any. */
 export type JobFilter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export const readFilter = (query: URLSearchParams): JobFilter => {
@@ -20,7 +20,7 @@ export type PageOf = {
 export const loadJobs = (filter: JobFilter, { cursor, pageSize = 50, signal }: PageOf): Promise<JobPage> =>
   get(withQuery("api/jobs", { ...filter, cursor, pageSize }), signal);
 
-/** All that match, page by page, the newest first: as fast at the end as at the beginning. */
+/** All matching jobs, page by page, newest first: as fast at the end as at the beginning. */
 export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGenerator<readonly JobAnswer[]> {
   let cursor: string | null = null;
   do {

@@ -31,10 +31,10 @@ const firstCommand = `curl -s ${location.origin}/api/jobs -H 'Content-Type: appl
 }'`;
 
 const noneMatches = "No job matches these filters.";
-/** A search looks through a part of the jobs at a time. */
-const noneYet = "No job so far matches these filters. Older ones have not been looked through.";
+/** A search looks through some of the jobs at a time. */
+const noneYet = "No job so far matches these filters. Older jobs have not been searched.";
 
-/** Which cursor a page was come to from; a place that was opened by its address knows none, and goes to the first. */
+/** The cursor of the previous page, by cursor; a page opened by its URL knows none, and goes back to the first. */
 const comeFrom = new Map<string, string | null>();
 
 function Jobs() {
@@ -44,11 +44,11 @@ function Jobs() {
   const question = JSON.stringify([filter, cursor]);
   const list = useLoad(question, (signal) => loadJobs(filter, { cursor, signal }), refreshMs);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  // Nobody shall act on what the filters hide.
+  // A selection must not include jobs that the filters hide.
   useEffect(() => setSelected(new Set()), [JSON.stringify(filter)]);
   const jobs = list.value?.data ?? [];
   const total = list.value === null ? 0 : list.value.pagination.total;
-  // What was counted for other filters must not stand on a button that acts by these.
+  // A count for other filters must not appear on a button that acts by these.
   const matching = list.isStale ? 0 : total;
   const next = list.value?.pagination.nextCursor ?? null;
   const isFiltered = filterNames.some((name) => filter[name].trim() !== "");
@@ -91,7 +91,7 @@ function Jobs() {
       )}
       {jobs.length > 0 && <JobTable jobs={jobs} selected={selected} onSelect={select} />}
       <div class="pager">
-        <span>{total === null ? "More than are counted at once" : `${figure(total)} in all`}</span>
+        <span>{total === null ? "Too many to count at once" : `${figure(total)} in all`}</span>
         <button
           type="button"
           disabled={cursor === null}

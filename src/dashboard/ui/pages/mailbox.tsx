@@ -20,7 +20,7 @@ export const mailboxPage: Page = {
 const refreshMs = 3000;
 const shownMails = 50;
 
-/** What the built-in mail server caught, the newest first. */
+/** The mails that the built-in mail server caught, newest first. */
 function Mailbox() {
   const list = useGet<readonly CaughtMail[]>("mailbox", refreshMs);
   const page = Math.max(1, Number(place.value.query.get("page") ?? "1") || 1);

@@ -24,7 +24,7 @@ export const notificationsPage: Page = {
 
 const refreshMs = 5000;
 
-/** What ended of the jobs that this key asked for. */
+/** Ended jobs, of those that this key created. */
 function Notifications() {
   const { query } = place.value;
   const unread = query.has("all") ? null : "true";
@@ -54,7 +54,7 @@ function Notifications() {
           label="Show"
           value={unread === null ? "all" : ""}
           options={[
-            ["", "what is not read"],
+            ["", "unread"],
             ["all", "all"],
           ]}
           onChange={(all) => changeQuery({ all, cursor: null })}
@@ -65,14 +65,14 @@ function Notifications() {
             disabled={isBusy || news.length === 0}
             onClick={() => void markRead(news.map(({ id }) => id))}
           >
-            Mark these as read
+            Mark all shown as read
           </button>
         )}
       </search>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && shown.length === 0 && (
         <Empty title="Nothing new.">
-          <p>You are told here when a job ends that this key asked for.</p>
+          <p>This page lists the ended jobs that this key created.</p>
         </Empty>
       )}
       {shown.length > 0 && (

@@ -27,7 +27,7 @@ export const overviewPage: Page = {
 };
 
 const refreshMs = 5000;
-/** Half an hour of looks; they outlive a change of pages, and end with the tab. */
+/** Half an hour of samples; they survive a change of pages, and end with the tab. */
 const keptLooks = 360;
 let looks: readonly StatsAnswer[] = [];
 const estimates = createEstimates();
@@ -73,22 +73,18 @@ function Figures({ stats }: { readonly stats: StatsAnswer }) {
         note={lanes.join(", ")}
         link={linkTo(["jobs"], { status: "pending,queued" })}
       />
-      <Tile
-        name="Oldest waiting"
-        value={oldest < 0 ? "–" : durationInWords(oldest)}
-        note="since it could have started"
-      />
+      <Tile name="Oldest waiting" value={oldest < 0 ? "–" : durationInWords(oldest)} note="longest wait" />
       <Tile
         name="Running"
         value={figure(jobs.processing)}
         note={`${figure(jobs.retrying)} between attempts`}
         link={linkTo(["jobs"], { status: "processing" })}
       />
-      <Tile name="Mails that fail" value={percent(failureRate?.mails ?? null)} note="of the last hour" />
+      <Tile name="Failed mails" value={percent(failureRate?.mails ?? null)} note="in the last hour" />
       <Tile
-        name="Jobs that fail"
+        name="Failed jobs"
         value={percent(failureRate?.jobs ?? null)}
-        note="of the last hour"
+        note="in the last hour"
         link={linkTo(["jobs"], { status: "failed" })}
       />
     </dl>
@@ -107,9 +103,9 @@ const Tile = ({ name, value, note, link }: TileProps) => (
 );
 
 const RatesChart = () => (
-  <Section name="Rates" title="Mails a minute">
+  <Section name="Rates" title="Mails per minute">
     <Chart
-      label="Mails a minute, since this page was opened"
+      label="Mails per minute since this page was opened"
       times={looks.map(({ at }) => Date.parse(at) / 1000)}
       series={[
         { label: "sent", color: "--good", values: looks.map(({ perMinute }) => perMinute.last5Minutes.mailsSent) },
@@ -161,7 +157,7 @@ const timeLeft = (job: JobAnswer): string => {
   return seconds === null ? "–" : duration(seconds);
 };
 
-/** Only the newest are looked at: reasons of long ago are no news. */
+/** Only the newest dead letters are counted: old reasons are no news. */
 const lookedAt = 100;
 
 function Failures() {
@@ -170,7 +166,7 @@ function Failures() {
   const groups = grouped(letters.value?.data ?? [], ({ error }) => error.code);
   if (groups.length === 0) return null;
   return (
-    <Section name="Failures" title="Failed jobs that nobody has decided about">
+    <Section name="Failures" title="Failed jobs without a decision">
       <Table caption="Failures by reason" head={["Reason", "Jobs", "For instance"]}>
         {groups.map(({ key, rows }) => (
           <tr key={key}>

@@ -40,7 +40,7 @@ export const recipientsPage: Page = {
   },
 };
 
-/** All that was meant for one address, and what may be done with it. */
+/** All mailings to one address, and the actions on that address. */
 function Ledger({ email }: { readonly email: string }) {
   const path = withQuery("api/recipients", { email, cursor: place.value.query.get("cursor"), limit: 50 });
   const list = useLoad(path, (signal) => get<LedgerPage>(path, signal));
@@ -58,7 +58,7 @@ function Ledger({ email }: { readonly email: string }) {
           </button>
         </div>
       )}
-      {entries.length === 0 && <Empty title="Nothing is known of this address." />}
+      {entries.length === 0 && <Empty title="No mailing to this address is recorded." />}
       {entries.length > 0 && (
         <Table caption="Mailings to this address, the newest first" head={["Job", "State", "Created", "Attempts"]}>
           {entries.map((entry) => (
@@ -93,15 +93,15 @@ function Ledger({ email }: { readonly email: string }) {
           }}
           onClose={() => setAsked(false)}
         >
-          <p>It cannot be taken back. That something was sent stays in the history, and to whom does not.</p>
-          <p>The reason stays, so it must name nobody.</p>
+          <p>This cannot be undone. The history keeps that something was sent, but not to whom.</p>
+          <p>The history keeps the reason, so the reason must name no person.</p>
         </AskDialog>
       )}
     </>
   );
 }
 
-/** Jobs that have not ended keep the address: then it says how many, and is asked again later. */
+/** Jobs that have not ended keep the address: then the message gives their number, and the user asks again later. */
 async function erase(email: string, given: GivenReason): Promise<void> {
   const { jobsErased } = await send<{ readonly jobsErased: number }>("POST", "api/recipients/erase", {
     body: { email, ...given },

@@ -32,7 +32,7 @@ function Suppressions() {
 
   const remove = async (address: string): Promise<void> => {
     await fetchAnswer("DELETE", `api/suppressions/${encodeURIComponent(address)}`);
-    tell("It may be mailed again.");
+    tell("The address may be mailed again.");
     list.reload();
   };
 
@@ -43,14 +43,14 @@ function Suppressions() {
       <Seek label="Find an address" value={email} onSeek={(typed) => changeQuery({ email: typed, cursor: null })} />
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && rows.length === 0 && (
-        <Empty title={email === "" ? "Nobody is kept from being mailed." : `${email} may be mailed.`}>
-          <p>Who unsubscribes, and whom a mail server does not know, is put here by itself.</p>
+        <Empty title={email === "" ? "The list is empty." : `${email} may be mailed.`}>
+          <p>The service adds addresses that unsubscribe, and addresses that a mail server rejects as unknown.</p>
         </Empty>
       )}
       {rows.length > 0 && (
         <Table caption="Addresses that are never mailed" head={["Address", "Why", "Since", ""]}>
           {rows.map((row, index) => {
-            // Of one that was forgotten, who looks for it knows the address.
+            // The list shows no address for an erased entry: a user who searches for it knows the address.
             const address = row.email ?? email;
             return (
               <tr key={row.email ?? index}>
@@ -82,7 +82,7 @@ function Suppressions() {
           onConfirm={() => remove(asked)}
           onClose={() => setAsked(null)}
         >
-          <p>Who has unsubscribed must not be mailed unless they ask for it.</p>
+          <p>Mail a person who has unsubscribed only if that person asks for it.</p>
         </AskDialog>
       )}
     </>
@@ -98,7 +98,7 @@ function Add({ onAdded }: { readonly onAdded: () => void }) {
     setProblem(null);
     try {
       await send("POST", "api/suppressions", { body: { email: email.trim(), reason } });
-      tell("It is not mailed any more.");
+      tell("The address is suppressed.");
       setEmail("");
       onAdded();
     } catch (failure) {
@@ -109,7 +109,7 @@ function Add({ onAdded }: { readonly onAdded: () => void }) {
     <>
       <form class="filters" onSubmit={(event) => void add(event)}>
         <label class="field">
-          Mail no more
+          Address to suppress
           <input type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value)} />
         </label>
         <Choice

@@ -12,21 +12,21 @@ import { useGet } from "../use-load.ts";
 const path = "api/admin/projections";
 const refreshMs = 2000;
 
-/** How each read model stands, and a way to have it made anew. */
+/** The state of each read model, and a button that rebuilds it. */
 export function RebuiltReadModels() {
   const { value, problem, reload } = useGet<ReadModelList>(path, refreshMs);
   const [asked, setAsked] = useState<string | null>(null);
   const rebuild = async (): Promise<void> => {
     await send("POST", `${path}/${asked}/rebuild`);
-    tell("The rebuild is asked for.");
+    tell("The rebuild is requested.");
     reload();
   };
   return (
     <Section name="Read models" problem={problem}>
       {value !== null && (
         <Rows
-          caption="How read models stand"
-          head={["Read model", "Version", "State", "At event", "In the making", "Rebuild"]}
+          caption="State of the read models"
+          head={["Read model", "Version", "State", "At event", "Building", "Rebuild"]}
           rows={value.data.map((model) => [
             model.name,
             model.version,
@@ -47,7 +47,7 @@ export function RebuiltReadModels() {
           onConfirm={rebuild}
           onClose={() => setAsked(null)}
         >
-          <p>The old rows are read meanwhile, and then kept in the place of those kept before.</p>
+          <p>The API reads the old rows during the rebuild and keeps them afterwards, in place of those kept before.</p>
         </AskDialog>
       )}
     </Section>
@@ -62,7 +62,7 @@ const State = ({ model }: { readonly model: ReadModelAnswer }) => (
     {model.error !== null && <div>{model.error}</div>}
     {model.request !== null && (
       <div>
-        {model.request.error ?? "Rebuild asked for"} <Ago at={model.request.requestedAt} />{" "}
+        {model.request.error ?? "Rebuild requested"} <Ago at={model.request.requestedAt} />{" "}
         <small>{model.request.requestedBy}</small>
       </div>
     )}

@@ -10,7 +10,7 @@ const path = "api/admin/system";
 /** Servers before 2.10 take long to list consumers. */
 const refreshMs = 10_000;
 
-/** What the service has in NATS, and who may use it. */
+/** The streams and consumers of the service in NATS, its workers, and its API keys. */
 export function Servers() {
   const { value, problem } = useGet<SystemAnswer>(path, refreshMs);
   if (value === null) return problem && <ProblemBox problem={problem} />;
@@ -34,7 +34,7 @@ export function Servers() {
       <Section name="Consumers">
         <Rows
           caption="Durable consumers"
-          head={["Consumer", "Stream", "Waiting", "In hand", "Handed out again"]}
+          head={["Consumer", "Stream", "Waiting", "In progress", "Redelivered"]}
           rows={value.consumers.map(({ name, stream, pending, ackPending, redelivered }) => [
             name,
             stream,
@@ -46,7 +46,7 @@ export function Servers() {
       </Section>
       <Section name="Workers">
         <Rows
-          caption="Workers that answer"
+          caption="Live workers"
           head={["Worker", "Kind", "Jobs", "At most", "Breaker"]}
           rows={value.workers.map(({ name, type, busy, slots, breaker }) => [
             name,
@@ -60,7 +60,7 @@ export function Servers() {
       {value.passed.length > 0 && (
         <Section name="Passed by">
           <Rows
-            caption="Messages of the log that an operator has passed by"
+            caption="Messages of the log that an operator has passed"
             head={["Message", "Subject", "Fault", "Reason", "By", "At"]}
             rows={value.passed.map(({ sequence, subject, fault, reason, passedBy, passedAt }) => [
               sequence,

@@ -24,7 +24,7 @@ export const systemPage: Page = {
 
 const refreshMs = 5000;
 
-/** What the service works with, and how far each part of it is. */
+/** The dependencies of the service, and the progress of each of its parts. */
 function System() {
   const stats = useLoad("stats", loadStats, refreshMs);
   return (
@@ -43,7 +43,7 @@ function System() {
   );
 }
 
-/** A service that is not ready says so with a problem, and tells of its parts all the same. */
+/** A service that is not ready answers with a problem, which lists its dependencies all the same. */
 const loadReadiness = (signal: AbortSignal): Promise<Dependencies> =>
   get<{ readonly dependencies: Dependencies }>("readyz", signal).then(
     ({ dependencies }) => dependencies,
@@ -56,9 +56,9 @@ const loadReadiness = (signal: AbortSignal): Promise<Dependencies> =>
 function Readiness() {
   const found = useLoad("readyz", loadReadiness, refreshMs);
   return (
-    <Section name="What it depends on" problem={found.problem}>
+    <Section name="Dependencies" problem={found.problem}>
       {found.value !== null && (
-        <Table caption="What the process that answers depends on" head={["Part", "State", "What it says"]}>
+        <Table caption="Dependencies of this process" head={["Part", "State", "Details"]}>
           {Object.entries(found.value).map(([name, { status, needed, ...details }]) => (
             <tr key={name}>
               <td>{name}</td>
@@ -95,7 +95,7 @@ const Waiting = ({ stats }: { readonly stats: StatsAnswer }) => (
   </Section>
 );
 
-/** The list begins with the oldest: it is asked for from before the end of the log, further back until there is one. */
+/** The list begins with the oldest seal, so the search starts near the end of the log and goes back until it finds one. */
 async function findLastSeal(signal: AbortSignal): Promise<SealAnswer | null> {
   const end = Number((await loadReadiness(signal))["nats"]?.["lastSequence"] ?? 0);
   for (let back = 1000; ; back *= 2) {
@@ -141,12 +141,12 @@ function Endpoints() {
     <Section name="Webhook endpoints" problem={problem}>
       {value?.data.length === 0 && (
         <Empty
-          title="Nobody is told when jobs end."
+          title="No webhook endpoint yet."
           command={`curl ${location.origin}/api/webhook-endpoints -H 'Content-Type: application/json' -d '{"url": "https://example.com/hook"}'`}
         />
       )}
       {value !== null && value.data.length > 0 && (
-        <Table caption="Webhook endpoints" head={["URL", "Is told of", "Created"]}>
+        <Table caption="Webhook endpoints" head={["URL", "Event types", "Created"]}>
           {value.data.map(({ id, url, types, createdAt }) => (
             <tr key={id}>
               <td class="wide">{url}</td>

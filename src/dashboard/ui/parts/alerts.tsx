@@ -17,12 +17,12 @@ type AlertAnswer = Omit<EventAnswer, "type" | "data"> & {
 const refreshMs = 10_000;
 const keptEvents = 20;
 
-/** What was read so far: it outlives a change of pages, so the log is read once. */
+/** The alerts read so far; they survive a change of pages, so that the log is read once. */
 let position = "0";
 let known: readonly AlertAnswer[] = [];
 let raised: ReadonlyMap<AlertName, AlertAnswer> = new Map();
 
-/** All tenants together, so it is the operator's to see; none for who is not. */
+/** Alerts cover all tenants, so only an operator may see them; other keys get none. */
 async function readAlerts(signal: AbortSignal): Promise<readonly AlertAnswer[]> {
   if (!can("admin")) return [];
   for (let hasMore = true; hasMore; ) {
@@ -31,7 +31,7 @@ async function readAlerts(signal: AbortSignal): Promise<readonly AlertAnswer[]> 
       withQuery("api/admin/events", query),
       signal,
     );
-    // Two that read at once come by the same events: they are taken over in one step, and once.
+    // Two concurrent reads may return the same events: each event is applied once, in one step.
     const news = page.data.filter(({ sequence }) => sequence > Number(position));
     const after = new Map(raised);
     for (const one of news) one.type === "AlertRaised" ? after.set(one.data.alert, one) : after.delete(one.data.alert);
@@ -43,7 +43,7 @@ async function readAlerts(signal: AbortSignal): Promise<readonly AlertAnswer[]> 
   return [...raised.values()];
 }
 
-/** What is raised now, with the figures of now; nothing where nothing is. `stats` is of all tenants, as alerts are. */
+/** The alerts raised now, with present figures; nothing where there are none. `stats` covers all tenants, as alerts do. */
 export function RaisedAlerts({ stats }: { readonly stats: StatsAnswer | null }) {
   const { value } = useLoad("alerts", readAlerts, refreshMs);
   return (
@@ -58,7 +58,7 @@ export function RaisedAlerts({ stats }: { readonly stats: StatsAnswer | null }) 
   );
 }
 
-/** What the tiles count, too, is what they show; the rest stays as it was when the alert was raised. */
+/** Alerts on figures that the tiles count show the tiles' figures; the others keep those from when they were raised. */
 function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
   if (stats === null) return raised;
   switch (raised.alert) {
@@ -85,19 +85,19 @@ function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
 
 type Extreme = Pick<AlertFigure, "value" | "about">;
 
-/** Nothing where there is none that could be told: the figure stays as it was. */
+/** Nothing where there is no such figure now: the alert keeps the earlier one. */
 function greatest(some: readonly { readonly value: number; readonly about: string }[]): Extreme | null {
   const known = some.filter(({ value }) => value >= 0);
   return known.length === 0 ? null : known.reduce((one, other) => (other.value > one.value ? other : one));
 }
 
-/** The newest of them, and how they ended. */
+/** The newest alerts, and how they ended. */
 export function PastAlerts() {
   const { value, problem } = useLoad("alerts", readAlerts, refreshMs);
   const sentences = new Map(known.map((event) => [event.sequence, alertInWords(toAlert(event))]));
   return (
     <Section name="Alerts" problem={problem}>
-      {value !== null && known.length === 0 && <p>None was ever raised.</p>}
+      {value !== null && known.length === 0 && <p>No alert was ever raised.</p>}
       <EventList events={known} sentences={sentences} />
     </Section>
   );

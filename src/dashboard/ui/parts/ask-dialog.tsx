@@ -4,35 +4,35 @@ import { type Problem, toProblem } from "../api/problem.ts";
 import { figure } from "../reading/words.ts";
 import { ProblemBox } from "./messages.tsx";
 
-/** As the service takes it: empty where none was given. */
+/** The reason in the form that the service takes; empty where none was given. */
 export type GivenReason = { readonly reason?: string };
 
 export type AskDialogProps = {
   readonly title: string;
-  /** What the button says that does it: what is done, and to what. "Cancel 322 jobs". */
+  /** The label of the confirming button: the action and its object. "Cancel 322 jobs". */
   readonly action: string;
-  /** What the other button says. */
+  /** The label of the other button. */
   readonly keep?: string;
   readonly isDangerous?: boolean;
-  /** How many things it is done to; many have to be typed. */
+  /** The number of things that the action affects; a large one must be typed. */
   readonly count?: number;
-  /** It cannot be done, or not yet. */
+  /** The action is impossible, or not yet possible. */
   readonly isImpossible?: boolean;
   readonly needsReason?: boolean;
-  /** Where the service keeps none. */
+  /** For actions without a reason. */
   readonly hasNoReason?: boolean;
   readonly children?: ComponentChildren;
-  /** What it throws is shown, and the dialog stays. */
+  /** The dialog shows an error that this throws, and stays open. */
   readonly onConfirm: (given: GivenReason) => Promise<void>;
   readonly onClose: () => void;
 };
 
-/** More than this many at once are typed by who means them. */
+/** A number larger than this must be typed to confirm. */
 const mostUntyped = 20;
 
 /**
- * Asks before something is done that others will see, and for the reason, which is kept with who asked. Only the button
- * that names it does it: the other one has the focus at first, and Enter in a field does nothing.
+ * Asks before an action that others will notice, and for its reason, which the service keeps with the actor. Only the button
+ * that names the action does it: the other button has the focus at first, and Enter in a field does nothing.
  */
 export function AskDialog(props: AskDialogProps) {
   const { title, action, keep = "Close", count = 1, needsReason, children, onConfirm, onClose } = props;

@@ -1,7 +1,7 @@
 import type { Attempt } from "../api/answers.ts";
 import { Ago, Status } from "./status.tsx";
 
-/** What happened to one recipient, attempt by attempt, as the mail servers told it. */
+/** The attempts for one recipient, with the answers of the mail servers. */
 export const Attempts = ({ of }: { readonly of: readonly Attempt[] }) =>
   of.length === 0 ? (
     <p>Nothing has happened to this recipient yet.</p>

@@ -2,7 +2,7 @@ import type { RecipientCounts } from "../../../domain/job/events.ts";
 import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
 import { figure } from "../reading/words.ts";
 
-/** Every one there is: with one left out the pieces would not add up. */
+/** Every status: without one of them the pieces would not add up. */
 export const recipientStatuses = Object.keys({
   sent: true,
   failed: true,
@@ -12,7 +12,7 @@ export const recipientStatuses = Object.keys({
   pending: true,
 } satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
 
-/** Recipients by what became of them. The pieces are the counts themselves, so they add up to the whole. */
+/** Recipients by status. The pieces are the counts themselves, so they add up to the whole. */
 export const Bar = ({ counts }: { readonly counts: RecipientCounts }) => (
   <div class="bar" role="img" aria-label={`${inWords(counts)} of ${figure(counts.total)}`}>
     {recipientStatuses.map((kind) =>
@@ -27,7 +27,7 @@ const inWords = (counts: RecipientCounts): string =>
     .map((kind) => `${figure(counts[kind])} ${kind}`)
     .join(", ") || "none";
 
-/** The same in figures, with their sum. */
+/** The same as figures, with their sum. */
 export const BarLegend = ({ counts }: { readonly counts: RecipientCounts }) => (
   <dl class="legend">
     {recipientStatuses.map((kind) => (

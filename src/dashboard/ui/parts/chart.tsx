@@ -11,17 +11,17 @@ type ChartProps = {
 };
 
 const height = 220;
-/** Fewer would stretch two looks over the whole width. */
+/** With fewer samples, two of them would fill the whole width. */
 const leastSeconds = 300;
 const timeOf = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString("sv-SE");
 
-/** A canvas says nothing to who cannot see it: the same figures stand in a table that can be opened. */
+/** A canvas is invisible to screen readers: the same figures are in a table that can be opened. */
 export function Chart({ label, times, series }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);
   const data = [[...times], ...series.map(({ values }) => [...values])] as UPlot.AlignedData;
 
-  // Made once; what it shows is set below.
+  // Created once; the data is set below.
   useEffect(() => {
     const { current } = place;
     if (current === null) return;
@@ -68,13 +68,13 @@ export function Chart({ label, times, series }: ChartProps) {
   );
 }
 
-/** The library would make a day of a single look. */
+/** The library would show a whole day for a single sample. */
 function spanOf(times: ArrayLike<number>): [number, number] {
   const last = times[times.length - 1] ?? 0;
   return [Math.min(times[0] ?? 0, last - leastSeconds), last];
 }
 
-/** A canvas knows no custom properties, and nothing of light and dark: the page says which colour it is now. */
+/** A canvas knows no custom properties and no colour scheme, so it takes the present colours from the page. */
 function resolved(place: HTMLElement, name: string): string {
   place.style.color = `var(${name})`;
   const { color } = getComputedStyle(place);
@@ -99,7 +99,7 @@ function optionsFor(place: HTMLElement, series: readonly Series[]): UPlot.Option
       y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      // Room for hours, minutes and seconds beside each other.
+      // Room for hours, minutes and seconds side by side.
       { ...axis, space: 90, values: (_plot, seconds) => seconds.map(timeOf) },
       { ...axis, size: 60 },
     ],

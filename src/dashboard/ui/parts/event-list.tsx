@@ -4,14 +4,14 @@ import { Ago } from "./status.tsx";
 
 type EventListProps = {
   readonly events: readonly (Omit<EventAnswer, "type"> & { readonly type: string })[];
-  /** The sequence of the one that is looked at. */
+  /** The sequence of the selected event. */
   readonly current?: number | null;
   readonly hasJobs?: boolean;
-  /** What it says, for people, by its sequence. */
+  /** A sentence for people about the event, by its sequence. */
   readonly sentences?: ReadonlyMap<number, string>;
 };
 
-/** Events as they were appended; each opens to its data. */
+/** Events as they were appended; each one opens to show its data. */
 export const EventList = ({ events, current = null, hasJobs = false, sentences }: EventListProps) => (
   <ol class="events">
     {events.map((event) => (

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 type TypedProps = {
   readonly label: string;
   readonly value: string;
-  /** Told on once nobody types for a moment. */
+  /** Called once the typing pauses. */
   readonly onChange: (value: string) => void;
 };
 
@@ -12,7 +12,7 @@ const settleMs = 300;
 function useSettled({ value, onChange }: TypedProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
-  // Only what is typed starts the clock.
+  // Only typing starts the timer.
   useEffect(() => {
     if (typed === value) return;
     const timer = setTimeout(() => onChange(typed), settleMs);
@@ -29,7 +29,7 @@ export const Search = (props: TypedProps) => (
   </label>
 );
 
-/** A time where the reader is, without its zone. */
+/** A local time, without its zone. */
 export const TimeField = (props: TypedProps) => (
   <label class="field">
     {props.label}
@@ -40,12 +40,12 @@ export const TimeField = (props: TypedProps) => (
 type SeekProps = {
   readonly label: string;
   readonly value: string;
-  /** What the browser itself lets through; anything where it is absent. */
+  /** The format that the browser itself accepts; anything where it is absent. */
   readonly pattern?: string;
   readonly onSeek: (value: string) => void;
 };
 
-/** Told on when it is whole: what is half typed would only be refused. */
+/** Called when the value is complete: the service would only refuse a half-typed one. */
 export function Seek({ label, value, pattern = ".*", onSeek }: SeekProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);

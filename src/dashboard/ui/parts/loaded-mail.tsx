@@ -3,7 +3,7 @@ import { useLoad } from "../use-load.ts";
 import { MailView } from "./mail-view.tsx";
 import { ProblemBox } from "./messages.tsx";
 
-/** A mail that the service has at a path, as it is. */
+/** A mail at a path of the service, unchanged. */
 export function LoadedMail({ path }: { readonly path: string }) {
   const mail = useLoad(path, async (signal) => {
     const response = await fetchAnswer("GET", path, { signal });

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Somebody else's HTML, in a page of its own whose policy lets nothing run and nothing be fetched (see the route of
+ * HTML of foreign origin, in a page of its own whose policy lets nothing run and nothing be fetched (see the route of
  * /mail-frame). The frame has no `allow-scripts`, so sharing our origin, which lets us put the mail in, gives it nothing.
  */
 export function MailFrame({ html }: { readonly html: string }) {
@@ -16,7 +16,7 @@ export function MailFrame({ html }: { readonly html: string }) {
     <iframe
       ref={frame}
       class="mail"
-      title="The mail as HTML. Pictures from elsewhere are not loaded."
+      title="The mail as HTML, without remote pictures."
       sandbox="allow-same-origin"
       src={new URL("mail-frame", document.baseURI).href}
       onLoad={fill}

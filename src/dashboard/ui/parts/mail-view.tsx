@@ -7,7 +7,7 @@ import { Tabs } from "./tabs.tsx";
 
 const shownHeaders = ["from", "to", "reply-to", "date", "message-id", "list-unsubscribe"];
 
-/** A mail as its reader would see it, and as it is. */
+/** A mail as its reader would see it, and its source. */
 export function MailView({ bytes }: { readonly bytes: Uint8Array }) {
   const [tab, setTab] = useState("html");
   const { headers, html, text, attachments } = useMemo(() => readMail(bytes), [bytes]);

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/problem.ts";
 
-/** What is wrong, all faults of it, and the id by which the operator finds the request in the log. */
+/** A problem with all its faults, and the id by which the operator finds the request in the log. */
 export const ProblemBox = ({ problem }: { readonly problem: Problem }) => (
   <div class="box problem" role="alert">
     <strong>{problem.title}</strong>
@@ -22,7 +22,7 @@ export const ProblemBox = ({ problem }: { readonly problem: Problem }) => (
   </div>
 );
 
-/** Nothing is there: says why, and what makes something be there. */
+/** An empty list: why it is empty, and how to fill it. */
 export const Empty = ({ title, command, children }: EmptyProps) => (
   <div class="box empty">
     <strong>{title}</strong>
@@ -47,7 +47,7 @@ const told = signal<{ readonly text: string; readonly id: number } | null>(null)
 let count = 0;
 const shownMs = 6000;
 
-/** A line that goes by itself; screen readers read it out. */
+/** A line that disappears by itself; screen readers read it out. */
 export function tell(text: string): void {
   count += 1;
   const id = count;

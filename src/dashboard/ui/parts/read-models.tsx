@@ -6,7 +6,7 @@ import { Rows } from "./table.tsx";
 export const ReadModels = ({ stats }: { readonly stats: StatsAnswer }) => (
   <Section name="Read models">
     <Rows
-      caption="How far read models are behind the log"
+      caption="Lag of the read models behind the log"
       head={["Read model", "Behind by", "For"]}
       rows={Object.entries(stats.projections).map(([name, { lagEvents, lagSeconds }]) => [
         name,

@@ -3,7 +3,7 @@ import { toProblem } from "../api/problem.ts";
 import { save } from "../api/save.ts";
 import { tell } from "./messages.tsx";
 
-/** Saves a file of the service's; what keeps it from that is told. */
+/** Saves a file from the service, and reports a failure. */
 export function SaveButton({ title, path }: { readonly title: string; readonly path: string }) {
   const [isBusy, setBusy] = useState(false);
   const run = (): void => {

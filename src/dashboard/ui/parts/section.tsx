@@ -3,11 +3,11 @@ import type { Problem } from "../api/problem.ts";
 import { ProblemBox } from "./messages.tsx";
 
 type SectionProps = {
-  /** By which it is found. */
+  /** The accessible name. */
   readonly name: string;
-  /** The heading, where that says more than the name. */
+  /** The heading, where it differs from the name. */
   readonly title?: string;
-  /** Of what it shows. */
+  /** The problem of loading the section's data. */
   readonly problem?: Problem | null;
   readonly children: ComponentChildren;
 };

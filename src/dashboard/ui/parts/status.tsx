@@ -28,10 +28,10 @@ const tones: Readonly<Record<string, Tone>> = {
   suppressed: "held",
 };
 
-/** A status in its colour; the word says it all the same. */
+/** A status in its colour; the word alone carries the meaning, too. */
 export const Status = ({ of }: { readonly of: string }) => <span class={`status ${tones[of] ?? "quiet"}`}>{of}</span>;
 
-/** How long ago, and when exactly. */
+/** The time since then, and the exact time. */
 export const Ago = ({ at }: { readonly at: string | null }) =>
   at === null ? (
     <span class="quiet">–</span>

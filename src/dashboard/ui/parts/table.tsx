@@ -2,13 +2,13 @@ import type { ComponentChildren } from "preact";
 import { figure } from "../reading/words.ts";
 
 type TableProps = {
-  /** What it is a table of: read out, and not shown. */
+  /** The caption: read out, and not shown. */
   readonly caption: string;
   readonly head: readonly ComponentChildren[];
   readonly children: ComponentChildren;
 };
 
-/** Wider than a phone it scrolls by itself, with the keyboard too. */
+/** A table wider than a phone scrolls by itself, with the keyboard too. */
 export const Table = ({ caption, head, children }: TableProps) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard.
   <section class="scroll" aria-label={caption} tabIndex={0}>
@@ -31,7 +31,7 @@ export const Table = ({ caption, head, children }: TableProps) => (
 
 type RowsProps = Omit<TableProps, "children"> & { readonly rows: readonly (readonly ComponentChildren[])[] };
 
-/** A table of plain cells: numbers are written as figures, and what nobody knows as a dash. No two rows begin alike. */
+/** A table of plain cells: numbers appear as figures, and unknown values as a dash. The first cells of all rows differ. */
 export const Rows = ({ rows, ...table }: RowsProps) => (
   <Table {...table}>
     {rows.map((cells) => (

@@ -9,7 +9,7 @@ type TabsProps = {
   readonly onChoose: (id: string) => void;
 };
 
-/** As the ARIA practices have them: arrows move between the tabs, Tab goes on into what is shown. */
+/** Follows the ARIA practices: arrows move between the tabs, Tab moves into the tab's content. */
 export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
   const current = tabs.find(({ id }) => id === chosen) ?? tabs[0];
   if (current === undefined) return null;

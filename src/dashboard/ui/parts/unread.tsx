@@ -7,12 +7,12 @@ const refreshMs = 15_000;
 const most = 100;
 const round = signal(0);
 
-/** To be called where some were read: the count in the menu is asked for at once. */
+/** Call this after notifications were read: the menu reloads its count at once. */
 export const askUnread = (): void => {
   round.value += 1;
 };
 
-/** How many notifications are not read; nothing where there are none. */
+/** The number of unread notifications; nothing where there are none. */
 export function Unread() {
   const path = `api/notifications?unread=true&limit=${most}`;
   const { value } = useLoad(`${path} ${round.value}`, (signal) => get<NotificationPage>(path, signal), refreshMs);

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** For everything that is told relative to now: it moves every few seconds. */
+/** The present time for relative times; it moves every few seconds. */
 export const clock = signal(Date.now());
 
 setInterval(() => {

@@ -1,4 +1,4 @@
-/** RFC 4180, with LF or CRLF; the separator is told by the first line. Empty lines are passed over. */
+/** RFC 4180, with LF or CRLF; the first line determines the separator. Empty lines are skipped. */
 export function readCsv(text: string): readonly (readonly string[])[] {
   const source = text.replace(/^\uFEFF/, "");
   const separator = separatorOf(source);
@@ -36,7 +36,7 @@ function separatorOf(source: string): string {
   return [",", ";", "\t"].reduce((best, one) => (first.split(one).length > first.split(best).length ? one : best));
 }
 
-/** A cell that a spreadsheet would run as a formula is made text: subjects are other people's words. */
+/** A cell that a spreadsheet would run as a formula becomes text: subjects are foreign input. */
 const toCell = (value: string): string => {
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,4 +1,4 @@
-/** Hands a file to the browser. What it holds never leaves it. */
+/** Saves a file from the browser. Its content never leaves the browser. */
 export function download(name: string, type: string, parts: readonly BlobPart[]): void {
   const address = URL.createObjectURL(new Blob([...parts], { type }));
   const link = document.createElement("a");

@@ -2,10 +2,10 @@ import type { JobAnswer } from "../api/answers.ts";
 
 type Sample = { readonly at: number; readonly done: number };
 
-/** How fast the jobs go that the page has seen: from two looks at the same job. */
+/** The speed of the jobs that the page has seen, from two samples of the same job. */
 export type Estimates = {
   look(job: Looked): void;
-  /** Null where nobody can know yet, or there is nothing left. */
+  /** Null where the speed is not known yet, or nothing is left. */
   secondsLeft(job: Looked): number | null;
   perSecond(job: Looked): number | null;
 };
@@ -13,7 +13,7 @@ export type Estimates = {
 type Looked = Pick<JobAnswer, "id" | "status" | "progress" | "attempt">;
 
 const windowMs = 15_000;
-/** Between two looks that are closer, chance is larger than speed. */
+/** Between samples that are closer, chance outweighs speed. */
 const leastMs = 1500;
 
 export function createEstimates(now: () => number = () => performance.now()): Estimates {
@@ -32,7 +32,7 @@ export function createEstimates(now: () => number = () => performance.now()): Es
       const at = now();
       const done = doneOf(job.progress);
       const known = samples.get(job.id) ?? [];
-      // A retry takes some of what was done up again: what was seen before says nothing of it.
+      // A retry repeats some of the work: earlier samples do not describe it.
       const goesOn = job.status === "processing" && (known.at(-1)?.done ?? 0) <= done;
       const kept = goesOn ? known.filter((sample) => at - sample.at <= windowMs) : [];
       samples.set(job.id, [...kept, { at, done }]);
@@ -46,5 +46,5 @@ export function createEstimates(now: () => number = () => performance.now()): Es
   };
 }
 
-/** Everybody who has an outcome. */
+/** The number of recipients that have an outcome. */
 export const doneOf = ({ total, pending, deferred }: JobAnswer["progress"]): number => total - pending - deferred;

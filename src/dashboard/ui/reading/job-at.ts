@@ -14,5 +14,5 @@ export function jobAt(history: readonly EventAnswer[], count: number): JobAt | n
   return { status, run, attempt, error, nextAttemptAt, progress: progressOf(view) };
 }
 
-// What the API answers was checked against the schema of its type when it was read from the log.
+// The API's answer was checked against the schema of its type when the service read it from the log.
 const toEvent = ({ type, time, data }: EventAnswer): EventOfJob => ({ type, at: time, data }) as EventOfJob;

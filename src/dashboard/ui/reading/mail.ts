@@ -30,7 +30,7 @@ export function readMail(bytes: Uint8Array): ReadMail {
   };
 }
 
-/** One character for each byte: which charset a part is in, it says itself. In pieces, for a call takes so many arguments. */
+/** One character for each byte: each part names its own charset. In pieces, as a call takes only so many arguments. */
 function toByteText(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length; at += 8192) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
@@ -104,7 +104,7 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** RFC 2047; words that follow each other belong together. What is no encoded word may be UTF-8 (RFC 6532). */
+/** RFC 2047; adjacent encoded words belong together. Text that is not an encoded word may be UTF-8 (RFC 6532). */
 function decodeWords(value: string): string {
   const plain = decode(bytesOf(value), "utf-8");
   return plain

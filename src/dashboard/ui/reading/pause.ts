@@ -1,4 +1,4 @@
-/** Resolves early, and quietly, where the signal comes first. */
+/** Resolves early, without an error, where the signal aborts first. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

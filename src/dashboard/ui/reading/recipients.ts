@@ -3,8 +3,8 @@ import { readCsv } from "./csv.ts";
 export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
 
 /**
- * What was pasted or dropped: a table whose first line names the columns, one of them `email` and the others variables;
- * or addresses, one a line or with commas or semicolons. Whether they are addresses the service says.
+ * Pasted or dropped text: a table whose first line names the columns, one of them `email` and the others variables; or
+ * addresses, one per line or with commas or semicolons. The service checks the addresses.
  */
 export function readRecipients(text: string): readonly Recipient[] {
   const rows = readCsv(text).map((row) => row.map((cell) => cell.trim()));
@@ -30,6 +30,6 @@ function toRecipient(header: readonly string[], row: readonly string[], emailCol
   return variables.length === 0 ? { email } : { email, variables: Object.fromEntries(variables) };
 }
 
-/** In lists of `size`, in their order. */
+/** Splits a list into lists of `size`, in order. */
 export const inChunks = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

@@ -8,7 +8,7 @@ const figures = new Intl.NumberFormat("en");
 
 export const figure = (count: number): string => figures.format(count);
 
-/** `0.5 %`; an en dash for what nobody knows. */
+/** `0.5 %`; an en dash for an unknown value. */
 export const percent = (share: number | null): string => (share === null ? "–" : shareInWords(share));
 
 const units: readonly (readonly [name: string, seconds: number])[] = [
@@ -38,10 +38,10 @@ export function relative(at: number, now: number): string {
 
 const absoluteFormat = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
 
-/** `2026-11-21 09:30:00`, where the reader is. */
+/** `2026-11-21 09:30:00`, in local time. */
 export const absolute = (instant: string): string => absoluteFormat.format(new Date(instant));
 
-/** As the input of the browser has it: where the reader is, to the minute and without a zone; empty for none. */
+/** As the browser's input holds it: local time, to the minute and without a zone; empty for none. */
 export function toLocal(instant: string): string {
   const at = Date.parse(instant);
   if (Number.isNaN(at)) return "";
