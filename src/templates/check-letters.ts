@@ -2,20 +2,20 @@ import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ContentRecipient, JobContent } from "../content/content-store.ts";
 import { type Letters, PartFault, readLetters, type Spent } from "./letters.ts";
 
-/** A fault of a template itself has no recipient: it is the same for all. */
+/** A fault of the template itself has no recipient: it is the same for all recipients. */
 export type LetterFault = { readonly recipient: number | null; readonly fault: PartFault };
 
-/** More are of no use in one answer. */
+/** More faults in one answer are of no use. */
 const maxFaults = 50;
-/** A thousand mails of the usual size take a tenth of them; they are counted, so that each machine checks as many. */
+/** A thousand mails of the usual size take a tenth of these steps. The limit is a count, so that every machine checks as many. */
 const maxSteps = 500_000;
-/** For so long no other work of the process gets a turn. */
+/** Other work of the process waits for this long at most. */
 const sliceMs = 15;
 
 /**
- * What is wrong with the templates of a mailing: those that cannot be read, and recipients whose variables do not fill
- * them in. The first recipient is always tried, and the others as far as the steps go; a recipient that was not is tried
- * when the mail is sent.
+ * The faults of a mailing's templates: templates that cannot be read, and recipients whose variables do not fill them in.
+ * The check always tries the first recipient, and the others as far as the steps allow; any other recipient is tried when
+ * its mail is sent.
  */
 export async function checkLetters(content: JobContent): Promise<readonly LetterFault[]> {
   if (content.template === undefined) return [];
@@ -42,7 +42,7 @@ export async function checkLetters(content: JobContent): Promise<readonly Letter
   return faults;
 }
 
-/** Its recipients have no links yet. */
+/** Recipients have no links before the mailing is created. */
 const exampleUrl = "https://example.org/unsubscribe";
 
 function faultFor(

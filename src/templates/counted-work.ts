@@ -2,19 +2,19 @@ import { type Context, defaultOperators, type Operators } from "liquidjs";
 import { type Meter, measure } from "./meter.ts";
 import { MeteredContext } from "./metered-context.ts";
 
-/** What a filter is going to do, paid before it does it. */
+/** The steps that a filter is going to take, counted before it runs. */
 export type FilterWork = (meter: Meter, value: unknown, args: readonly unknown[]) => void;
 
 const constant: FilterWork = () => {};
 
-/** Walks over what it is given, some times. */
+/** Walks over its input a number of times. */
 const over =
   (times: number): FilterWork =>
   (meter, value, args) => {
     meter.look(times * (measure(value, meter) + measureAll(args, meter)));
   };
 
-/** Looks for one text in another: at worst it compares the whole of it at every place. */
+/** Searches one text in another: at worst it compares the whole text at every position. */
 const search =
   (times: number): FilterWork =>
   (meter, value, [pattern, ...others]) => {
@@ -22,7 +22,7 @@ const search =
     meter.look(measure(value, meter) * (times + sought / 8) + sought + measureAll(others, meter));
   };
 
-/** Reads a property of each element, whose path Liquid takes apart each time. */
+/** Reads a property of each element; Liquid parses the path of the property each time. */
 const each: FilterWork = (meter, value, [path, ...others]) => {
   meter.step(lengthOf(value) * (1 + measure(path, meter) / 8 + measureAll(others, meter) / 32));
 };
@@ -33,7 +33,7 @@ const order: FilterWork = (meter, value, [path]) => {
   meter.look(measure(value, meter, true) * (1 + Math.log2(1 + lengthOf(value))) * 4);
 };
 
-/** Each sign of a format is a look into the calendar, or into that of a country. */
+/** Each character of a format looks up the calendar, or that of a country. */
 const dates: FilterWork = (meter, value, args) => {
   const signs = typeof args[0] === "string" ? args[0].split("%").length : 4;
   meter.step(70 * signs);
@@ -75,7 +75,7 @@ const works: Readonly<Record<string, FilterWork>> = {
   date_to_xmlschema: dates,
 };
 
-/** That of a filter without an entry is to walk over what it is given. */
+/** A filter without an entry walks over its input once. */
 export const workOf = (filter: string): FilterWork => works[filter] ?? over(2);
 
 function withWork(name: string, operator: Operators[string] & object): Operators[string] & object {
@@ -105,7 +105,7 @@ const countComparison: Work = (meter, left, right) => {
   meter.look((measure(left, meter) + measure(right, meter)) * elementCost);
 };
 
-/** At worst the one is compared with the other at every place. */
+/** At worst one text is compared with the other at every position. */
 const countSearch: Work = (meter, left, right) => {
   const sought = measure(right, meter);
   if (Array.isArray(left)) meter.look((measure(left, meter) + left.length * sought) * elementCost);
@@ -115,7 +115,7 @@ const countSearch: Work = (meter, left, right) => {
 /** Liquid compares elements with a generator for each. */
 const elementCost = 16;
 
-/** Liquid's operators, with their work counted before they do it. */
+/** Liquid's operators, with their work counted before they run. */
 export const meteredOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, operator]) => [name, withWork(name, operator)]),
 );

@@ -24,8 +24,8 @@ const refusingFiles = {
 };
 
 /**
- * Liquid as far as a stranger's template may have it. An unknown variable is an error: a mail with a gap where a name
- * should be cannot be taken back, and `{{ name | default: "you" }}` says what to do without one.
+ * Liquid, limited to what is safe for templates from tenants. An unknown variable is an error: a mail with a gap in place
+ * of a name cannot be taken back, and `{{ name | default: "you" }}` gives the text to use without one.
  */
 export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean }): Liquid {
   const engine = new Liquid({
@@ -49,7 +49,7 @@ export function createEngine({ escapesHtml }: { readonly escapesHtml: boolean })
   return engine;
 }
 
-/** What these filters give is safe already: escaped again, the reader would see `&lt;` and `<br>`. */
+/** The output of these filters is safe already: escaped again, the reader would see `&lt;` and `<br>`. */
 function escapeOnce(engine: Liquid): void {
   engine.registerFilter("escape", { raw: true, handler: (value: unknown) => escapeHtml(toText(value)) });
   engine.registerFilter("newline_to_br", {
@@ -58,7 +58,7 @@ function escapeOnce(engine: Liquid): void {
   });
 }
 
-/** Counts what a filter does before it does it. */
+/** Counts the steps of a filter before it runs. */
 function meterFilters({ filters }: Liquid): void {
   for (const [name, filter] of Object.entries(filters)) {
     const work = workOf(name);
@@ -73,7 +73,7 @@ function meterFilters({ filters }: Liquid): void {
   }
 }
 
-/** Counts what is gone through, and what a loop writes: Liquid itself counts what filters make, and no more. */
+/** Counts the items of a loop, and what the loop writes: Liquid itself counts only the output of filters. */
 function meterRendering({ renderer }: Liquid): void {
   const render = renderer.renderTemplates;
   renderer.renderTemplates = (nodes, context, emitter = createMeteredEmitter(meterOf(context))) => {
@@ -101,7 +101,7 @@ function meterOf(context: Context): Meter {
   throw new Error("A template is filled in without a meter.");
 }
 
-/** Liquid writes out a list before its length can be seen, so it is measured first. */
+/** Liquid writes out a list before its length is known, so the list is measured first. */
 function writeOutput(this: { readonly context: Context }, value: unknown): string {
   if (Array.isArray(value)) meterOf(this.context).hold(measure(value, meterOf(this.context)));
   return toText(value);
@@ -130,7 +130,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => 
 
 const weights = new WeakMap<readonly Node[], number>();
 
-/** How many steps it takes to go through these once, beside what they read, filter and write. */
+/** The steps that it takes to go through these once, besides what they read, filter and write. */
 function weightOf(nodes: readonly Node[]): number {
   const known = weights.get(nodes);
   if (known !== undefined) return known;
@@ -139,7 +139,7 @@ function weightOf(nodes: readonly Node[]): number {
   return weight;
 }
 
-/** Every branch counts, also those that are not tried. */
+/** Every branch counts, also one that is not tried. */
 function weightOfNode(node: Node): number {
   let weight = 1;
   for (const argument of node.arguments?.() ?? []) {

@@ -1,4 +1,4 @@
-/** What is used of html-to-text, which comes without types. */
+/** The parts of html-to-text in use; the package comes without types. */
 declare module "html-to-text" {
   type Selector = {
     readonly selector: string;

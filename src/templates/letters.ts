@@ -13,7 +13,7 @@ import { textOfHtml, textTemplateOf } from "./text-of-html.ts";
 
 export type PartName = "subject" | "html" | "text";
 
-/** Why a part of a mailing cannot be read, or not be filled in for one recipient. */
+/** Why a part of a mailing cannot be read, or cannot be filled in for one recipient. */
 export class PartFault extends Error {
   override readonly name = "PartFault";
   readonly part: PartName;
@@ -30,8 +30,8 @@ export class PartFault extends Error {
 export type Letters = {
   readonly letter: Letter;
   /**
-   * What only this recipient gets; null where all get the letter. Templates know the link by which they
-   * unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault. `spent` is told the steps it took.
+   * The parts that only this recipient gets; null where all recipients get the same letter. Templates know the recipient's
+   * link to unsubscribe, if there is one, as `unsubscribeUrl`. Throws a PartFault. Reports the steps it took to `spent`.
    */
   readonly personalFor: (
     recipient: ContentRecipient,
@@ -40,12 +40,12 @@ export type Letters = {
   ) => PersonalParts | null;
 };
 
-/** Steps (a microsecond, more or less) that filling in templates took: the same ones however busy the machine is. */
+/** Steps (about a microsecond each) that filling in the templates took: the same number however busy the machine is. */
 export type Spent = (steps: number) => void;
 
 type MailContent = JobContent & { readonly subject: string };
 
-/** Content without a subject is no mail, and its letters are never asked for. */
+/** Content without a subject is not a mail, and its letters are never asked for. */
 function asMail(content: JobContent): MailContent {
   const { subject } = content;
   if (subject === null) throw new Error("A content without a subject is no mailing.");
@@ -55,16 +55,16 @@ function asMail(content: JobContent): MailContent {
 type Fill<Part> = (variables: Variables, spent: Spent) => Part;
 
 const maxSubjectLength = 998;
-/** Of a part that is filled in. */
+/** The longest part after filling in. */
 const maxPartLength = 1_000_000;
-/** Longer HTML of one recipient goes without a text part: converting it takes longer than sending it. */
+/** Longer HTML of one recipient goes out without a text part: converting it takes longer than sending it. */
 const maxConvertedLength = 200_000;
-/** Converting takes so many steps for a character. */
+/** The steps that converting takes for each character. */
 const conversionSteps = 0.2;
 
 /**
- * Reads the templates of a mailing. Its content says whether it has any, which was found when it was accepted: without
- * that word it is sent as it is, braces and all. Throws a PartFault.
+ * Reads the templates of a mailing. The content says whether it has any, as found when the job was accepted: otherwise the
+ * mailing is sent as it is, braces and all. Throws a PartFault.
  */
 export function readLetters(content: JobContent, mailFrom: string, attachments: readonly Attachment[] = []): Letters {
   const { subject, html, replyTo, headers } = asMail(content);
@@ -110,7 +110,7 @@ function render(template: Template, variables: Variables, spent: Spent): string 
   }
 }
 
-/** How the text part comes from the HTML: from its template where that can be, else from that of each recipient. */
+/** Makes the text part from the HTML: from its template where that is possible, else from each recipient's HTML. */
 function readConversion(html: string): (variables: Variables, spent: Spent, filledHtml: string) => string | null {
   if (!hasTemplate(html)) {
     const text = textOfHtml(html);

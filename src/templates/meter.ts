@@ -1,6 +1,6 @@
-/** What one filling in has done so far, in steps; it ends where there have been too many. */
+/** Counts the steps of filling in one template, and throws when there are too many. */
 export class Meter {
-  /** A step is about what a variable costs: a microsecond. */
+  /** A step costs about as much as a variable: a microsecond. */
   used = 0;
   /** Characters and elements that have been made. */
   held = 0;
@@ -10,12 +10,12 @@ export class Meter {
     if (!(this.used <= maxSteps)) throw new OverLimit("it does too much");
   }
 
-  /** Characters or elements that are looked at. */
+  /** Counts characters or elements that are read. */
   look(count: number): void {
     this.step(count / looksPerStep);
   }
 
-  /** Characters or elements that are made, and stay. */
+  /** Counts characters or elements that are made and kept. */
   hold(count: number): void {
     this.held += count;
     if (!(this.held <= maxHeld)) throw new OverLimit("it makes too long a text");
@@ -23,7 +23,7 @@ export class Meter {
   }
 }
 
-/** The same template with the same variables meets it at the same place, however busy the machine is. */
+/** Thrown at the limit. The same template with the same variables reaches it at the same point, however busy the machine is. */
 export class OverLimit extends Error {
   override readonly name = "OverLimit";
 }
@@ -33,8 +33,8 @@ const maxHeld = 5_000_000;
 const looksPerStep = 64;
 
 /**
- * How much there is to a value when it is written out: characters of texts, elements of lists and what they hold. The
- * looking is counted while it goes on, as a list can hold a large one a thousand times.
+ * The size of a value when it is written out: characters of texts, and elements of lists with what they hold. The
+ * measuring itself is counted on the way, as a list can hold a large one a thousand times.
  */
 export function measure(value: unknown, meter: Meter, intoObjects = false): number {
   if (typeof value === "string") return value.length;

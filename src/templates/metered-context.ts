@@ -1,13 +1,13 @@
 import { Context, type Liquid } from "liquidjs";
 import { type Meter, measure } from "./meter.ts";
 
-/** How much longer it takes to list a key, and to compare an element, than to look at a character. */
+/** Listing a key, and comparing an element, take this many times as long as reading a character. */
 const keyCost = 24;
 const elementCost = 16;
 
 /**
- * Where Liquid keeps what a template works with, and asks whether it may go on. Liquid's own limit of rendering is one
- * of time, and time passes while others have the processor; this one counts.
+ * Holds the variables of a template for Liquid, and checks the limit. Liquid's own limit of rendering is one of time, and
+ * time passes while others have the processor; this one counts steps.
  */
 export class MeteredContext extends Context {
   readonly meter: Meter;
@@ -34,14 +34,14 @@ export class MeteredContext extends Context {
     return value;
   }
 
-  /** The size of an object is found by listing its keys. */
+  /** Liquid lists the keys of an object to find its size. */
   override readProperty(...[of, key]: Parameters<Context["readProperty"]>): unknown {
     const value: unknown = super.readProperty(of, key);
     if (key === "size" && typeof of === "object" && !Array.isArray(of)) this.meter.look(Number(value) * keyCost);
     return value;
   }
 
-  /** Liquid compares a value, lists its keys, turns it into a number, without asking the meter. */
+  /** Counts what Liquid does without asking the meter: it compares a value, lists its keys, or turns it into a number. */
   #countUse(value: string | object): void {
     if (typeof value === "string") this.meter.look(value.length / 16);
     else if (!Array.isArray(value)) this.meter.look(Object.keys(value).length * keyCost);

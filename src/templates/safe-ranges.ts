@@ -1,9 +1,9 @@
 import { Expression, type FilterImplOptions, Tokenizer, TokenKind, TypeGuards, type ValueToken } from "liquidjs";
 
-/** No template can name it: the names of filters have no blank. */
+/** No template can name this filter: names of filters contain no blank. */
 export const boundFilter = "range bound";
 
-/** Past 2^53 adding one changes nothing: Liquid would count from there for ever, and hold every step. */
+/** Past 2^53, adding one changes nothing: Liquid would count from there for ever, and keep every step. */
 export const checkBound: FilterImplOptions = (value: unknown): unknown => {
   if (Array.isArray(value)) throw new Error("a range begins and ends with numbers");
   if (Math.abs(Number(value)) < Number.MAX_SAFE_INTEGER) return value;
@@ -13,8 +13,8 @@ export const checkBound: FilterImplOptions = (value: unknown): unknown => {
 const { readGroupOrRange } = Tokenizer.prototype;
 
 /**
- * Liquid makes tokenizers where the engine cannot hand it another (also while it renders: `where` reads its path), so it is
- * the class that learns to have the bounds of ranges checked. Nothing else in this process reads Liquid.
+ * Liquid creates tokenizers where the engine cannot pass in another (also while it renders: `where` reads its path), so
+ * this patches the class to check the bounds of ranges. Nothing else in this process uses Liquid.
  */
 Tokenizer.prototype.readGroupOrRange = function readSafely() {
   const token = readGroupOrRange.call(this);

@@ -4,16 +4,16 @@ import { createEngine } from "./engine.ts";
 import { Meter, OverLimit } from "./meter.ts";
 import { MeteredContext } from "./metered-context.ts";
 
-/** What a template is filled in with: JSON, and nothing that could be called. */
+/** The variables of a template: JSON, and nothing callable. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 export type Place = { readonly line: number; readonly column: number };
 
-/** Why a template cannot be read, or not be filled in: in words, and where, unless it is the whole of it. */
+/** Why a template cannot be read or filled in: the reason, and the place, unless it is the whole template. */
 export class TemplateFault extends Error {
   override readonly name = "TemplateFault";
   readonly place: Place | null;
-  /** It took as many steps or as much room as there is: one of these is dear, many are an attack. */
+  /** It used up all steps or all room: one such template is expensive, many are an attack. */
   readonly isOverLimit: boolean;
 
   constructor(reason: string, place: Place | null, isOverLimit = false) {
@@ -24,9 +24,9 @@ export class TemplateFault extends Error {
 }
 
 export type Template = {
-  /** Throws a TemplateFault. Whether it does depends on the template and the variables, and on nothing else. */
+  /** Throws a TemplateFault, depending only on the template and the variables. */
   readonly render: (variables: Variables, meter?: Meter) => string;
-  /** Whether what comes out is the source with words in the place of `{{ … }}`, and nothing else. */
+  /** Whether the output is the source with words in place of `{{ … }}`, and nothing else. */
   readonly isPlain: boolean;
 };
 
@@ -34,15 +34,15 @@ export type TemplateKind = "html" | "text";
 
 const engines = { html: createEngine({ escapesHtml: true }), text: createEngine({ escapesHtml: false }) };
 
-/** Whether there is anything of Liquid in it at all. */
+/** Whether the source contains any Liquid at all. */
 export const hasTemplate = (source = ""): boolean => source.includes("{{") || source.includes("{%");
 
-/** Each takes Liquid 25 µs to read. */
+/** Liquid takes 25 µs to read each tag. */
 const maxTags = 2000;
-/** Liquid calls itself for each, and an error from far down takes it seconds to tell. */
+/** Liquid is recursive here, and takes seconds to report an error from great depth. */
 const maxDepth = 100;
 
-/** Throws a TemplateFault where it is no template. */
+/** Throws a TemplateFault where the source is not a valid template. */
 export function parseTemplate(source: string, kind: TemplateKind): Template {
   const engine = engines[kind];
   const tags = source.match(/\{[{%]/g)?.length ?? 0;
@@ -57,7 +57,7 @@ export function parseTemplate(source: string, kind: TemplateKind): Template {
   };
 }
 
-/** Of tags in tags, and of brackets within a tag. */
+/** The depth of tags within tags, and of brackets within a tag. */
 function depthOf(source: string): number {
   let depth = 0;
   let deepest = 0;
@@ -82,7 +82,7 @@ function bracketsIn(tag: string): number {
 const isPlainNode = (node: Node): boolean =>
   !(node instanceof Output) || !node.value.filters.some(({ name }) => markupFilters.has(name));
 
-/** What Liquid runs into outside of any tag has no place: a limit, or a stack or a string that is too long. */
+/** Errors outside of any tag have no place: a limit, or a stack or a string that is too long. */
 function said<Result>(step: () => Result): Result {
   try {
     return step();
@@ -102,5 +102,5 @@ function limitOf(failure: unknown): string | null {
   return cause.message.startsWith("Maximum call stack") ? "it is nested too deep" : null;
 }
 
-/** Without the place at its end, which Liquid writes in its own way. */
+/** The message without the place at its end, which Liquid writes in its own format. */
 const wordsOf = ({ message }: LiquidError): string => message.replace(/(, file:\S*)?, line:\d+, col:\d+$/, "");

@@ -4,7 +4,7 @@ import { hasTemplate, parseTemplate, TemplateFault } from "./template.ts";
 
 const asTheyAre = ["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } }));
 
-/** What is nested deeper than any mail ends there, with dots: it is walked recursively. */
+/** Nesting deeper than any mail's is cut off with dots: the converter is recursive. */
 const convert = compile({
   wordwrap: 78,
   selectors: [
@@ -15,12 +15,12 @@ const convert = compile({
   limits: { maxDepth: 100, ellipsis: "…" },
 });
 
-/** A mail has some hundreds; with a hundred thousand in each other the converter is busy for seconds. */
+/** A mail has some hundreds; the converter needs seconds for a hundred thousand nested ones. */
 const maxTags = 20_000;
 
 /**
  * The text part of a mail that came as HTML: lines of at most 78 characters, links in brackets after their words. Null
- * where none can be made: HTML that the converter stumbles over is no reason to leave a mailing unsent.
+ * where the conversion fails: HTML that the converter cannot handle is no reason to leave a mailing unsent.
  */
 export function textOfHtml(html: string): string | null {
   if (html.split("<", maxTags + 2).length > maxTags + 1) return null;
@@ -36,13 +36,13 @@ const close = "\u{F0001}";
 const leftOpen = new RegExp(`${open}(\\d+)${close}`, "gu");
 
 /**
- * The text part of HTML that is a template, as a template, where it can be converted once: a sentence with a word left
- * open is the same sentence in both. Null where tags or filters decide what stands in the HTML at all.
+ * The text part of an HTML template, as a template itself, where it can be converted once: a sentence with a gap is the
+ * same sentence in both. Null where tags or filters decide what the HTML contains.
  */
 export function textTemplateOf(html: string): string | null {
   if (!parseTemplate(html, "html").isPlain) return null;
   const left: string[] = [];
-  // Instead of each tag a word of characters that no text has: the converter neither reads nor breaks it.
+  // Each tag is replaced by characters that no text contains, which the converter neither interprets nor breaks.
   const words = html.replace(/\{\{[\s\S]*?\}\}/g, (tag) => `${open}${left.push(tag) - 1}${close}`);
   if (hasTemplate(words) || words.includes("}}") || html.includes(open) || html.includes(close)) return null;
   const text = textOfHtml(words)?.replace(leftOpen, (_, index: string) => left[Number(index)] ?? "");
