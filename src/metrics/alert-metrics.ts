@@ -3,26 +3,29 @@ import { type AlertName, alertNames } from "../domain/alerts/events.ts";
 import { named } from "./registry.ts";
 
 export type AlertMetrics = {
-  /** After a look at the service: which alerts are raised. */
+  /** Called after each check of the service with the alerts that are raised. */
   readonly seen: (raised: ReadonlySet<AlertName>) => void;
-  /** After telling somebody of one, or failing to. */
-  readonly told: (receiver: string, outcome: string) => void;
+  /** Called after each attempt to send a notification of an alert. */
+  readonly notified: (receiver: string, outcome: string) => void;
 };
 
-/** Only processes that look have these; every one of them shows the same alerts, as the log has them. */
+/** Only processes that check for alerts have these metrics. All of them show the same alerts, because they are in the log. */
 export function createAlertMetrics(registry: Registry): () => AlertMetrics {
   const registers = [registry];
   return () => {
     const active = new Gauge({
       ...named(
         "alert_active",
-        "1 while an alert is raised, as the event log has it: of the share of mails that failed, of jobs that gave up, of dead letters that are open, of the oldest waiting job, of read models that are behind. What was found, with its unit, is in the log and in GET /api/admin/events.",
+        "1 while an alert is raised: the share of failed mails, jobs that gave up, open dead letters, the oldest waiting job, read models that are behind. The measured value, with its unit, is in the log and in GET /api/admin/events.",
       ),
       labelNames: ["alert"],
       registers,
     });
     const messages = new Counter({
-      ...named("alert_messages_total", "Tries to tell the operator of an alert: told, tried again later, given up."),
+      ...named(
+        "alert_messages_total",
+        "Attempts to notify a receiver of an alert: told (delivered), later (to be retried), given_up.",
+      ),
       labelNames: ["receiver", "outcome"],
       registers,
     });
@@ -30,7 +33,7 @@ export function createAlertMetrics(registry: Registry): () => AlertMetrics {
       seen: (raised) => {
         for (const alert of alertNames) active.set({ alert }, raised.has(alert) ? 1 : 0);
       },
-      told: (receiver, outcome) => messages.inc({ receiver, outcome }),
+      notified: (receiver, outcome) => messages.inc({ receiver, outcome }),
     };
   };
 }

@@ -6,8 +6,8 @@ import { channelOf } from "../event-log/subjects.ts";
 import { named } from "./registry.ts";
 
 /**
- * What this process stored in the log: the sum over all processes is what happened. Labels are words of a closed
- * vocabulary, never a tenant, a job or an address.
+ * Counts what this process stored in the log; the sum over all processes is the total. Labels come from a closed
+ * vocabulary and are never a tenant, a job or an address.
  */
 export function createAppendMetrics(registry: Registry): (append: Append) => void {
   const registers = [registry];
@@ -22,7 +22,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
   const messages = new Counter({
-    ...named("messages_total", "Outcomes of mails that were stored, with the code of what went wrong."),
+    ...named("messages_total", "Outcomes of mails that were stored, with the code of the error."),
     labelNames: ["outcome", "reason"],
     registers,
   });
@@ -38,12 +38,15 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
   const seconds = new Histogram({
-    ...named("publish_seconds", "From handing an event to the log to its being stored."),
+    ...named("publish_seconds", "Time from the publishing of an event until the log has stored it."),
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
   const conflicts = new Counter({
-    ...named("publish_conflicts_total", "Decisions that came second: somebody else had decided about the job."),
+    ...named(
+      "publish_conflicts_total",
+      "Decisions that were not stored because another process had decided about the job first.",
+    ),
     registers,
   });
   const failures = new Counter({
@@ -55,7 +58,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
   const webhooks = new Counter({
     ...named(
       "webhook_deliveries_total",
-      "Calls of webhooks that were recorded: delivered, to be tried again, given up.",
+      "Calls of webhooks that were recorded: delivered, later (to be retried), failed (given up).",
     ),
     labelNames: ["outcome"],
     registers,
@@ -100,14 +103,14 @@ const decisionOf = ({ type }: WaybillEvent): string =>
     .replace(/\B[A-Z]/g, "_$&")
     .toLowerCase();
 
-/** Of a mail that was tried; who is suppressed never was. */
+/** Only a mail that was attempted counts; a suppressed recipient never had an attempt. */
 const finalOutcomes = {
   RecipientSent: "sent",
   RecipientFailed: "failed",
   RecipientUnknown: "unknown",
 } as const satisfies Partial<Named<RecipientEvent["type"]>>;
 
-/** What is said of several recipients before they are tried is no outcome. */
+/** An event about several recipients before their attempts is not an outcome. */
 const outcomes: Named<Exclude<RecipientEvent["type"], "RecipientsClaimed" | "RecipientsReleased">> = {
   ...finalOutcomes,
   RecipientDeferred: "deferred",
@@ -119,7 +122,7 @@ const isIn = <Type extends WaybillEvent["type"]>(
   event: WaybillEvent,
 ): event is Extract<WaybillEvent, { type: Type }> => Object.hasOwn(names, event.type);
 
-/** The reasons that people give are never among them: those are texts of their own. */
+/** The reasons that people type never become labels: they are free text. */
 function reasonOf({ type, data }: WaybillEvent): string {
   if (type === "RecipientSuppressed") return data.reason;
   return "error" in data && data.error !== null ? data.error.code : "none";

@@ -4,19 +4,19 @@ import type { WorkQueue } from "../workers/work-queue.ts";
 import { named } from "./registry.ts";
 
 export type AttemptMetrics = {
-  /** The same queue; it is remembered since when what was taken from it had waited. */
+  /** Wraps the queue and remembers how long each message had waited when it was taken. */
   measure(queue: WorkQueue): WorkQueue;
-  /** Hears what this process has stored: the worker that begins an attempt also records its end. */
+  /** Called with each event that this process stores: the worker that begins an attempt also records its end. */
   readonly appended: (job: JobRef, event: WaybillEvent) => void;
 };
 
-/** Attempts that another worker took over never end here: the oldest are forgotten. */
+/** Attempts that another worker took over never end in this process, so the oldest are dropped. */
 const mostAtOnce = 10_000;
 
 export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   const registers = [registry];
   const duration = new Histogram({
-    ...named("job_duration_seconds", "From the start of an attempt of a job to its end, by what it came to."),
+    ...named("job_duration_seconds", "Time from the start of an attempt of a job to its end, by outcome."),
     labelNames: ["event"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200],
     registers,
@@ -24,7 +24,7 @@ export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   const wait = new Histogram({
     ...named(
       "message_wait_seconds",
-      "How long the mails of a job waited for a worker: from queued to the first attempt.",
+      "How long the mails of a job waited for a worker, from queued to the first attempt.",
     ),
     labelNames: ["priority"],
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 21_600],

@@ -3,7 +3,7 @@ import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 
-/** Whether NATS is there, how large the log is, and who of its durable readers is behind. */
+/** Whether NATS is connected, how large the log is, and which durable consumers are behind. */
 export function createLogGauges(registry: Registry, log: LogGauge, isConnected: () => boolean): readonly GaugeSource[] {
   const registers = [registry];
   new Gauge({
@@ -19,10 +19,10 @@ export function createLogGauges(registry: Registry, log: LogGauge, isConnected: 
 function sizeOfLog(registers: Registry[], log: LogGauge): GaugeSource {
   const bytes = new Gauge({ ...named("log_bytes", "Size of the event log."), registers });
   const limit = new Gauge({
-    ...named("log_limit_bytes", "Its limit, where it has one: jobs are refused from 80 % on."),
+    ...named("log_limit_bytes", "Limit of the event log, if it has one; jobs are refused from 80 % on."),
     registers,
   });
-  const last = new Gauge({ ...named("log_last_sequence", "Place of the last event in the log."), registers });
+  const last = new Gauge({ ...named("log_last_sequence", "Sequence of the last event in the log."), registers });
   return {
     gauges: [bytes, limit, last],
     ask: async () => {
@@ -44,12 +44,12 @@ function loadOfConsumers(registers: Registry[], log: LogGauge): GaugeSource {
     registers,
   });
   const ackPending = new Gauge({
-    ...named("consumer_ack_pending", "Messages that a durable consumer was given and has not acknowledged."),
+    ...named("consumer_ack_pending", "Messages delivered to a durable consumer and not acknowledged yet."),
     labelNames,
     registers,
   });
   const redelivered = new Gauge({
-    ...named("consumer_redelivered", "Those of them that were given out more than once."),
+    ...named("consumer_redelivered", "Unacknowledged messages that were delivered more than once."),
     labelNames,
     registers,
   });

@@ -10,13 +10,13 @@ export type ReadModels = {
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
 };
 
-/** What the read models say of all tenants together; every process that shows them shows the same. */
+/** Figures from the read models over all tenants; every process that has these metrics shows the same values. */
 export const createReadModelGauges = (
   registry: Registry,
   { stats, projectionLags }: ReadModels,
 ): readonly GaugeSource[] => [jobGauges([registry], stats), lagGauges([registry], projectionLags)];
 
-/** What was given up or cancelled is not waited for. */
+/** Unsent mails of failed and cancelled jobs do not count: they wait for nothing. */
 const unsentStates = {
   queued: ["pending", "queued"],
   scheduled: ["scheduled"],
@@ -38,10 +38,7 @@ function jobGauges(registers: Registry[], stats: StatsQueries): GaugeSource {
     registers,
   });
   const oldest = new Gauge({
-    ...named(
-      "oldest_pending_age_seconds",
-      "How long the one of them has waited that waits longest; 0 where none does.",
-    ),
+    ...named("oldest_pending_age_seconds", "How long the longest waiting of these jobs has waited; 0 if none waits."),
     labelNames: ["priority"],
     registers,
   });
@@ -70,17 +67,17 @@ function jobGauges(registers: Registry[], stats: StatsQueries): GaugeSource {
 function lagGauges(registers: Registry[], projectionLags: ReadModels["projectionLags"]): GaugeSource {
   const labelNames = ["projection"];
   const position = new Gauge({
-    ...named("projection_position", "Place in the log of the last event that a read model holds."),
+    ...named("projection_position", "Sequence in the log of the last event that a read model holds."),
     labelNames,
     registers,
   });
   const events = new Gauge({
-    ...named("projection_lag_events", "How many places of the log a read model is behind."),
+    ...named("projection_lag_events", "How many positions of the log a read model is behind."),
     labelNames,
     registers,
   });
   const seconds = new Gauge({
-    ...named("projection_lag_seconds", "How long ago the first event was stored that a read model does not hold yet."),
+    ...named("projection_lag_seconds", "Age of the first event that a read model does not hold yet."),
     labelNames,
     registers,
   });

@@ -4,18 +4,18 @@ import type { Condition } from "../health/probe.ts";
 import type { OutboxGauge } from "../outbox/outbox.ts";
 import { named } from "./registry.ts";
 
-/** Gauges whose values are asked for. */
+/** Gauges whose values are read from a source when the metrics are requested. */
 export type GaugeSource = {
   readonly gauges: readonly Gauge[];
-  /** Asks; the result sets the gauges. */
+  /** Reads the source; the result sets the gauges. */
   readonly ask: () => Promise<() => void>;
 };
 
 const askWithinMs = 2000;
 
 /**
- * Asks every source, and returns when each has answered or its time is over. The gauges of a source that did not answer
- * are not shown at all: an old value would look like a new one.
+ * Reads every source, and returns when each has answered or timed out. The gauges of a source that did not answer are
+ * left out: an old value would look like a new one.
  */
 export function createRefresh(sources: readonly GaugeSource[]): () => Promise<void> {
   let refreshing: Promise<void> | null = null;
@@ -33,7 +33,7 @@ export function createRefresh(sources: readonly GaugeSource[]): () => Promise<vo
 async function refresh({ gauges, ask }: GaugeSource): Promise<void> {
   const set = await withinTime(ask).catch(() => null);
   for (const gauge of gauges) hide(gauge);
-  // The parts that need the source log why it is away; here its metrics are missing.
+  // The parts that need the source log why it is unavailable; here its metrics are just left out.
   set?.();
 }
 
@@ -48,7 +48,7 @@ async function withinTime<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const late = pause(askWithinMs, undefined, { signal: answered.signal }).then(() => {
     throw new Error(`There was no answer within ${askWithinMs} ms.`);
   });
-  // Aborted below, when nothing waits for it any more.
+  // The signal aborts below, when nothing waits for this timer any more.
   late.catch(() => undefined);
   try {
     return await Promise.race([ask(), late]);
@@ -65,7 +65,10 @@ export function createDependencyGauges(
   examine: () => Promise<ReadonlyMap<string, Condition>>,
 ): readonly GaugeSource[] {
   const gauge = new Gauge({
-    ...named("dependency_up", "1 while a dependency can be used, 0.5 while it works in part, 0 while it is away."),
+    ...named(
+      "dependency_up",
+      "1 while a dependency can be used, 0.5 while it works in part, 0 while it is unavailable.",
+    ),
     labelNames: ["dependency"],
     registers: [registry],
   });
@@ -78,7 +81,7 @@ export function createDependencyGauges(
   return [{ gauges: [gauge], ask }];
 }
 
-/** Rows that applications have written and that are no jobs yet, of all tenants; every process shows the same. */
+/** Rows of all tenants that applications have written and that are not jobs yet; every process shows the same values. */
 export function createOutboxGauges(registry: Registry, outbox: OutboxGauge): readonly GaugeSource[] {
   const registers = [registry];
   const rows = new Gauge({
@@ -86,10 +89,7 @@ export function createOutboxGauges(registry: Registry, outbox: OutboxGauge): rea
     registers,
   });
   const oldest = new Gauge({
-    ...named(
-      "outbox_oldest_pending_age_seconds",
-      "How long ago the one of them was written that has waited longest; 0 where none waits.",
-    ),
+    ...named("outbox_oldest_pending_age_seconds", "Age of the oldest of these rows; 0 if none waits."),
     registers,
   });
   const ask = async () => {

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { readVersion } from "../release.ts";
 
-/** Before every name, independent of NATS_PREFIX: the same dashboards and alerts fit every installation. */
+/** The prefix of every name. It does not depend on NATS_PREFIX, so the same dashboards and alerts fit every installation. */
 const prefix = "waybill_";
 
 /** A new registry with the metrics of Node itself: memory, event loop, garbage collection. */
@@ -14,7 +14,7 @@ export function createRegistry(): Registry {
 /** The name and the help text of a metric. */
 export const named = (name: string, help: string) => ({ name: `${prefix}${name}`, help });
 
-/** Always 1. Its labels are joined with other metrics of the process, to see for instance which release became slower. */
+/** Always 1. Queries join its labels with other metrics of the process, for instance to find which release became slower. */
 export function createBuildInfo(registry: Registry): void {
   const info = new Gauge({
     ...named("build_info", "1; the versions of Waybill and of Node that this process runs."),

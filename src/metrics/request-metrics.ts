@@ -7,21 +7,21 @@ type Watched = {
   readonly bodies: { readonly held: () => number; readonly refused: () => number };
 };
 
-/** What long-lived requests and request bodies take; only in processes with an API. */
+/** Long-lived requests and the memory of request bodies; only in processes with an API. */
 export type RequestMetrics = { watch(watched: Watched): void };
 
 export const createRequestMetrics = (registry: Registry): RequestMetrics => ({
   watch: ({ streams, bodies }) => {
     const registers = [registry];
     new Gauge({
-      ...named("sse_clients", "Requests whose answer goes on: streams, feeds, and those that wait."),
+      ...named("sse_clients", "Requests with an open response: streams, feeds, and requests that wait."),
       registers,
       collect() {
         this.set(streams());
       },
     });
     new Gauge({
-      ...named("request_bodies_bytes", "Memory set aside for the bodies of requests in hand, of BODIES_MAX_BYTES."),
+      ...named("request_bodies_bytes", "Memory reserved for the bodies of current requests, out of BODIES_MAX_BYTES."),
       registers,
       collect() {
         this.set(bodies.held());
@@ -38,10 +38,10 @@ export const createRequestMetrics = (registry: Registry): RequestMetrics => ({
   },
 });
 
-/** By the pattern of the route and never by the path, which holds ids. */
+/** Labelled with the pattern of the route, never with the path, which contains ids. */
 export function createHttpMetrics(registry: Registry): (request: ServedRequest) => void {
   const seconds = new Histogram({
-    ...named("http_request_seconds", "From a request to its answer."),
+    ...named("http_request_seconds", "Time from a request to its response."),
     labelNames: ["method", "route", "status_class"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],

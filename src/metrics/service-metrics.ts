@@ -14,7 +14,7 @@ import { createDependencyGauges, createOutboxGauges, createRefresh, type GaugeSo
 import { createBuildInfo, createRegistry } from "./registry.ts";
 import { createHttpMetrics, createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
-/** What is asked each time somebody looks. */
+/** The sources that each request for the metrics reads. */
 export type WatchedParts = ReadModels & {
   readonly log: LogGauge;
   readonly outbox: OutboxGauge;
@@ -22,16 +22,16 @@ export type WatchedParts = ReadModels & {
   readonly examine: () => Promise<ReadonlyMap<string, Condition>>;
 };
 
-/** The measures of one process. Whoever does the work calls back; nobody who does it knows of metrics. */
+/** The metrics of one process. The working parts only call callbacks and do not know about metrics. */
 export type ServiceMetrics = {
   readonly appended: (append: Append) => void;
   readonly served: (request: ServedRequest) => void;
   readonly mail: MailMetrics;
   readonly attempts: Pick<AttemptMetrics, "measure">;
-  /** Once, in a process that looks after alerts. */
+  /** Called once, in a process that checks for alerts. */
   readonly alerts: () => AlertMetrics;
   readonly requests: RequestMetrics;
-  /** Once, when all parts are there. */
+  /** Called once, when all parts exist. */
   page(parts: WatchedParts): MetricsPage;
 };
 

@@ -18,7 +18,7 @@ import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
 import { openWebhookStore } from "./webhooks-role.ts";
 
-/** Half of the time that a process may take to stop; a message that is still being sent then is sent again, with the same id. */
+/** Half of SHUTDOWN_TIMEOUT. A message still being sent by then is sent again later, with the same id. */
 const shareOfShutdown = 0.5;
 
 /** Looks at the service, records alerts, and notifies the operator. */
@@ -43,7 +43,7 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     report,
   );
   const onAttempt: OnAttempt = (receiver, outcome, entry, isLast) => {
-    metrics.told(receiver.kind, outcomeOf(outcome, isLast));
+    metrics.notified(receiver.kind, outcomeOf(outcome, isLast));
     if (outcome.kind !== "notified") logTrouble(logger, receiver, outcome, entry.event, isLast);
   };
   const feed = createJetStreamAlertFeed(connection, config.natsPrefix, (notice) => logger.error(notice));

@@ -36,7 +36,7 @@ import type { Parts } from "./parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
-/** Throws CannotStart where it must not be reached without a key, and there is none. */
+/** Throws CannotStart if the address of the API requires a key and no key exists. */
 async function startAccess({ config, logger, connection, lifecycle, patiently }: Parts): Promise<Access> {
   const { auth: mode, host, rateLimit, mailFrom } = config;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
@@ -50,7 +50,7 @@ async function startAccess({ config, logger, connection, lifecycle, patiently }:
   return createAccess(ring, { mode, host, rateLimit, mailFrom });
 }
 
-/** Health and metrics without a key, for the operators' network: in a process of any role. */
+/** Serves health and metrics without a key, on the operators' network. A process of any role can have it. */
 export function startOperatorsApi(
   { lifecycle }: Parts,
   monitoring: Monitoring,
@@ -61,10 +61,10 @@ export function startOperatorsApi(
   return url;
 }
 
-/** Where a process is reached by HTTP; null where the settings ask for none. */
+/** The HTTP listeners of a process; null for one that the settings do not ask for. */
 export type Listeners = { readonly api: Listening | null; readonly health: Listening | null };
 
-/** Opened before anything else: a process that waits for its servers says so, and does not look like one that hangs. */
+/** Opens them before anything else, so that a process that waits for its servers can report it and does not look hung. */
 export async function openListeners(
   { roles, host, port, healthPort }: CompleteConfig,
   logger: Logger,
@@ -95,7 +95,7 @@ async function systemForRoutes(
   };
 }
 
-/** Takes jobs and answers about them. Answers where it listens. */
+/** Accepts jobs and answers queries about them. Returns the URL of the API. */
 export async function startApi(
   parts: Parts,
   monitoring: Monitoring,
@@ -103,9 +103,7 @@ export async function startApi(
 ): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
-  const live = createLive(log, contentStore, (failure) =>
-    logger.error({ err: failure }, "what streams live broke off"),
-  );
+  const live = createLive(log, contentStore, (failure) => logger.error({ err: failure }, "live stream failed"));
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null, eventTypes: typesOfJobs });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);
@@ -145,7 +143,7 @@ export async function startApi(
   });
   serve(app);
   lifecycle.started("the API", close);
-  // Stopped before it: answers that go on would hold it up.
+  // The streams stop before the API: responses that stay open would delay its stop.
   lifecycle.started("the streams", async () => live.close());
   return url;
 }

@@ -42,7 +42,7 @@ export function startErasing(parts: Parts): void {
   lifecycle.started("the retention", retention.stop);
 }
 
-/** A request that has not created its job within a day never will. */
+/** A request that has not created its job within a day never will, so content older than that is a leftover. */
 function startSweeping({ config, logger, connection, lifecycle }: Parts, ports: ErasurePorts): void {
   const things = createJetStreamStoredThings(connection, config.natsPrefix);
   const settings = { olderThanMs: dayMs, everyMs: sweepEveryMs };

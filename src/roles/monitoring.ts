@@ -24,7 +24,7 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { logServerOf } from "../nats/server-version.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
 
-/** Is told of the work while it is done: for the metrics, the probes and the log of this process. */
+/** Is called while the work is done, and feeds the metrics, the probes and the log of this process. */
 export type Observer = {
   readonly metrics: ServiceMetrics;
   readonly appendTrouble: AppendTrouble;
@@ -48,7 +48,7 @@ export function createObserver(connection: JetStreamConnection, logger: Logger):
   };
 }
 
-/** Steps that no request logs a line for; the level says how often they happen. */
+/** Steps that are not part of a request and so have no log line from one. Frequent steps have the level debug. */
 const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
   JobQueued: "debug",
   JobStarted: "info",
@@ -59,7 +59,7 @@ const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
   WebhookFailed: "info",
 };
 
-/** One line for each step of a job that this process took, with the request and the trace that it began with. */
+/** Logs one line for each step of a job that this process took, with the request and the trace that started the job. */
 function logAppend(logger: Logger, { job, event, cause, outcome }: Append): void {
   const level = levels[event.type];
   if (level === undefined || outcome !== "stored") return;

@@ -37,23 +37,23 @@ export type Parts = {
   readonly suppressions: SuppressionStore;
   readonly announcements: Announcements;
   readonly db: Knex;
-  /** For questions that a client waits for, and for searches and exports: each has a pool of its own and delays no other. */
+  /** For queries that a client waits for, and for searches and exports. Each has its own pool and does not delay the others. */
   readonly reads: Knex;
   readonly searches: Knex;
   readonly mailbox: Mailbox | null;
   readonly observer: Observer;
   readonly lifecycle: Lifecycle;
-  /** For what a role asks NATS while it starts. */
+  /** Repeats the requests that a role makes to NATS while it starts. */
   readonly patiently: Patience;
 };
 
 /**
- * The share of SHUTDOWN_TIMEOUT after which a stopping process gives up the database. To find that a frozen database is
- * silent would take longer than all of it; what was not committed by then is done again later.
+ * The share of SHUTDOWN_TIMEOUT after which a stopping process gives up the database. Detecting a frozen database takes
+ * longer than the whole of SHUTDOWN_TIMEOUT. Work that was not committed by then is repeated later.
  */
 const shareForDatabase = 0.4;
 
-/** What every role and the commands that work on the read models need. Throws CannotStart where waiting does not help. */
+/** Connects what every role needs, and every command on the read models. Throws CannotStart if waiting does not help. */
 export async function connectParts(
   config: CompleteConfig,
   logger: Logger,
@@ -109,7 +109,7 @@ function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {
   return later.signal;
 }
 
-/** Throws CannotStart with what to do about it. */
+/** Throws CannotStart; its message contains the remedy. */
 export async function connectOrExplain(
   { nats, processName, streamReplicas }: CompleteConfig,
   notice: (message: string) => void,
@@ -129,7 +129,7 @@ export async function connectOrExplain(
     await connection.close();
     throw new CannotStart(`${fault.what}.\n${fault.advice}`);
   }
-  // A node that was not upgraded, or went back to an older release.
+  // The connection may have moved to a node that was not upgraded, or was downgraded.
   connection.onReconnect(() => {
     const later = examine();
     if (later !== null) notice(`${later.what}. ${later.advice}`);

@@ -9,7 +9,7 @@ import { createOutageReport } from "../logger.ts";
 import { keepPolling } from "../poll-loop.ts";
 import type { Parts } from "./parts.ts";
 
-/** A database that answers is migrated by then; one that is away must not keep the process from accepting jobs. */
+/** A reachable database is migrated within this time; an unreachable one must not keep the process from accepting jobs. */
 const migratedSoonMs = 5000;
 const migrateAgainMs = 1000;
 const pollRebuildsMs = 2000;

@@ -9,12 +9,13 @@ export type ThreadOrder = Pick<CompleteConfig, "nats" | "mysqlUrl" | "smtpUrl" |
 };
 
 /**
- * Loads the projectors into a thread of their own. What comes back starts them there, in the place of `startProjecting`:
- * in a process that also mails, each would wait for the other while a second core is idle.
+ * Loads the projectors into a thread of their own and returns a function that starts them there, in place of
+ * `startProjecting`. On the main thread of a process that also mails, projectors and mailer would wait for each other
+ * while a second core is idle.
  */
 export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Promise<void> {
   const thread = new Worker(new URL(`./run-projector-thread${extension}`, import.meta.url));
-  // A process that does not get as far as starting them is not kept alive by it.
+  // The thread must not keep a process alive that fails before it starts the projectors.
   thread.unref();
   return async ({ config: { nats, mysqlUrl, smtpUrl, processName }, lifecycle }) => {
     const order: ThreadOrder = { nats, mysqlUrl, smtpUrl, processName, isTerminal };
@@ -26,10 +27,10 @@ export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Prom
       thread.postMessage("stop");
       await ended;
     });
-    // An error until then is one of the start; at any other time it ends the process, as one of the main thread does.
+    // An error before this message fails the start. A later error ends the process, as an error on the main thread does.
     await once(thread, "message");
   };
 }
 
-/** That of this file: the compiler leaves the names of threads as they are. */
+/** The extension of this file: the compiler rewrites imports but not the path of a thread. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));

@@ -10,11 +10,11 @@ import type { ThreadOrder } from "./projector-thread.ts";
 import { createStarting } from "./startup.ts";
 
 /**
- * The whole of the thread that `loadProjectorThread` makes: an order, the word that it is ready, the word that all of the
- * process is stopping, and the one to stop.
+ * Runs the thread that `loadProjectorThread` creates. The protocol: the main thread sends a ThreadOrder, this thread
+ * answers "ready", and the main thread sends "stopping" when the process begins to stop and "stop" for this thread.
  */
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
-  // Nobody else has the other end.
+  // Only loadProjectorThread has the other end of the port, so the cast is safe.
   const [{ isTerminal, ...found }] = (await once(port, "message")) as [ThreadOrder];
   const stopping = new AbortController();
   const config: CompleteConfig = { ...readConfig(process.env), ...found, roles: new Set(["projector"]) };
@@ -33,10 +33,10 @@ async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
     if (!(failure instanceof WaitInterrupted)) throw failure;
   } finally {
     await lifecycle.stop();
-    // The thread ends when nothing keeps it: else listening to words would.
+    // The thread ends once nothing keeps it alive; a referenced port would.
     port.unref();
   }
 }
 
-if (parentPort === null) throw new Error("This is no program of its own.");
+if (parentPort === null) throw new Error("This file runs only as a thread; it is not a program.");
 await serve(parentPort);

@@ -7,7 +7,7 @@ import { createScheduler } from "../scheduler/scheduler.ts";
 import { createTimer } from "../scheduler/timer.ts";
 import type { Parts } from "./parts.ts";
 
-/** Queues jobs that are due: at once after a decision, and later by the clock. */
+/** Queues jobs that are due: the scheduler right after a decision, the timer when the time of a job has come. */
 export function startScheduler({ config, logger, connection, log, db, lifecycle }: Parts): void {
   const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "scheduler", (notice) =>
     logger.error(notice),

@@ -57,7 +57,7 @@ export async function startSealer(parts: SealParts): Promise<() => Condition> {
   const opened = await openSeals(parts, file === null ? [] : [file]);
   const running = runSealer(opened.sealer, {
     away: createOutageReport(logger, { part: "sealer" }).failed,
-    rolledBack: (failure) => logger.error({ part: "sealer", error: failure.message }, "the log was rolled back"),
+    rolledBack: (failure) => logger.error({ part: "sealer", error: failure.message }, "log was rolled back"),
   });
   const reports = new Map<string, (failure: unknown) => void>();
   const publisher = createSealPublisher(

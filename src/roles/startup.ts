@@ -5,15 +5,15 @@ import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, type Wait } from "../nats/patience.ts";
 import { addressOfServer } from "../nats/server-pool.ts";
 
-/** Soon enough for a person who looks on, and not for a server that is started along with this process. */
+/** Short enough for a person who watches the start, and long enough for a server that starts together with this process. */
 const sayAfterMs = 1000;
 
-/** A process that is on its way to being ready. */
+/** A process that is starting and not ready yet. */
 export type Starting = {
-  /** Repeats a step for as long as NATS is away, says so, and ends when the process is told to stop. */
+  /** Repeats a step while NATS is unavailable, logs the wait, and ends when the process is asked to stop. */
   readonly patiently: Patience;
   readonly signal: AbortSignal;
-  /** What `/readyz` says meanwhile. */
+  /** The checks that `/readyz` reports meanwhile. */
   readonly probes: readonly Probe[];
 };
 
@@ -45,7 +45,7 @@ export function createStarting(servers: readonly string[], logger: Logger, signa
       {
         name: "nats",
         isNeeded: true,
-        // Why is for the log: anybody may ask here.
+        // The reason goes only to the log, because `/readyz` needs no key.
         check: async () => ({ status: waiting === 0 ? "up" : "down" }),
       },
       {
@@ -57,7 +57,7 @@ export function createStarting(servers: readonly string[], logger: Logger, signa
   };
 }
 
-/** What kept NATS from answering, in its own words where it has said something. */
+/** Why NATS did not answer, in the words of its error message if there is one. */
 export function reasonOf(failure: unknown): string {
   if (failure === null) return "no answer yet";
   const cause = failure instanceof Unavailable ? (failure.cause ?? failure) : failure;

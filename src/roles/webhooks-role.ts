@@ -32,7 +32,7 @@ type WebhookParts = {
   readonly patiently: Patience;
 };
 
-/** Half of the time that a process may take to stop; what is still being sent then is sent again by the next process. */
+/** Half of SHUTDOWN_TIMEOUT. A delivery still being sent by then is sent again by the next process. */
 const shareOfShutdown = 0.5;
 
 export const openWebhookStore = ({ connection, config, patiently }: WebhookParts): Promise<WebhookStore> =>
@@ -62,7 +62,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<void> {
   lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
 }
 
-/** What the jobs that call webhooks need. */
+/** What the work of webhook jobs needs. */
 export async function webhooksForWork(parts: WebhookParts): Promise<WorkPorts["webhooks"]> {
   const { secret, allowed } = parts.config.webhooks;
   return {

@@ -17,17 +17,17 @@ import { startWebhooks } from "./webhooks-role.ts";
 import { startWorkers } from "./worker-role.ts";
 
 export type Service = {
-  /** Where the API listens; null in a process without that role. */
+  /** The URL of the API; null in a process without that role. */
   readonly url: string | null;
-  /** Where health and metrics are answered without a key; null where HEALTH_PORT is not set. */
+  /** The URL that serves health and metrics without a key; null if HEALTH_PORT is not set. */
   readonly healthUrl: string | null;
   stop(): Promise<void>;
 };
 
 /**
- * Connects to the servers and starts the roles of this process. Waits for NATS for as long as it takes, and answers for
- * its health meanwhile; MySQL may come later. `project` starts the projectors, here or elsewhere. Throws
- * WaitInterrupted, with everything stopped, where the signal aborts before all is started.
+ * Connects to the servers and starts the roles of this process. Waits for NATS without a limit and serves health
+ * meanwhile; MySQL may become available later. `project` starts the projectors, on this thread or another one. If the
+ * signal aborts before everything has started, stops what was started and throws WaitInterrupted.
  */
 export async function startService(
   config: CompleteConfig,
@@ -43,7 +43,7 @@ export async function startService(
   try {
     const listeners = await openListeners(config, logger, lifecycle, starting.probes);
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
-    // Against the direction in which work flows: what acts on an event is there before what makes it.
+    // The order is against the flow of work: the consumers of an event start before its producers.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const workers = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);

@@ -38,7 +38,7 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
     dkim: config.dkim,
   });
   const mailer = withBreaker(observer.metrics.mail.measure(smtp));
-  mailer.onChange((state) => logger.warn({ state }, "the breaker before the mail server"));
+  mailer.onChange((state) => logger.warn({ state }, "breaker of the mail server changed state"));
   lifecycle.started("the mailer", mailer.close);
   const { mailFrom, emailBatchDelayMs: batchDelayMs, smtpRate, publicUrl } = config;
   const suppressions = startSuppressionGuard(parts);
@@ -65,7 +65,7 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
   return { breaker: mailer.state, standstills };
 }
 
-/** Reports read the read models and the log itself; workers know neither tables nor queries. */
+/** Reports read the read models and the log; workers know neither tables nor queries. */
 function reportsForWork({ log, db, announcements, results }: Parts): WorkPorts["reports"] {
   const positions = createReadPositions(db, announcements);
   return {
@@ -86,10 +86,7 @@ function startSuppressionGuard({ config, logger, connection, log, suppressions, 
   const isErased = async (job: JobRef): Promise<boolean> =>
     (await log.readDecisions(job)).some(({ event }) => event.type === "JobContentErased");
   return createSuppressionGuard(suppressions, digests, isErased, (failure, { job, cause }) =>
-    logger.warn(
-      { ...originOf({ ...job, ...cause }), err: failure },
-      "an address that does not exist was not put on the suppression list",
-    ),
+    logger.warn({ ...originOf({ ...job, ...cause }), err: failure }, "refused address could not be suppressed"),
   );
 }
 
@@ -104,7 +101,7 @@ function createWorkers({ config, logger, connection, log, observer }: Parts, por
   const prefix = config.natsPrefix;
   const probe = createJetStreamLeaseProbe(connection, prefix);
   return allJobKinds.map(({ type, createWork }) => {
-    // Each answers for itself when somebody asks whether it is still at it.
+    // Each worker has a name of its own, because the membership request is answered worker by worker.
     const name = [config.processName, suffixOfKind(type)].filter((part) => part !== null).join("-");
     const work = createWork(ports);
     const queue = createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
@@ -115,26 +112,25 @@ function createWorkers({ config, logger, connection, log, observer }: Parts, por
       work,
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       {
-        turnBrokeOff: (failure, turn) =>
-          logger.error({ ...originOf(turn), err: failure }, "a turn broke off; it is taken up again"),
-        standsStill: (standstill, hasEnded) => sayStandstill(logger, type, standstill, hasEnded),
+        turnBrokeOff: (failure, turn) => logger.error({ ...originOf(turn), err: failure }, "turn failed; retrying"),
+        standsStill: (standstill, hasEnded) => logStandstill(logger, type, standstill, hasEnded),
       },
     );
     return { type, name, breaker: () => work.breaker?.() ?? null, worker };
   });
 }
 
-function sayStandstill(logger: Logger, type: JobType, standstill: Standstill, hasEnded: boolean): void {
+function logStandstill(logger: Logger, type: JobType, standstill: Standstill, hasEnded: boolean): void {
   const { reason, since, forMs, failure } = standstill;
-  const said = { type, reason, since, forSeconds: Math.round(forMs / 1000) };
-  if (hasEnded) logger.warn(said, "the worker takes work again");
-  else if (reason === "queue-failed") logger.error({ ...said, err: failure }, "the worker takes no work");
-  else logger.warn({ ...said, ...(failure !== null && { error: reasonOf(failure) }) }, "the worker takes no work");
+  const fields = { type, reason, since, forSeconds: Math.round(forMs / 1000) };
+  if (hasEnded) logger.warn(fields, "the worker takes work again");
+  else if (reason === "queue-failed") logger.error({ ...fields, err: failure }, "the worker takes no work");
+  else logger.warn({ ...fields, ...(failure !== null && { error: reasonOf(failure) }) }, "the worker takes no work");
 }
 
 type Origin = JobRef & Pick<Cause, "correlationId" | "traceparent">;
 
-/** What it is about, and the request that it all began with. */
+/** The job, and the request that started it. */
 const originOf = ({ jobId, tenant, correlationId, traceparent }: Origin) => ({
   jobId,
   tenant,
