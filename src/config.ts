@@ -24,14 +24,14 @@ function readAll(read: SettingReader) {
   return {
     host: read.text("HOST", "127.0.0.1"),
     port: read.whole("PORT", 3000, 0, 65_535),
-    /** Where health and metrics are answered without a key; null for nowhere. */
+    /** The port that serves health and metrics without a key; null for none. */
     healthPort: read.optionalWhole("HEALTH_PORT", 0, 65_535),
     auth: readAuth(read),
     /** Requests per minute and key, in each API process; null for no limit. */
     rateLimit: read.optionalWhole("RATE_LIMIT", 1, 1_000_000),
-    /** Memory for the bodies of all requests that an API process has in hand. */
+    /** Memory for the bodies of all requests that an API process handles at a time. */
     bodiesMaxBytes: read.whole("BODIES_MAX_BYTES", 268_435_456, leastBodyBudget, Number.MAX_SAFE_INTEGER),
-    /** The addresses of servers; null: Waybill starts a server of its own (see standalone). */
+    /** The addresses of servers; null: Waybill starts its own server (see standalone). */
     nats: readNatsSettings(read),
     mysqlUrl: readMysqlUrl(read),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
@@ -47,15 +47,15 @@ function readAll(read: SettingReader) {
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
     /** Signs every mail; null leaves that to the mail server. */
     dkim: readDkim(read),
-    /** Where recipients reach the API, for the links in mails; null: mails have no links of their own. */
+    /** The URL at which recipients reach the API, for the links in mails; null: Waybill adds no links. */
     publicUrl: readPublicUrl(read),
     webhooks,
     seals: readSealSettings(read),
     alerts: readAlertSettings(read, webhooks.allowed),
-    /** So long after its end a job's content and its rows in the read models are erased; null for never. */
+    /** Days from the end of a job until its content and its rows in the read models are erased; null for never. */
     retentionDays: read.optionalWhole("RETENTION_DAYS", 1, 36_500),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
-    /** Before the names of streams and subjects, where several Waybills share one NATS. */
+    /** A prefix for the names of streams and subjects, for several Waybills that share one NATS. */
     natsPrefix: readPrefix(read),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
     dataDir: read.text("DATA_DIR", ".waybill"),
@@ -65,15 +65,15 @@ function readAll(read: SettingReader) {
     /** How long a command retries while NATS does not answer. */
     commandPatienceMs: read.whole("COMMAND_PATIENCE", 30_000, 0, 3_600_000),
     shutdownTimeoutMs: read.whole("SHUTDOWN_TIMEOUT", 10_000, 100, 600_000),
-    /** Where commands find the running service, and the key they show. */
+    /** The URL at which commands find the running service, and the key that they send. */
     serviceUrl: readServiceUrl(read),
     serviceKey: read.raw("WAYBILL_KEY"),
-    /** Names this process in the log: host and process id, and a random part to tell restarts apart. */
+    /** The name of this process in the log: host, process id, and a random part that distinguishes restarts. */
     processName: `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
 }
 
-/** The settings once every server has an address, one that was given or one of Waybill's own. */
+/** The settings once every server has an address, either a configured one or that of a server that Waybill started. */
 export type CompleteConfig = Config & {
   readonly nats: NatsConfig;
   readonly mysqlUrl: string;
@@ -106,7 +106,7 @@ function readAuth(read: SettingReader): AuthMode {
   return auth;
 }
 
-/** By default the service that listens on this machine. */
+/** The default is the service on this machine. */
 function readServiceUrl(read: SettingReader): string {
   const given = read.url("WAYBILL_URL", ["http:", "https:"], "http://host:port or https://…");
   if (given !== null) return given.replace(/\/+$/, "");
@@ -122,7 +122,7 @@ function readRoles(read: SettingReader): ReadonlySet<Role> {
   return new Set(roles.filter((role) => asked === null || asked.includes(role)));
 }
 
-/** A month: a retry that is due later than that would never be made. */
+/** A month. A retry that is due later would in effect never run. */
 const longestDelayMs = 2_592_000_000;
 
 function readRetry(read: SettingReader): RetrySchedule {

@@ -1,16 +1,16 @@
-/** A process cannot start, and waiting does not help: the message tells the operator what to do. */
+/** A process cannot start, and waiting does not help: the message contains the remedy for the operator. */
 export class CannotStart extends Error {
   override readonly name: string = "CannotStart";
 }
 
 export type Lifecycle = {
-  /** Names what was started and how to stop it. */
+  /** Registers a started part by its name and the function that stops it. */
   started(name: string, stop: () => Promise<void>): void;
-  /** Aborts once all of it is to stop: what could hold that up for long looks out for itself. */
+  /** Aborts once everything is to stop. A part that could delay the stop for long listens to it and gives up in time. */
   readonly stopping: AbortSignal;
-  /** Says so before the stop itself begins. */
+  /** Aborts `stopping` before the stop itself begins. */
   announceStop(): void;
-  /** Stops everything in reverse order, each once, whatever the one before did; called again, it waits for the same. */
+  /** Stops every part once, in reverse order, even if another one fails to stop. A second call waits for the same stop. */
   stop(): Promise<void>;
 };
 

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import { build as prettyStream } from "pino-pretty";
 
 /**
- * JSON lines, and readable ones on a terminal. Callers name the fields of a line one by one, so that no body, address or
- * secret gets in with a whole object; the redaction is the second net.
+ * Logs JSON lines, and readable lines on a terminal. Callers name the fields of a line one by one, so that no body,
+ * address or secret enters the log with a whole object; the redaction is a second safeguard.
  */
 export function createLogger(level: string, isTerminal: boolean, name: string): Logger {
   const options = {
@@ -19,7 +19,7 @@ export function createLogger(level: string, isTerminal: boolean, name: string): 
 const toTerminal = (): DestinationStream =>
   prettyStream({ ignore: "process", translateTime: "HH:MM:ss.l", sync: true, destination: 2 });
 
-/** An error as it may be logged. A message about SQL can hold what a client asked for, such as an address: it is left out. */
+/** An error as it may be logged. Leaves out messages about SQL, which can contain input of a client, such as an address. */
 export function toLoggable(failure: unknown): Readonly<Record<string, unknown>> {
   if (!(failure instanceof Error)) return { thrown: typeof failure };
   const code = "code" in failure ? failure.code : undefined;
@@ -29,44 +29,44 @@ export function toLoggable(failure: unknown): Readonly<Record<string, unknown>> 
   return { name: failure.name, code, message, frames, cause };
 }
 
-/** What went wrong, for people: in the words of the database server where it said something. */
+/** The failure in words for people: the message of the database server if there is one. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const { sqlMessage } = failure as Error & { sqlMessage?: unknown };
   return typeof sqlMessage === "string" ? sqlMessage : failure.message;
 }
 
-type Say = (fields: object, message: string) => void;
+type LogLine = (fields: object, message: string) => void;
 
 /** What most parts need of a pino logger. */
-export type LineLogger = { readonly info: Say; readonly warn: Say; readonly error: Say };
+export type LineLogger = { readonly info: LogLine; readonly warn: LogLine; readonly error: LogLine };
 
 export type OutageReport = {
   readonly failed: (failure: unknown) => void;
   readonly recovered: () => void;
 };
 
-const sayAgainAfterMs = 60_000;
+const logAgainAfterMs = 60_000;
 
 /**
- * For work that is retried over and over: one line when it begins to fail, one a minute while it does, not one for each
- * try, and one when it succeeds again, where the caller knows. `what` names the work in the message.
+ * For work that is retried without end. Logs one line when the work begins to fail, one a minute while it fails instead
+ * of one for each attempt, and one when the caller reports that it recovered. `what` names the work in the message.
  */
 export function createOutageReport(
   logger: Pick<LineLogger, "info" | "warn">,
   fields: Readonly<Record<string, string>>,
   what = "background work",
 ): OutageReport {
-  let saidAt: number | null = null;
+  let loggedAt: number | null = null;
   return {
     failed: (failure) => {
-      if (saidAt !== null && performance.now() - saidAt < sayAgainAfterMs) return;
-      saidAt = performance.now();
+      if (loggedAt !== null && performance.now() - loggedAt < logAgainAfterMs) return;
+      loggedAt = performance.now();
       logger.warn({ ...fields, error: describeFailure(failure) }, `${what} failed; retrying`);
     },
     recovered: () => {
-      if (saidAt !== null) logger.info(fields, `${what} is running again`);
-      saidAt = null;
+      if (loggedAt !== null) logger.info(fields, `${what} is running again`);
+      loggedAt = null;
     },
   };
 }

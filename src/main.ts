@@ -7,13 +7,13 @@ import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
 import { readConfig } from "./config.ts";
 
-/** The first signal ends the work in hand, the second one ends everything at once. */
+/** The first signal lets the work in hand finish; the second one ends the process at once. */
 function onInterrupt(): AbortSignal {
   const interrupted = new AbortController();
   const interrupt = (): void => {
     if (interrupted.signal.aborted) process.exit(exitCodes.failed);
     interrupted.abort();
-    // What hangs must not keep the process: servers of its own end with it.
+    // Hanging work must not keep the process alive. The servers that it started end with it.
     const { shutdownTimeoutMs } = readConfig(process.env);
     setTimeout(() => process.exit(exitCodes.failed), shutdownTimeoutMs + graceMs).unref();
   };
@@ -24,7 +24,7 @@ function onInterrupt(): AbortSignal {
 
 const lingerMs = 100;
 
-// Who reads the output through a pipe may have seen enough: `waybill events | head`.
+// The reader of a pipe may close it early (`waybill events | head`); that is not an error.
 process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
   if (failure.code === "EPIPE") process.exit(exitCodes.done);
   process.stderr.write(`The output cannot be written: ${failure.message}\n`);
@@ -51,5 +51,5 @@ const context: CommandContext = {
 };
 
 process.exitCode = await runCommandLine(process.argv.slice(2), context);
-// All that was begun is stopped by now. What is left are attempts to connect to servers that say nothing.
+// Everything is stopped by now, except attempts to connect to servers that do not answer.
 if (context.interrupted.aborted) setTimeout(() => process.exit(), lingerMs).unref();

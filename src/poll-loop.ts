@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Polling = {
-  /** Does what is due. `more` where more may be due at once, `done` where the rest can wait for the next poll. */
+  /** Does the work that is due. Returns `more` if more may be due at once, `done` if the rest can wait for the next poll. */
   readonly poll: (stopping: AbortSignal) => Promise<"more" | "done">;
   readonly everyMs: number;
   /** Is called with every failure of a poll. */
@@ -10,7 +10,7 @@ export type Polling = {
 
 export type PollLoop = {
   start(): void;
-  /** Begins no more polls, and waits for the one that is running. */
+  /** Starts no further poll and waits for the running one. */
   stop(): Promise<void>;
 };
 

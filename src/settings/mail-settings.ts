@@ -16,7 +16,7 @@ const domainName = /^(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/;
 /** RFC 8301 3.2: a verifier must not accept a signature by a shorter key. */
 const leastBits = 1024;
 
-/** All three or none; the key is read from its file once, now. */
+/** Expects all three settings or none. Reads the key from its file once, at start. */
 export function readDkim(read: SettingReader): DkimSettings | null {
   const [domain, selector, file] = dkimNames.map(read.raw);
   if (!domain && !selector && !file) return null;
@@ -44,10 +44,10 @@ function readDkimKey(file: string, read: SettingReader): KeyObject | null {
   }
 }
 
-/** The URL stands in one line of a mail's header, and mail servers refuse lines that are too long. */
+/** The URL is part of one header line of each mail, and mail servers refuse lines that are too long. */
 const longestUrl = 200;
 
-/** Where recipients reach the API, without a slash at the end; null where it is not set. */
+/** The URL at which recipients reach the API, without a slash at the end; null if it is not set. */
 export function readPublicUrl(read: SettingReader): string | null {
   const value = read.raw("PUBLIC_URL");
   if (value === null) return null;
@@ -57,7 +57,7 @@ export function readPublicUrl(read: SettingReader): string | null {
   return null;
 }
 
-/** RFC 8058 asks for https: anyone who reads a link on its way could use it. */
+/** RFC 8058 requires https, because anyone who intercepts a link could use it. */
 function isPublic(value: string): boolean {
   if (value.length > longestUrl || !URL.canParse(value)) return false;
   const { protocol, hostname, username, search, hash } = new URL(value);

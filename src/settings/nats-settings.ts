@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import type { SettingReader } from "./setting-reader.ts";
 
-/** The servers, and how to log in there; null where no server is named. */
+/** The servers and the credentials for them; null if no server is named. */
 export function readNatsSettings({ raw, list }: SettingReader) {
   const servers = list("NATS_URL", {
     isItem: isServer,
@@ -18,12 +18,12 @@ export function readNatsSettings({ raw, list }: SettingReader) {
   };
 }
 
-/** The client keeps the host and the port of an address and drops the rest: the server would never see a password in it. */
+/** The NATS client uses only host and port of an address: a password in it would never reach the server. */
 function isServer(text: string): boolean {
   const [, place = ""] = /^(?:(?:nats|tls):\/\/)?([^/@?#\s]+)\/?$/.exec(text) ?? [];
   if (isIPv6(place)) return true;
   if (!URL.canParse(`http://${place}`)) return false;
-  // `http:` leaves out its own port 80; without a port the client connects to 4222.
+  // URL drops port 80 for `http:`, so an empty port is valid; without a port the client connects to 4222.
   const { port, hostname } = new URL(`http://${place}`);
   return hostname !== "" && port !== "0";
 }

@@ -10,9 +10,9 @@ export function readSealSettings(read: SettingReader) {
   return {
     everyEvents: read.whole("SEAL_EVERY_EVENTS", 10_000, 1, 1_000_000),
     everyMs: Math.round(read.decimal("SEAL_EVERY_MINUTES", 10, 0.01, 10_080) * 60_000),
-    /** Null: made at first use and kept in NATS. */
+    /** Null: Waybill creates a key at first use and keeps it in NATS. */
     key: readKey(read),
-    /** Where seals are published outside NATS: a file, a URL, a mailbox; null for none. */
+    /** Destinations outside NATS to which seals are published: a file, a URL, a mailbox; null for none. */
     file: read.raw("SEAL_FILE"),
     webhookUrl: read.url("SEAL_WEBHOOK", ["https:", "http:"], "https://host/path"),
     mailTo,
@@ -28,7 +28,7 @@ function readKey(read: SettingReader): SealKey | null {
   return key;
 }
 
-/** Empty, which is not a key, where the file does not exist. */
+/** Returns an empty text, which is not a key, if the file does not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

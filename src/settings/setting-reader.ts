@@ -1,17 +1,17 @@
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads one setting after the other; a wrong value becomes a fault, and its default is read. */
+/** Reads settings one by one. A wrong value adds a fault, and its default is returned. */
 export type SettingReader = ReturnType<typeof createSettingReader>;
 
-/** What is asked of the items of a list. */
+/** The rules for the items of a list. */
 type ListRule = {
   readonly isItem: (item: string) => boolean;
   readonly expected: string;
-  /** Where the same item twice means something. */
+  /** Whether an item may occur more than once. */
   readonly mayRepeat?: boolean;
 };
 
-/** Reads settings one by one, trimmed; what is wrong with one becomes a sentence among the faults, and its default is read. */
+/** Creates a reader that trims values, and adds a sentence to `faults` for each wrong value. */
 export function createSettingReader(env: Env, faults: string[]) {
   const raw = (name: string): string | null => env[name]?.trim() || null;
   const fault = (name: string, value: string, expected: string): void => {
@@ -20,7 +20,7 @@ export function createSettingReader(env: Env, faults: string[]) {
   const optionalNumber = (name: string, min: number, max: number, form: RegExp, kind: string): number | null => {
     const value = raw(name);
     if (value === null) return null;
-    // Number() alone takes 1e3, 0x10 and +5, too.
+    // Number() alone would also accept 1e3, 0x10 and +5.
     const number = form.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
     fault(name, value, `${kind} from ${min} to ${max}`);
@@ -61,7 +61,7 @@ export function createSettingReader(env: Env, faults: string[]) {
       fault(name, value, expected);
       return null;
     },
-    /** The items between the commas, trimmed; null where there is no such setting, or something is wrong with it. */
+    /** The trimmed items between the commas; null if the setting is missing or wrong. */
     list: (name: string, { isItem, expected, mayRepeat = false }: ListRule): readonly string[] | null => {
       const value = raw(name);
       if (value === null) return null;
@@ -77,7 +77,7 @@ export function createSettingReader(env: Env, faults: string[]) {
 export const wholeForm = /^\d+$/;
 const decimalForm = /^(\d+(\.\d+)?|\.\d+)$/;
 
-/** A comma too many is a slip, and what was meant by it cannot be known: `60000,` is no list of two delays. */
+/** An extra comma is a mistake whose meaning is unknown: `60000,` is not a list of two delays. */
 function whatIsWrong(items: readonly string[], isItem: (item: string) => boolean, mayRepeat: boolean): string | null {
   const place = (index: number): string => `item ${index + 1} of ${items.length}`;
   const empty = items.indexOf("");
@@ -94,7 +94,7 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
   return protocols.includes(protocol) && hostname !== "" && [username, password].every(isDecodable);
 }
 
-/** A `%` in a password has to be written as %25: servers would be shown something else, or nothing at all. */
+/** A `%` in a password has to be written as %25; otherwise servers would receive a different password or none. */
 function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== null;
@@ -103,7 +103,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** A value as it may be printed: without the password or the token of a URL, and what stands in its query. */
+/** A value as it may be printed: without the password, the token and the query of a URL. */
 const masked = (value: string): string =>
   value
     .split(/(,)(?=\s*[a-z]+:\/\/)/)

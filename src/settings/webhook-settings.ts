@@ -6,7 +6,7 @@ export function readWebhookSettings(read: SettingReader) {
   const secret = read.raw("WEBHOOK_SECRET");
   if (secret !== null && !isSecret(secret)) read.fault("WEBHOOK_SECRET", "***", expectedSecret);
   return {
-    /** Signs the calls of the default tenant's jobs; null: made at first use. */
+    /** Signs the webhook calls for jobs of the default tenant; null: Waybill creates a secret at first use. */
     secret,
     allowed: readAllowed(read),
   };
