@@ -1,9 +1,9 @@
 const words: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   EISDIR: "it is a folder",
-  ENOTDIR: "a part of the path is no folder",
-  EACCES: "it is not allowed",
-  EPERM: "it is not allowed",
+  ENOTDIR: "a part of the path is not a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   ENOSPC: "the disk is full",
 };
 

@@ -5,15 +5,15 @@ const askEveryMs = 1000;
 const askedAtOnce = 10;
 
 export type Totals = {
-  /** How many jobs are of each status. */
+  /** The number of jobs in each status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The counters of all of them, added up. */
+  /** The sums of the progress counters of all jobs. */
   readonly progress: Readonly<Record<string, number>>;
-  /** Recipients that are not waiting for anything any more. */
+  /** Recipients whose outcome is final. */
   readonly done: number;
 };
 
-/** Adds up what several jobs have come to. */
+/** Adds up the statuses and the progress of several jobs. */
 export function toTotals(jobs: readonly Json[]): Totals {
   const statuses: Record<string, number> = {};
   const progress: Record<string, number> = {};
@@ -25,7 +25,7 @@ export function toTotals(jobs: readonly Json[]): Totals {
   return { statuses, progress, done: total - pending - deferred };
 }
 
-/** Asks for the jobs until every one of them has ended, through outages of the service, and answers them. */
+/** Polls the jobs until every one has ended, through outages of the service, and returns them. */
 export async function untilAllEnded(
   service: Service,
   jobIds: readonly string[],
@@ -49,7 +49,7 @@ export async function untilAllEnded(
   }
 }
 
-/** Null where it cannot be asked just now: whoever waits for an end can wait for that, too. */
+/** Null while the service is unavailable: the caller polls again anyway. */
 async function askForJob(service: Service, jobId: string): Promise<Json | null> {
   try {
     return (await service.ask(`/api/jobs/${jobId}`)).body;
@@ -61,8 +61,8 @@ async function askForJob(service: Service, jobId: string): Promise<Json | null> 
 }
 
 /**
- * Calls back with the job whenever it changes, and answers it as it has ended. Once the service has told of it, a
- * restart of the service is waited for. `path` is that of the job.
+ * Calls `onChange` with the job whenever it changes, and returns the ended job. Once the service has sent the job, an
+ * outage of the service does not end the watch. `path` is the path of the job.
  */
 export async function watchJob(
   service: Service,
@@ -79,7 +79,7 @@ export async function watchJob(
     await followStream(service, path, onJob).catch((failure: unknown) => {
       if (!(failure instanceof ServiceAway && last !== null)) throw failure;
     });
-    // It ended before anybody watched, or the service let go of the stream.
+    // The job ended before the watch began, or the service closed the stream.
     if (last === null || last.completedAt === null) {
       onJob((await service.askPatiently(path, { method: "GET" }, onWaiting)).body);
     }

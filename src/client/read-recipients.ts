@@ -3,7 +3,7 @@ import { type Parser, parse } from "csv-parse";
 import { isEmailAddress } from "../schemas/email-address.ts";
 import { whyNoFile } from "./file-failure.ts";
 
-/** A row of the file: its address, and what stands in the other columns by their names. */
+/** A row of the file: its address, and the values of the other columns by their names. */
 export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
 
 export type RecipientFile = { readonly path: string; readonly emailColumn: string; readonly delimiter: string };
@@ -15,13 +15,13 @@ export class UnusableFile extends Error {
 
 export type Survey = {
   readonly recipients: number;
-  /** Rows whose address stood in the file before: nobody is mailed twice. */
+  /** Rows that repeat an earlier address: nobody is mailed twice. */
   readonly duplicates: number;
 };
 
 const faultsShown = 20;
 
-/** Reads the whole file once and says what is wrong with it, before anything is sent. */
+/** Reads the whole file once and reports its faults before anything is sent. */
 export async function surveyRecipients(file: RecipientFile): Promise<Survey> {
   const faults: string[] = [];
   let faultCount = 0;
@@ -30,7 +30,7 @@ export async function surveyRecipients(file: RecipientFile): Promise<Survey> {
   for await (const { line, email } of rowsOf(file)) {
     if (!isEmailAddress(email)) {
       faultCount += 1;
-      if (faults.length < faultsShown) faults.push(`  line ${line}: ${JSON.stringify(email)} is no e-mail address`);
+      if (faults.length < faultsShown) faults.push(`  line ${line}: ${JSON.stringify(email)} is not an e-mail address`);
       continue;
     }
     const address = email.toLowerCase();
@@ -47,7 +47,7 @@ export async function surveyRecipients(file: RecipientFile): Promise<Survey> {
   return { recipients: seen.size, duplicates };
 }
 
-/** The recipients in the order of the file, each address once: the same file gives the same ones every time. */
+/** The recipients in the order of the file, each address once, so that the same file always gives the same recipients. */
 export async function* distinctRecipients(file: RecipientFile): AsyncGenerator<Recipient> {
   const seen = new Set<string>();
   for await (const { email, variables } of rowsOf(file)) {
@@ -75,7 +75,7 @@ async function* rowsOf(file: RecipientFile): AsyncGenerator<Row> {
   }
 }
 
-/** As csv-parse tells a row with its place. */
+/** A row as csv-parse reports it, with its line number. */
 type ParsedRow = { readonly record: Readonly<Record<string, string>>; readonly info: { readonly lines: number } };
 
 function createParser({ path, emailColumn, delimiter }: RecipientFile): Parser {
@@ -91,7 +91,7 @@ function createParser({ path, emailColumn, delimiter }: RecipientFile): Parser {
   return source.pipe(parser);
 }
 
-/** The column of addresses is found however it is written; the others are named as they are. */
+/** Finds the column of addresses without regard to case; the other columns keep their names. */
 function toColumns(header: readonly string[], path: string, emailColumn: string): string[] {
   const names = header.map((name) => name.trim());
   const index = names.findIndex((name) => name.toLowerCase() === emailColumn.toLowerCase());

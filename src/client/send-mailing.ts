@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { distinctRecipients, type Recipient, type RecipientFile } from "./read-recipients.ts";
 import { type Answered, type Service, ServiceRefused } from "./service.ts";
 
-/** What is sent to everybody in the file, as the API takes it. */
+/** The content for every recipient in the file, as the API accepts it. */
 export type Letter = {
   readonly subject: string;
   readonly body: string;
@@ -16,7 +16,7 @@ export type Letter = {
 };
 
 export type Mailing = {
-  /** Names the mailing: each of its jobs is made once, however often it is sent. */
+  /** Identifies the mailing: each of its jobs is created once, however often the command runs. */
   readonly id: string;
   readonly letter: Letter;
   readonly file: RecipientFile;
@@ -32,18 +32,18 @@ export async function mailingId(letter: Letter, file: RecipientFile): Promise<st
 export type Accepted = {
   readonly jobId: string;
   readonly recipients: number;
-  /** It had been accepted before, by the same command. */
+  /** An earlier run of the same command had already created this job. */
   readonly isRepeat: boolean;
 };
 
-/** The mailing was begun with another content. */
+/** The mailing was begun with different content. */
 export class MailingChanged extends Error {
   override readonly name = "MailingChanged";
 }
 
 /**
- * Posts the mailing job by job, each under an idempotency key made of the mailing's id and its number. Stopped at any
- * place and begun again, it makes those jobs that are missing and no other.
+ * Posts the mailing job by job. The idempotency key of each job consists of the mailing's id and the number of the job,
+ * so a mailing that was interrupted anywhere and is sent again creates only the missing jobs.
  */
 export async function* sendMailing(
   service: Service,
@@ -76,9 +76,9 @@ async function postOnce(
   }
 }
 
-/** Of one job. */
+/** The most recipients of one job. */
 const mostRecipients = 1000;
-/** A job may take one megabyte in NATS; some of it is for what is stored beside the recipients. */
+/** A job may have one megabyte in NATS; the rest is for what is stored beside the recipients. */
 const mostBytes = 900_000;
 
 /**

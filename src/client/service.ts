@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What a service answered, of which nothing is known but that it is JSON. */
+/** The body of an answer, about which nothing is known except that it is JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: another process answers; what is read of it is named where it is read.
 export type Json = any;
 
@@ -12,25 +12,25 @@ export type Asked = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A running service, asked over its API as anybody asks it. */
+/** A running service, used through its public API. */
 export type Service = {
-  /** The JSON of a 2xx answer; throws ServiceRefused for any other, ServiceAway where there is none. */
+  /** Returns a 2xx answer; throws ServiceRefused for any other answer and ServiceAway if there is none. */
   ask(path: string, asked?: Asked): Promise<Answered>;
   /**
-   * The same, again and again while the service is away or asks for patience, until it answers or the patience is at
-   * its end. Only for what may be asked twice.
+   * Repeats the request while the service is unavailable or asks the client to retry later, for up to five minutes. Only
+   * for requests that are safe to repeat.
    */
   askPatiently(path: string, asked: Asked, onWaiting: (reason: string) => void): Promise<Answered>;
-  /** The lines of an answer that goes on, until the service or the signal ends it; begun when the service has room for it. */
+  /** The lines of a stream, until the service or the signal ends it. Waits while the service has no room for another stream. */
   lines(path: string, accept: string): AsyncIterable<string>;
 };
 
-/** The service answered, and did not do it. The message has every fault that it named. */
+/** The service refused the request. The message contains every fault in the answer. */
 export class ServiceRefused extends Error {
   override readonly name = "ServiceRefused";
   readonly status: number;
   readonly code: string | null;
-  /** Seconds after which it may be asked again; null where it did not say so. */
+  /** Seconds until the client may retry; null if the service did not send `Retry-After`. */
   readonly retryAfter: number | null;
 
   constructor({ status, headers, body }: Answered) {
@@ -45,14 +45,14 @@ export class ServiceRefused extends Error {
   }
 }
 
-/** Nobody answered, or the answer broke off. */
+/** The service did not answer, or the answer was cut off. */
 export class ServiceAway extends Error {
   override readonly name = "ServiceAway";
 }
 
 export type ServiceAddress = { readonly url: string; readonly key: string | null };
 
-/** How long a command goes on asking a service that is away. */
+/** How long a command retries while the service is unavailable. */
 const patienceMs = 5 * 60_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 15_000;
@@ -80,7 +80,7 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
     throw new ServiceRefused(answered);
   };
 
-  /** Where the service has as many readers as it lets in at a time, it says when to come again. */
+  /** A service at its limit of readers answers 429 with the time after which to retry. */
   const openLines = async (path: string, accept: string): Promise<Response> => {
     for (const giveUpAt = performance.now() + patienceMs; ; ) {
       const response = await request(path, { method: "GET" }, `${accept}, application/problem+json`);
@@ -102,14 +102,14 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
         } catch (failure) {
           if (!isWorthWaiting(failure) || performance.now() > giveUpAt) throw failure;
           onWaiting(failure.message);
-          const told = failure instanceof ServiceRefused ? (failure.retryAfter ?? 0) * 1000 : 0;
-          await pause(Math.max(waitMs, told), undefined, { signal: interrupted });
+          const retryAfterMs = failure instanceof ServiceRefused ? (failure.retryAfter ?? 0) * 1000 : 0;
+          await pause(Math.max(waitMs, retryAfterMs), undefined, { signal: interrupted });
         }
       }
     },
     lines: async function* (path, accept) {
       const response = await openLines(path, accept);
-      // Without a body there is nothing more to be said: a job that has ended, say.
+      // A response without a body has no lines, for instance for a job that has ended.
       if (response.body !== null) yield* linesOf(response.body, url, interrupted);
     },
   };
@@ -121,13 +121,13 @@ const isWorthWaiting = (failure: unknown): failure is ServiceAway | ServiceRefus
 
 async function readJson(response: Response, url: string): Promise<Json> {
   const text = await response.text().catch((failure: unknown) => {
-    throw new ServiceAway(`The answer of ${url} broke off.`, { cause: failure });
+    throw new ServiceAway(`The answer of ${url} was cut off.`, { cause: failure });
   });
   if (text === "") return null;
   try {
     return JSON.parse(text);
   } catch {
-    throw new ServiceAway(`What answers at ${url} is no Waybill: its answer is not JSON.`);
+    throw new ServiceAway(`The server at ${url} is not Waybill: its answer is not JSON.`);
   }
 }
 
@@ -145,6 +145,6 @@ async function* linesOf(
       yield* lines;
     }
   } catch (failure) {
-    if (!interrupted.aborted) throw new ServiceAway(`The answer of ${url} broke off.`, { cause: failure });
+    if (!interrupted.aborted) throw new ServiceAway(`The answer of ${url} was cut off.`, { cause: failure });
   }
 }

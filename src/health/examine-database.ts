@@ -5,7 +5,7 @@ import { type Finding, fine, serious, wordsOf } from "./finding.ts";
 
 const connectTimeoutMs = 5000;
 
-/** Connects to the database, and asks it what it is and what time it is. */
+/** Connects to the database and queries its version and its clock. */
 export async function examineDatabase(url: string): Promise<readonly Finding[]> {
   let connection: Connection;
   try {
@@ -19,16 +19,22 @@ export async function examineDatabase(url: string): Promise<readonly Finding[]> 
       "SELECT VERSION() AS version, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED) AS now",
     );
     const after = Date.now();
-    const told = Number(rows[0]?.["now"]);
-    return [examineVersion(String(rows[0]?.["version"])), examineClock("the database", { before, told, after })];
+    const reported = Number(rows[0]?.["now"]);
+    return [examineVersion(String(rows[0]?.["version"])), examineClock("the database", { before, reported, after })];
   } catch (failure) {
-    return [serious("mysql", `The database does not answer: ${wordsOf(failure)}`, "Look into its log.")];
+    return [
+      serious(
+        "mysql",
+        `The database does not answer: ${wordsOf(failure)}`,
+        "Look into the log of the database server.",
+      ),
+    ];
   } finally {
     connection.destroy();
   }
 }
 
-/** None of these texts holds the password. */
+/** None of these texts contains the password. */
 function unreachable(
   { code = "", message }: NodeJS.ErrnoException,
   { hostname, port, username, pathname }: URL,
@@ -52,7 +58,7 @@ function unreachable(
       return serious(
         "mysql",
         `The database cannot be reached at ${place}: ${code === "" ? message : code}`,
-        "Check MYSQL_URL, and that the server runs. Jobs are taken and mailed without it; lists and logs are not answered.",
+        "Check MYSQL_URL, and that the server runs. Jobs are accepted and mailed meanwhile; queries for lists and logs fail.",
       );
   }
 }

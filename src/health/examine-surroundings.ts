@@ -3,15 +3,15 @@ import { dirname, resolve } from "node:path";
 import type { ProbeOutcome } from "../mail/mailer.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
-/** The time of a server, and the times of this machine before the question and after the answer. */
-export type ClockReading = { readonly before: number; readonly told: number; readonly after: number };
+/** The time that a server reported, and the time of this machine before the request and after the response. */
+export type ClockReading = { readonly before: number; readonly reported: number; readonly after: number };
 
 const noticeableMs = 1000;
 const harmfulMs = 30_000;
 
 /** Events carry the time of the machine that wrote them: schedules and histories are only as correct as the clocks. */
-export function examineClock(server: string, { before, told, after }: ClockReading): Finding {
-  const offMs = told < before ? told - before : Math.max(0, told - after);
+export function examineClock(server: string, { before, reported, after }: ClockReading): Finding {
+  const offMs = reported < before ? reported - before : Math.max(0, reported - after);
   const off = Math.abs(offMs);
   if (off < noticeableMs) return fine("clock", `${server} and this machine agree on the time`);
   const what = `The clock of ${server} is ${(off / 1000).toFixed(1)} s ${offMs > 0 ? "ahead of" : "behind"} this machine's`;
@@ -37,21 +37,21 @@ export async function examineDisk(dataDir: string): Promise<Finding> {
 
 export function toFinding(path: string, free: number): Finding {
   const what = `${Math.floor(free / mebibyte).toLocaleString("en")} MB are free under ${path}`;
-  const advice = "Make room: once the disk is full NATS stores nothing, and has to be started again afterwards.";
+  const advice = "Make room: with a full disk NATS stores nothing, and it must be restarted once there is space.";
   if (free < hardlyAny) return serious("disk", what, advice);
   return free < scarce ? warning("disk", what, advice) : fine("disk", what);
 }
 
-/** Connects to the mail server and signs in, and sends nothing. */
+/** Connects to the mail server and signs in, without sending a mail. */
 export async function examineMail(probe: () => Promise<ProbeOutcome>): Promise<Finding> {
   const outcome = await probe();
-  if (outcome.kind === "ready") return fine("smtp", "The mail server takes connections and lets Waybill sign in");
+  if (outcome.kind === "ready") return fine("smtp", "The mail server accepts connections and the login");
   const { code, message } = outcome.error;
   return code === "smtp-authentication-failed"
     ? serious("smtp", `The mail server refuses the login: ${message}`, "Check user and password in SMTP_URL.")
     : serious(
         "smtp",
         message,
-        "Check host and port in SMTP_URL, and that a firewall lets this machine out. Jobs wait meanwhile, and none is lost.",
+        "Check host and port in SMTP_URL, and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
       );
 }

@@ -1,10 +1,10 @@
-/** What an examination says of one thing: that it is well, or what is wrong and what to do about it. */
+/** The result of examining one thing: either that it is fine, or what is wrong and the remedy. */
 export type Finding = {
   readonly part: "nats" | "mysql" | "smtp" | "clock" | "disk";
-  /** Serious: the service cannot do its work, or not keep its promises. */
+  /** Serious: the service cannot do its work or cannot keep its promises. */
   readonly level: "fine" | "warning" | "serious";
   readonly what: string;
-  /** What to do; null where nothing is to be done. */
+  /** The remedy; null if there is nothing to do. */
   readonly advice: string | null;
 };
 
@@ -24,5 +24,5 @@ export const serious = (part: Part, what: string, advice: string): Finding => ({
   advice,
 });
 
-/** A failure in a few words, without what its system adds to it. */
+/** A failure in a few words, without the details that the failing system adds. */
 export const wordsOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));

@@ -11,16 +11,16 @@ import type { LogServer } from "../nats/server-version.ts";
 import type { StandstillOfKind } from "../workers/standstill.ts";
 import type { Condition, Probe } from "./probe.ts";
 
-/** What the workers of a process show of themselves. */
+/** The state of the workers of a process. */
 export type WorkersView = {
-  /** Of the breaker before the mail server. */
+  /** The state of the circuit breaker of the mail server. */
   readonly breaker: () => BreakerState;
-  /** Of those that have taken no work for some time. */
+  /** The workers that have taken no work for some time. */
   readonly standstills: () => readonly StandstillOfKind[];
 };
 
 export type ProbeDependencies = {
-  /** Names of roles: the probes ask whether `api`, `projector` and `outbox` are among them. */
+  /** The roles of this process: the probes depend on `api`, `projector` and `outbox`. */
   readonly roles: ReadonlySet<string>;
   readonly log: EventLog;
   readonly room: LogRoom;
@@ -28,17 +28,17 @@ export type ProbeDependencies = {
   readonly appendTrouble: AppendTrouble;
   readonly logServer: () => LogServer | null;
   readonly db: Knex;
-  /** AUTO_MIGRATE. */
+  /** The setting AUTO_MIGRATE. */
   readonly mayChangeTables: boolean;
-  /** Null in a process that has none. */
+  /** Null in a process without workers. */
   readonly workers: WorkersView | null;
   /** Null in a process that seals nothing. */
   readonly seals: (() => Condition) | null;
 };
 
 /**
- * What `/readyz` looks at. A process that takes jobs is ready without the database and without the mail server: they
- * are accepted while either is away, and taking the process out of service for it would break that promise.
+ * The probes of `/readyz`. A process that accepts jobs is ready without the database and without the mail server: Waybill
+ * promises to accept jobs while either is unavailable, and taking the process out of service would break that promise.
  */
 export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
   const { roles, db, workers, seals } = dependencies;
@@ -51,26 +51,26 @@ export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
       check: () => examineDatabase(db, dependencies.mayChangeTables),
     },
     ...(workers === null ? [] : probesOfWorkers(workers, takesJobs)),
-    // Mails go out without seals; that a log was rolled back is for somebody to look at, and to say so is all.
+    // Mails go out without seals. A rolled-back log needs an operator, so this probe only reports it.
     ...(seals === null ? [] : [{ name: "seals", isNeeded: false, check: async () => seals() }]),
   ];
 }
 
 const probesOfWorkers = ({ breaker, standstills }: WorkersView, takesJobs: boolean): readonly Probe[] => [
   { name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) },
-  // What keeps them from it is down itself where it is needed, and another process would fare no better.
+  // A needed dependency that stops the workers has a probe of its own, and another process would do no better.
   { name: "workers", isNeeded: false, check: async () => conditionOfWorkers(standstills()) },
 ];
 
-/** The error is for the log: anybody may ask here. */
+/** The error goes only to the log, because `/readyz` needs no key. */
 function conditionOfWorkers(standstills: readonly StandstillOfKind[]): Condition {
   if (standstills.length === 0) return { status: "up" };
   return { status: "degraded", standstills: standstills.map(({ type, reason, since }) => ({ type, reason, since })) };
 }
 
 /**
- * NATS is there when it stores something. A log that has no room left for jobs is not away: outcomes are stored and
- * everything but new jobs is served, in this process and in no other better.
+ * NATS is up if it stores a message. A log without room for jobs is degraded, not down: outcomes are stored and
+ * everything but new jobs is served, and another process could not do more.
  */
 async function examineLog({ log, room, canary, appendTrouble, logServer }: ProbeDependencies): Promise<Condition> {
   await canary.check();
@@ -80,8 +80,8 @@ async function examineLog({ log, room, canary, appendTrouble, logServer }: Probe
 }
 
 /**
- * What is missing is named with the command that makes it, where this process makes nothing itself: it goes on once the
- * tables are there. Where it may, it is at it, and lists say so themselves meanwhile.
+ * In a process that may not change tables, names the missing tables and the command that creates them; the process goes
+ * on once they exist. A process that may change tables is already creating them, and queries report that meanwhile.
  */
 async function examineDatabase(db: Knex, mayChangeTables: boolean): Promise<Condition> {
   const gap = mayChangeTables ? null : await findSchemaGap(db, allProjectors);
@@ -90,7 +90,7 @@ async function examineDatabase(db: Knex, mayChangeTables: boolean): Promise<Cond
   return { status: "down", missing, outdated, command };
 }
 
-/** Those that stopped are served as they are; the command shows what they stand before, and how to go on. */
+/** Stopped read models are served as they are. The command shows the event at which they stopped, and how to go on. */
 function conditionWith(stopped: readonly StoppedProjection[]): Condition {
   if (stopped.length === 0) return { status: "up" };
   const commandFor = ({ atSequence }: StoppedProjection): object =>
@@ -98,5 +98,5 @@ function conditionWith(stopped: readonly StoppedProjection[]): Condition {
   return { status: "degraded", stopped: stopped.map((one) => ({ ...one, ...commandFor(one) })) };
 }
 
-/** The mail server is not asked for this: who signs in every second to see whether it is there may be locked out. */
+/** The probe does not ask the mail server: a client that signs in every second may be locked out. */
 const toCondition = (breaker: BreakerState): Condition => ({ status: breaker === "closed" ? "up" : "down", breaker });

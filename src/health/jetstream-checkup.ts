@@ -10,21 +10,21 @@ import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
 const answerMs = 3000;
 const mebibyte = 1024 * 1024;
-/** From here on new jobs are refused. */
+/** From this share on, new jobs are refused. */
 const fullShare = 0.8;
 
 export type NatsPlace = {
   readonly settings: ConnectSettings;
   readonly prefix: string;
-  /** STREAM_REPLICAS. */
+  /** The setting STREAM_REPLICAS. */
   readonly replicas: number;
-  /** Of the server's monitoring port, which alone tells how it flushes; null where it is not known. */
+  /** The URL of the monitoring port, the only place where NATS reports how it flushes; null if it is unknown. */
   readonly monitorUrl: string | null;
-  /** Waybill started it, and told it to flush where it knows how. */
+  /** Waybill started this server and configured it to flush, if its version can. */
   readonly isOwn: boolean;
 };
 
-/** Connects to NATS, looks at what it can do, and stores one message outside the log. */
+/** Connects to NATS, checks its features and limits, and stores one message outside the log. */
 export async function examineNats(place: NatsPlace): Promise<readonly Finding[]> {
   const { settings, prefix } = place;
   const refusal = await findNats(settings);
@@ -46,7 +46,7 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
   }
 }
 
-/** Null where it lets one in. The service itself waits for NATS as long as it takes; others want to know now. */
+/** Null if NATS accepts the connection. Does not wait: the service waits for NATS without a limit, commands do not. */
 export async function findNats(settings: ConnectSettings): Promise<Finding | null> {
   let nats: NatsConnection;
   try {
@@ -59,14 +59,14 @@ export async function findNats(settings: ConnectSettings): Promise<Finding | nul
   return null;
 }
 
-/** Why there is no connection, and what to do about it. */
+/** Why there is no connection, and the remedy. */
 export function describeRefusal({ servers }: ConnectSettings, failure: unknown): Finding {
   const place = servers.join(", ").replace(/\/\/[^@/]*@/g, "//");
   if (isLoginRefused(failure)) {
     return serious("nats", `NATS at ${place} refuses the login`, "Check NATS_USER and NATS_PASSWORD, or NATS_CREDS.");
   }
   const cause = failure instanceof Unavailable ? failure.cause : failure;
-  const why = cause === undefined ? "it hung up" : wordsOf(cause);
+  const why = cause === undefined ? "it closed the connection" : wordsOf(cause);
   return serious("nats", `NATS cannot be reached at ${place}: ${why}`, "Check NATS_URL, and that it runs.");
 }
 
@@ -86,7 +86,7 @@ const examinePayload = (maxPayload: number): readonly Finding[] =>
     : [
         warning(
           "nats",
-          `A message of NATS may have ${maxPayload.toLocaleString("en")} bytes`,
+          `NATS limits a message to ${maxPayload.toLocaleString("en")} bytes`,
           "Set max_payload to 1MB: the content of a mailing is one message.",
         ),
       ];
@@ -99,7 +99,7 @@ async function examineJetStream({ nats }: JetStreamConnection): Promise<Finding>
   } catch (failure) {
     return serious(
       "nats",
-      `JetStream is not to be had: ${wordsOf(failure)}`,
+      `JetStream is unavailable: ${wordsOf(failure)}`,
       "Start the server with -js, or with jetstream { store_dir: … }, and let the account use it.",
     );
   }
@@ -110,11 +110,11 @@ const onDurability =
 
 async function examineDurability(version: string, { monitorUrl, isOwn }: NatsPlace): Promise<Finding> {
   if (!isAtLeast(version, [2, 10])) {
-    return warning("nats", "What NATS acknowledges is flushed to the disk every 2 minutes", onDurability);
+    return warning("nats", "NATS flushes acknowledged messages to the disk only every 2 minutes", onDurability);
   }
   if (isOwn) return fine("nats", "NATS flushes to the disk before it answers");
   if (monitorUrl === null) {
-    const look = "Its monitoring port tells: waybill doctor --nats-monitor http://host:8222";
+    const look = "Ask its monitoring port: waybill doctor --nats-monitor http://host:8222";
     return warning("nats", "A client cannot see whether NATS flushes before it answers", look);
   }
   try {
@@ -124,37 +124,37 @@ async function examineDurability(version: string, { monitorUrl, isOwn }: NatsPla
       ? fine("nats", "NATS flushes to the disk before it answers")
       : warning("nats", "NATS does not flush to the disk before it answers", onDurability);
   } catch (failure) {
-    return warning("nats", `${monitorUrl} tells nothing: ${wordsOf(failure)}`, "Check --nats-monitor.");
+    return warning("nats", `${monitorUrl} gives no answer: ${wordsOf(failure)}`, "Check --nats-monitor.");
   }
 }
 
 async function examineStoring(connection: JetStreamConnection, prefix: string): Promise<Finding> {
   try {
     await createJetStreamCanary(connection, prefix, 1).check();
-    return fine("nats", "NATS stores what it is given");
+    return fine("nats", "NATS stores messages");
   } catch (failure) {
     return serious(
       "nats",
       `NATS does not store a message: ${wordsOf(failure)}`,
-      "Look at the disk under its store_dir, and at the limits of the account. After a full disk start NATS again.",
+      "Look at the disk under its store_dir, and at the limits of the account. After a full disk, restart NATS.",
     );
   }
 }
 
-/** Of the log itself: how full it is, and what time the server says it is. Nothing where there is no log yet. */
+/** Examines how full the log is, if there is one, and the clock of the server. */
 async function examineLog({ nats }: JetStreamConnection, prefix: string): Promise<readonly Finding[]> {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerMs });
   const info = await manager.streams.info(streamName(prefix, "JOBS")).catch(() => null);
   const findings: Finding[] = [];
-  if (info === null) findings.push(fine("nats", "There is no log yet: the first start makes it"));
+  if (info === null) findings.push(fine("nats", "There is no log yet; the first start of the service creates it"));
   else findings.push(examineRoom(info.state.bytes, info.config.max_bytes));
   const canary = `${streamName(prefix, "CANARY")}_1`;
   const before = Date.now();
   const stored = await manager.streams.getMessage(canary, { last_by_subj: ">" }).catch(() => null);
-  // Stored a moment ago by the examination before this one.
+  // The examination before this one has just stored it, so its timestamp is the current time of the server.
   if (stored !== null) {
-    const told = stored.time.getTime();
-    findings.push(examineClock("NATS", { before: before - answerMs, told, after: Date.now() }));
+    const reported = stored.time.getTime();
+    findings.push(examineClock("NATS", { before: before - answerMs, reported, after: Date.now() }));
   }
   return findings;
 }

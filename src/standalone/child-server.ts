@@ -6,34 +6,34 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CannotStart } from "../lifecycle.ts";
 import { identifyProcess } from "./process-identity.ts";
 
-/** A server that runs as a child process, and ends with this process however this process ends. */
+/** A server that runs as a child process. It ends with this process, however this process ends. */
 export type ChildServer = {
   readonly pid: number;
-  /** Resolves with the exit code once the process is gone, whoever ended it. */
+  /** Resolves with the exit code once the process is gone, whatever ended it. */
   readonly exited: Promise<number>;
-  /** Asks it to end, makes it end after ten seconds, and returns when it is gone. Again is harmless. */
+  /** Sends SIGTERM, kills the server after ten seconds, and returns when it is gone. A second call is harmless. */
   stop(): Promise<void>;
   /** SIGKILL, as a crash would. */
   kill(): Promise<void>;
-  /** Where it logs, and its last lines, for an error message. */
+  /** The path and the last lines of its log, for an error message. */
   lastWords(): Promise<string>;
 };
 
 export type ChildServerOptions = {
-  /** What people call it: "nats-server". The log and the file with its process id are named for it. */
+  /** The name in messages: "nats-server". The log and the file with the process id are named after it. */
   readonly name: string;
   readonly binary: string;
   readonly args: readonly string[];
-  /** Holds log and process id, and is named in the arguments: that is how an older server is told from a stranger. */
+  /** Holds log and process id. It occurs in the arguments, which distinguishes an older server from a foreign process. */
   readonly folder: string;
 };
 
 /**
- * A process cannot run anything when it is killed, so a small shell stands between: it holds the end of a pipe from
- * this process and learns of its end from the end of the pipe. It is the server's parent, and so also learns when
- * the server ends by itself. Writing to a broken pipe would kill the shell, hence the brackets around `echo`. It ends
- * last: what it has started is waited for, and the nap of its guard is ended along with the guard, so that no orphan and no
- * zombie is left to whatever is process 1, which in a container may wait for nobody.
+ * A process that is killed cannot clean up, so a small shell runs between this process and the server. The shell reads a
+ * pipe from this process and learns from its end that this process is gone. The shell is the parent of the server, so it
+ * also learns when the server ends by itself. Writing to a broken pipe would kill the shell, hence the brackets around
+ * `echo`. The shell ends last: it waits for its children, and ends the `sleep` of its guard together with the guard. So
+ * it leaves no orphan and no zombie to process 1, which in a container may not wait for children.
  */
 const watchdog = `
 pid_file=$1; shift
@@ -62,8 +62,8 @@ exit "$code"
 `;
 
 /**
- * Starts the server after an older one on the same folder is gone. It gets a process group of its own, so that
- * Ctrl-C in a terminal reaches it only when this process has finished with it.
+ * Starts the server once an older one on the same folder is gone. The server gets its own process group, so that Ctrl-C
+ * in a terminal does not reach it: this process stops it when it no longer needs it.
  */
 export async function startChildServer({ name, binary, args, folder }: ChildServerOptions): Promise<ChildServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -89,7 +89,7 @@ export async function startChildServer({ name, binary, args, folder }: ChildServ
   }
 }
 
-/** What a shell answers for a program that it cannot find; here it is the shell itself. */
+/** The exit code of a shell that cannot find a program; here the missing program is the shell itself. */
 const shellNotFound = 127;
 
 type Started = {
@@ -124,7 +124,7 @@ function toChildServer({ child, exited, pid, logFile }: Started): ChildServer {
 }
 
 async function readPid({ stdout, stdin }: ChildProcess, name: string): Promise<number> {
-  // The pipe carries nothing: it breaks when the server ends, which is known from the exit.
+  // The pipe carries no data. It breaks when the server ends, which the exit already reports.
   stdin?.on("error", () => {});
   for await (const chunk of stdout ?? []) {
     const pid = Number(String(chunk).trim());
@@ -150,8 +150,8 @@ async function waitForPredecessor(name: string, pidFile: string, folder: string)
 const deadlineMs = 60_000;
 
 /**
- * Asks a server that was just started until it answers with something, and gives that back. A server that ends
- * meanwhile, or does not answer in time, is stopped and reported with its last words.
+ * Polls a server that was just started until it answers, and returns the answer. A server that ends meanwhile, or does
+ * not answer in time, is stopped; the error contains the last lines of its log.
  */
 export async function untilReady<Answer>(
   server: ChildServer,
@@ -177,7 +177,7 @@ async function askUntilAnswered<Answer>(
     exitCode = code;
   });
   for (;;) {
-    // Asked first, so that an answer by a stranger on the same port is not taken for one by a server that has ended.
+    // The exit is checked first, so that the answer of another program on the port does not count for an ended server.
     const answer = await ask();
     if (exitCode !== null) {
       throw new CannotStart(`${name} ended with code ${exitCode} while starting. ${await server.lastWords()}`);

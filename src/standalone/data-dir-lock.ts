@@ -14,8 +14,8 @@ export type DataDirLock = { release(): Promise<void> };
 type Holder = { readonly pid: number; readonly startedAt: string };
 
 /**
- * Makes sure that this process is the only one that works in the folder; throws CannotStart, naming the other one,
- * where it is not. A lock whose holder is gone, however it went, is taken over.
+ * Ensures that only this process works in the folder; throws CannotStart with the id of the other process if there is
+ * one. Takes over a lock whose holder is gone, however the holder ended.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const folder = resolve(dataDir);
@@ -33,10 +33,10 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   } finally {
     await rm(mine, { force: true });
   }
-  throw new CannotStart(`${folder} is being taken by other processes; try again`);
+  throw new CannotStart(`${folder} is being locked by other processes; try again`);
 }
 
-/** A hard link appears with its whole content or not at all, and never replaces another: a lock is never half written. */
+/** A hard link appears with its whole content or not at all, and replaces no other file: a lock is never half written. */
 async function isLinked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -51,8 +51,8 @@ async function removeStaleLock(lockFile: string, folder: string): Promise<void> 
   const found = await readFile(lockFile, "utf8").catch(() => null);
   if (found === null) return;
   await refuseIfHeld(found, folder);
-  // Another process may have done the same a moment ago and hold a new lock by now: what is moved away is looked at
-  // once more, and put back where it is not what was found stale.
+  // Another process may have removed the stale lock a moment ago and hold a new one by now. So the moved file is read
+  // again, and put back if it is not the stale lock.
   const aside = `${lockFile}.${randomUUID()}`;
   try {
     await rename(lockFile, aside);
@@ -71,7 +71,7 @@ async function refuseIfHeld(content: string, folder: string): Promise<void> {
   const identity = await identifyProcess(holder.pid);
   if (identity === null || identity.startedAt !== holder.startedAt) return;
   throw new DataDirInUse(
-    `${folder} is in use by another Waybill, process ${holder.pid}. End that one first, or give this one a folder of its own with DATA_DIR`,
+    `${folder} is in use by another Waybill, process ${holder.pid}. End it first, or set DATA_DIR to another folder`,
   );
 }
 

@@ -12,13 +12,13 @@ const usualFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/ho
 
 export type DatabaseBinary = { readonly path: string; readonly kind: "mariadb" | "mysql" };
 
-/** PATH in its order, then the usual folders: whoever wants other servers puts their folder first in PATH. */
+/** The folders of PATH in order, then the usual folders. To use other servers, put their folder first in PATH. */
 export const searchFolders = (path: string = process.env["PATH"] ?? ""): readonly string[] => [
   ...path.split(delimiter).filter(isAbsolute),
   ...usualFolders,
 ];
 
-/** The path of a program, or null: the folders in their order, in each of them the names in their order. */
+/** The path of the first program found, or null. Searches folder by folder, and in each folder name by name. */
 export async function findBinary(
   names: readonly string[],
   folders: readonly string[] = searchFolders(),
@@ -32,14 +32,14 @@ export async function findBinary(
 export const findNatsBinary = (folders?: readonly string[]): Promise<string | null> =>
   findBinary(["nats-server"], folders);
 
-/** `mysqld` is MySQL's server, and on many systems an old name of MariaDB's: its version tells. */
+/** `mysqld` is MySQL's server, and on many systems an old name of MariaDB's: its version output distinguishes them. */
 export async function findDatabaseBinary(folders?: readonly string[]): Promise<DatabaseBinary | null> {
   const path = await findBinary(["mariadbd", "mysqld"], folders);
   if (path === null) return null;
   return { path, kind: /mariadb/i.test(await versionOf(path)) ? "mariadb" : "mysql" };
 }
 
-/** What a server says of its version, `nats-server: v2.15.1`; throws CannotStart where the binary does not run. */
+/** The version output of a server, `nats-server: v2.15.1`; throws CannotStart if the binary does not run. */
 export async function versionOf(binary: string): Promise<string> {
   try {
     const { stdout } = await run(binary, ["--version"], { timeout: 10_000 });

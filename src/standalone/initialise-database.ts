@@ -9,8 +9,8 @@ import { type DatabaseBinary, findBinary, searchFolders } from "./find-binary.ts
 const run = promisify(execFile);
 
 /**
- * Makes the server's system tables in `dataFolder`, once. They are made beside it and moved there when they are
- * whole, so that an initialisation that was cut off is begun again and never mistaken for data.
+ * Creates the server's system tables in `dataFolder`, once. Creates them beside it and moves them there when they are
+ * complete, so that an interrupted initialisation is repeated and never mistaken for data.
  */
 export async function initialiseDatabase(binary: DatabaseBinary, dataFolder: string): Promise<void> {
   if (existsSync(dataFolder)) return;
@@ -32,10 +32,10 @@ export async function initialiseDatabase(binary: DatabaseBinary, dataFolder: str
   await rename(unfinished, dataFolder);
 }
 
-/** Of a server that keeps its data in a folder beside it: another server's must never be its own. */
+/** The folder for temporary files of a server, beside its data: two servers must never share one. */
 export const temporaryFolderIn = (folder: string): string => join(folder, "tmp");
 
-/** Makes it, empty: what a server left there that was killed is of no use to the next. */
+/** Creates the folder, empty: files that a killed server left there are of no use to the next one. */
 export async function clearTemporaryFolder(folder: string): Promise<string> {
   const temporary = temporaryFolderIn(folder);
   await rm(temporary, { recursive: true, force: true });
@@ -77,8 +77,8 @@ async function toMysqlCommand(serverPath: string, dataFolder: string, temporary:
 }
 
 /**
- * Settings of the machine's own database must not reach ours. MySQL refuses to start when it is told so twice, and
- * a start script in front of the server may have told it already.
+ * The settings of the machine's own database must not apply to ours. MySQL refuses to start if the option occurs twice,
+ * and a start script in front of the server may already pass it.
  */
 export async function withoutDefaults(serverPath: string): Promise<string[]> {
   const beginning = (await readFile(serverPath)).subarray(0, 4096).toString("latin1");
@@ -86,5 +86,5 @@ export async function withoutDefaults(serverPath: string): Promise<string[]> {
   return isScript && /--(no-defaults|defaults-file)\b/.test(beginning) ? [] : ["--no-defaults"];
 }
 
-/** Database servers refuse to run as root unless they are told to. */
+/** Database servers refuse to run as root unless an option allows it. */
 export const asRoot = (): string[] => (process.getuid?.() === 0 ? ["--user=root"] : []);

@@ -10,14 +10,14 @@ const run = promisify(execFile);
 export type ServerKind = "nats" | "database";
 export type Print = (line: string) => void;
 
-/** Whether `installServers` would do it: as root on Debian or Ubuntu, which is a container or a CI machine. */
+/** Whether `installServers` may run: only as root on Debian or Ubuntu, which means a container or a CI machine. */
 export async function canInstall(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
   return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(release) && (await findBinary(["apt-get"])) !== null;
 }
 
-/** Installs the distribution's packages, without starting any system service; throws CannotStart where that failed. */
+/** Installs the distribution's packages without starting a system service; throws CannotStart if that fails. */
 export async function installServers(missing: readonly ServerKind[], print: Print): Promise<void> {
   print(
     `Not on this machine: ${missing.map(nameOf).join(" and ")}; installing with apt-get (WAYBILL_INSTALL=no forbids it)`,
@@ -27,7 +27,7 @@ export async function installServers(missing: readonly ServerKind[], print: Prin
   if (missing.includes("database")) await installDatabase();
 }
 
-/** The one command that helps, for each system. */
+/** The command that installs the missing servers, for each system. */
 export function howToInstall(missing: readonly ServerKind[]): string {
   const list = (nats: string, database: string): string =>
     missing.map((kind) => (kind === "nats" ? nats : database)).join(" ");
@@ -44,7 +44,7 @@ export function howToInstall(missing: readonly ServerKind[]): string {
 
 const nameOf = (kind: ServerKind): string => (kind === "nats" ? "nats-server" : "mariadbd or mysqld");
 
-/** The core packages hold the server and nothing that starts it; releases that do not split it have only the whole. */
+/** The core packages contain the server without a system service. Older releases have only the package with both. */
 async function installDatabase(): Promise<void> {
   try {
     await install("mariadb-server-core", "mariadb-client-core");
@@ -56,7 +56,7 @@ async function installDatabase(): Promise<void> {
 const install = (...packages: readonly string[]): Promise<void> =>
   aptGet("install", "-y", "--no-install-recommends", ...packages);
 
-/** Where systemd runs, a package starts its service: on a port and with data that nobody asked for. */
+/** With systemd, a package starts its service at once, on a port and with data that this installation must not use. */
 async function withoutService(service: string, installing: () => Promise<void>): Promise<void> {
   if (!existsSync("/run/systemd/system")) return installing();
   await run("systemctl", ["--runtime", "mask", service]);

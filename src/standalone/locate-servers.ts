@@ -5,8 +5,8 @@ import { canInstall, howToInstall, installServers, type Print, type ServerKind }
 export type LocatedServers = { readonly nats: string | null; readonly database: DatabaseBinary | null };
 
 /**
- * The programs of the servers that are needed, null for one that is not. What is missing is installed where that is
- * allowed and possible; elsewhere throws CannotStart with the command that installs it.
+ * The programs of the servers that are needed; null for a server that is not. Installs missing programs if that is
+ * allowed and possible; otherwise throws CannotStart with the command that installs them.
  */
 export async function locateServers(
   needed: ReadonlySet<ServerKind>,

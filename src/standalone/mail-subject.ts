@@ -1,7 +1,7 @@
-/** The subject of a mail as people read it (RFC 2047 decoded); empty where it has none. */
+/** The subject of a mail as people read it (RFC 2047 decoded); empty if the mail has none. */
 export function subjectOf(raw: Buffer): string {
   const end = raw.indexOf("\r\n\r\n");
-  // Headers may be UTF-8 (RFC 6532); a subject that goes over several lines is one line (RFC 5322, 2.2.3).
+  // Headers may be UTF-8 (RFC 6532); a subject that is folded over several lines is one line (RFC 5322, 2.2.3).
   const header = raw.toString("utf8", 0, end === -1 ? raw.length : end);
   const field = /(?:^|\r\n)subject:[ \t]*((?:[^\r\n]|\r\n[ \t])*)/i.exec(header)?.[1] ?? "";
   return decodeWords(field.replace(/\r\n(?=[ \t])/g, "")).trim();
@@ -10,8 +10,8 @@ export function subjectOf(raw: Buffer): string {
 type Word = { readonly charset: string; readonly bytes: Buffer };
 
 /**
- * Encoded words that follow each other belong together without the space between them, and one character may be cut
- * in two by them where senders break the rules: so their bytes are joined before they are decoded.
+ * The space between adjacent encoded words does not belong to the text, and some senders, against the rules, split one
+ * character between two of them. So the bytes are joined before they are decoded.
  */
 function decodeWords(text: string): string {
   return text.replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?\s]*\?=)*/gi, (run) => {
@@ -46,7 +46,7 @@ function decode({ charset, bytes }: Word): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // A charset that nobody knows.
+    // The charset is unknown.
     return bytes.toString("latin1");
   }
 }

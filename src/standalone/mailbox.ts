@@ -11,7 +11,7 @@ export type CaughtMail = {
   readonly raw: Buffer;
 };
 
-/** Catches all mail, delivers none, and forgets the oldest: it holds 1000 mails, and 64 MiB of them at most. */
+/** Catches all mail and delivers none. Keeps at most 1000 mails and 64 MiB, and drops the oldest first. */
 export type Mailbox = {
   readonly smtpUrl: string;
   /** The newest first. */
@@ -23,25 +23,25 @@ export type Mailbox = {
 const maxMails = 1000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Starts a mail server for this machine alone, on a free port. */
+/** Starts a mail server that only this machine can reach, on a free port. */
 export async function startMailbox(): Promise<Mailbox> {
-  const shelf = createShelf();
+  const mails = createMailStore();
   const server = new SMTPServer({
     disabledCommands: ["AUTH", "STARTTLS"],
     disableReverseLookup: true,
     logger: false,
     size: maxBytes / 2,
-    // Senders keep connections open between mailings, and one that is closed on them costs them an error.
+    // Senders keep connections open between mailings; a connection that the mailbox closes would cause them an error.
     socketTimeout: 3_600_000,
     closeTimeout: 1000,
     onData: (stream, session, answer) => {
       receive(stream, session).then(
-        (mail) => answer(null, shelf.add(mail)),
+        (mail) => answer(null, mails.add(mail)),
         (failure) => answer(failure),
       );
     },
   });
-  // A client that breaks its connection is no fault of the mailbox.
+  // A client that drops its connection is not an error of the mailbox.
   server.on("error", () => {});
   const listener = server.listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -49,33 +49,33 @@ export async function startMailbox(): Promise<Mailbox> {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     smtpUrl: `smtp://127.0.0.1:${port}`,
-    list: shelf.list,
-    find: shelf.find,
+    list: mails.list,
+    find: mails.find,
     stop: () => new Promise((resolve) => server.close(resolve)),
   };
 }
 
 type NewMail = Omit<CaughtMail, "id">;
 
-function createShelf() {
-  // A Map keeps the order in which mails came, so the oldest is always the first.
+function createMailStore() {
+  // A Map keeps the order of insertion, so the oldest mail is always the first.
   const mails = new Map<string, CaughtMail>();
   let bytes = 0;
   let count = 0;
-  const forgetOldest = (): void => {
+  const dropOldest = (): void => {
     const oldest = mails.values().next().value;
     if (oldest === undefined) return;
     mails.delete(oldest.id);
     bytes -= oldest.raw.length;
   };
   return {
-    /** Returns what the mail server answers. */
+    /** Returns the answer of the mail server. */
     add: (mail: NewMail): string => {
       count += 1;
       const id = String(count);
       mails.set(id, { id, ...mail });
       bytes += mail.raw.length;
-      while (mails.size > maxMails || bytes > maxBytes) forgetOldest();
+      while (mails.size > maxMails || bytes > maxBytes) dropOldest();
       return `2.0.0 caught as ${id}`;
     },
     list: (): readonly CaughtMail[] => [...mails.values()].reverse(),

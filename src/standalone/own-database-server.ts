@@ -16,16 +16,16 @@ import {
 } from "./initialise-database.ts";
 
 export type DatabaseServerOptions = {
-  /** Its data, secrets and log; a later start finds the data again. */
+  /** The folder for its data, secrets and log; a later start finds the data again. */
   readonly dataDir: string;
   readonly binary: DatabaseBinary;
-  /** A free one if not given. */
+  /** A free port if it is not given. */
   readonly port?: number;
 };
 
 export type OwnDatabaseServer = Pick<ChildServer, "pid" | "exited" | "stop" | "kill" | "lastWords"> & {
   readonly port: number;
-  /** Of the database `waybill`, with the password of its user. */
+  /** The URL of the database `waybill`, with user and password. */
   readonly url: string;
 };
 
@@ -33,8 +33,8 @@ const database = "waybill";
 const user = "waybill";
 
 /**
- * Starts a MariaDB or MySQL server for this machine alone. Its only user that can be reached over TCP is `waybill`,
- * with a random password that stands in a file others cannot read, and rights on databases that begin with `waybill`.
+ * Starts a MariaDB or MySQL server that only this machine can reach. The only user that can log in over TCP is `waybill`,
+ * with a random password in a file that other users cannot read, and rights on databases whose names begin with `waybill`.
  */
 export async function startDatabaseServer(options: DatabaseServerOptions): Promise<OwnDatabaseServer> {
   const folder = resolve(options.dataDir);
@@ -50,7 +50,7 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
     try {
       return await startOn({ binary: options.binary, folder, args, port, url });
     } catch (failure) {
-      // Between looking for a free port and listening on it others may take it: MySQL needs a second to get there.
+      // Another process may take the free port before the server listens on it: MySQL needs a second to get there.
       const lostThePort = failure instanceof CannotStart && /address already in use/i.test(failure.message);
       if (!lostThePort || options.port !== undefined || attemptsLeft === 0) throw failure;
     }
@@ -78,21 +78,21 @@ async function toArguments({ kind, path }: DatabaseBinary, folder: string, port:
     `--datadir=${join(folder, "data")}`,
     `--init-file=${join(folder, initFileName)}`,
     `--pid-file=${join(folder, "data", "server.pid")}`,
-    // At its start a server removes what looks like a temporary table of its own, from a shared folder also those of others.
+    // At its start a server removes files that look like its temporary tables; in a shared folder also those of other servers.
     `--tmpdir=${temporaryFolderIn(folder)}`,
-    // As seen from its data: the path of a socket may be 107 bytes long on Linux, and the folder may be deeper than that.
+    // Relative to the data folder: on Linux the path of a socket may have at most 107 bytes, and the folder may be deeper.
     "--socket=../mysql.sock",
     `--port=${port}`,
     "--bind-address=127.0.0.1",
-    // A process opens up to some thirty; commands, and other processes, may work on the same server.
+    // A process opens about thirty connections; commands and other processes may use the same server.
     "--max-connections=500",
     "--skip-name-resolve",
     "--skip-log-bin",
     "--performance-schema=OFF",
     "--character-set-server=utf8mb4",
-    // What a power failure takes from a read model is projected again from the log, checkpoint and rows together.
+    // Rows of a read model that a power failure loses, checkpoint and all, are projected again from the log.
     "--innodb-flush-log-at-trx-commit=2",
-    // What is erased is overwritten in its pages; MySQL has nothing like it. One that does not know it goes on without.
+    // MariaDB overwrites deleted rows in their pages. MySQL has no such option; a MariaDB without it ignores the setting.
     ...(kind === "mysql" ? ["--mysqlx=OFF"] : ["--loose-innodb-immediate-scrub-data-uncompressed=ON"]),
     ...asRoot(),
   ];
@@ -100,7 +100,7 @@ async function toArguments({ kind, path }: DatabaseBinary, folder: string, port:
 
 const initFileName = "on-start.sql";
 
-/** Run by the server at each start before it listens; so a password file that was lost is no lost database. */
+/** The server runs this file at each start before it listens, so a lost password file does not lose the database. */
 async function writeInitFile(folder: string, password: string): Promise<void> {
   const name = `'${user}'@'127.0.0.1'`;
   const statements = [
@@ -122,7 +122,7 @@ async function keepPassword(folder: string): Promise<string> {
   return password;
 }
 
-/** Whole or not at all, and never readable for others, not even for a moment. */
+/** Writes the file whole or not at all, and at no moment readable for other users. */
 async function writePrivately(file: string, text: string): Promise<void> {
   await rm(`${file}.new`, { force: true });
   await writeFile(`${file}.new`, text, { mode: 0o600 });

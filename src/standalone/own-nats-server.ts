@@ -7,12 +7,12 @@ import { versionOf } from "./find-binary.ts";
 export type NatsCredentials = { readonly user: string; readonly password: string };
 
 export type NatsServerOptions = {
-  /** Its data, configuration and log; a later start finds the data again. */
+  /** The folder for its data, configuration and log; a later start finds the data again. */
   readonly dataDir: string;
   readonly binary: string;
-  /** A free one if not given. */
+  /** A free port if it is not given. */
   readonly port?: number;
-  /** Random ones if not given. */
+  /** Random credentials if they are not given. */
   readonly credentials?: NatsCredentials;
 };
 
@@ -22,7 +22,7 @@ export type OwnNatsServer = NatsCredentials &
     readonly servers: readonly string[];
   };
 
-/** Starts a NATS server with JetStream for this machine alone. User and password stand in a file that others cannot read. */
+/** Starts a NATS server with JetStream that only this machine can reach. Other users cannot read the file with its password. */
 export async function startNatsServer(options: NatsServerOptions): Promise<OwnNatsServer> {
   const folder = resolve(options.dataDir);
   const portsFolder = join(folder, "ports");
@@ -34,7 +34,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<OwnNa
     folder,
     portsFolder,
     credentials,
-    // The server picks a free port itself and writes it down: nobody can take it between looking and listening.
+    // The server picks a free port itself and writes it to a file, so no other process can take the port in between.
     port: options.port ?? -1,
     syncsAlways: await knowsSyncInterval(options.binary),
   });
@@ -61,19 +61,19 @@ const toServerConfig = ({ folder, portsFolder, credentials, port, syncsAlways }:
   ports_file_dir: portsFolder,
   jetstream: {
     store_dir: join(folder, "store"),
-    // What was acknowledged survives a power failure; the default flushes every two minutes.
+    // Acknowledged messages must survive a power failure; by default NATS flushes every two minutes.
     ...(syncsAlways ? { sync_interval: "always" } : {}),
   },
   authorization: credentials,
 });
 
-/** Servers before 2.10 refuse to start with a configuration that names it. */
+/** Servers before 2.10 refuse to start with this setting in their configuration. */
 async function knowsSyncInterval(binary: string): Promise<boolean> {
   const [, major = "0", minor = "0"] = /v(\d+)\.(\d+)/.exec(await versionOf(binary)) ?? [];
   return Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 10);
 }
 
-/** The port from `{"nats": ["nats://127.0.0.1:41234"]}`; null until the file is there and whole. */
+/** The port from `{"nats": ["nats://127.0.0.1:41234"]}`; null until the file exists and is complete. */
 async function readPort(folder: string): Promise<number | null> {
   const file = (await readdir(folder)).find((name) => name.endsWith(".ports"));
   if (file === undefined) return null;

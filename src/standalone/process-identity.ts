@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** `startedAt` tells a process from a later one with the same id; its format is the system's own. */
+/** `startedAt` distinguishes a process from a later one with the same id. Its format depends on the system. */
 export type ProcessIdentity = { readonly startedAt: string; readonly command: string };
 
-/** Who has a process id now, or null when nobody has. A process that ended and was not yet collected counts as nobody. */
+/** The process with this id, or null if there is none. A zombie does not count as a process. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   try {
     return existsSync("/proc/self/stat") ? await identifyByProc(pid) : await identifyByPs(pid);
@@ -22,7 +22,7 @@ async function identifyByProc(pid: number): Promise<ProcessIdentity | null> {
     readFile(`/proc/${pid}/stat`, "utf8"),
     readFile(`/proc/${pid}/cmdline`, "utf8"),
   ]);
-  // The second field is the program's name in brackets and may hold spaces and brackets itself (proc(5)).
+  // The second field is the program's name in brackets and may contain spaces and brackets itself (proc(5)).
   const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
   const [state, startTicks] = [fields[0], fields[19]];
   if (state === "Z" || state === "X" || startTicks === undefined) return null;

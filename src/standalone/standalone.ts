@@ -11,18 +11,18 @@ import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
 import { removeAddresses, writeAddresses } from "./running-addresses.ts";
 
 export type Standalone = {
-  /** The one given, with the addresses of what was started filled in. */
+  /** The given settings with the addresses of the started servers filled in. */
   readonly config: CompleteConfig;
-  /** Null where the settings name a mail server. */
+  /** Null if the settings name a mail server. */
   readonly mailbox: Mailbox | null;
-  /** Ends what was started, in reverse. Call it when nothing uses the servers any more. */
+  /** Stops the started servers in reverse order. Call it when nothing uses them any more. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts the servers that the settings do not name, with their data under `config.dataDir`, and a mailbox where no
- * mail server is named. They end with this process, however it ends. Throws CannotStart, which says what to do, and
- * leaves nothing behind then. `print` gets a line for people where something takes long or a server ends by itself.
+ * Starts the servers that the settings do not name, with their data under `config.dataDir`, and a mailbox if no mail
+ * server is named. They end with this process, however it ends. On failure, stops everything it started and throws
+ * CannotStart with the remedy. Calls `print` with a line for people if a step takes long or a server ends by itself.
  */
 export async function startStandalone(config: Config, print: Print): Promise<Standalone> {
   const started: (() => Promise<void>)[] = [];
@@ -45,7 +45,7 @@ export async function startStandalone(config: Config, print: Print): Promise<Sta
     const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print));
     const database = binaries.database === null ? null : keep(startDatabase(dataDir, binaries.database, print));
     const mailbox = config.smtpUrl === null ? keep(startMailbox()) : null;
-    // A failure waits for the others, so that what did start is known and can be stopped.
+    // A failure waits for the other servers, so that all that did start are known and can be stopped.
     await Promise.allSettled([nats, database, mailbox]);
     const own = { nats: await nats, database: await database, mailbox: await mailbox };
     const complete = fillIn(config, own);
@@ -68,16 +68,20 @@ function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
 }
 
 async function startNats(dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> {
-  return telling("nats-server", await startNatsServer({ dataDir: join(dataDir, "nats"), binary }), print);
+  return withExitNotice("nats-server", await startNatsServer({ dataDir: join(dataDir, "nats"), binary }), print);
 }
 
-/** MariaDB and MySQL cannot read each other's data, so each has its folder; a new one is projected anew from the log. */
+/** MariaDB and MySQL cannot read each other's data, so each has its own folder; a new database is rebuilt from the log. */
 async function startDatabase(dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> {
-  return telling("The database", await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary }), print);
+  return withExitNotice(
+    "The database",
+    await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary }),
+    print,
+  );
 }
 
-/** Tells when a server ends that nobody stopped. */
-function telling<Server extends Pick<ChildServer, "exited" | "stop" | "lastWords">>(
+/** Prints a line if the server ends without having been stopped. */
+function withExitNotice<Server extends Pick<ChildServer, "exited" | "stop" | "lastWords">>(
   name: string,
   server: Server,
   print: Print,

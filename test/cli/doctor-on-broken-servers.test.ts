@@ -82,7 +82,7 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     const found = seriousOnes(await examine(placeOf(own)));
     await own.stop();
     expect(found).to.have.lengthOf(1);
-    expect(found[0]).to.match(/^nats: JetStream is not to be had: .* Start the server with -js/);
+    expect(found[0]).to.match(/^nats: JetStream is unavailable: .* Start the server with -js/);
   });
 
   for (const isSet of [false, true]) {

@@ -84,14 +84,14 @@ describe("waybill doctor", () => {
     expectSerious({ NATS_URL: "nats://127.0.0.1:1" }, "nats", "127.0.0.1:1", "NATS_URL"));
 
   it("finds a wrong password of NATS", async () => {
-    // A server of somebody else's may ask for none, and then there is no wrong one.
+    // A NATS server that the test run was given may need no password; then no password is wrong.
     if (nats.config.user !== null)
       await expectSerious({ NATS_PASSWORD: "secret-password" }, "nats", "refuses the login", "NATS_PASSWORD");
   });
 
   it("finds a NATS without JetStream, and one that is too old", async () => {
     for (const [version, words] of [
-      ["2.9.10", ["JetStream is not to be had", "-js"]],
+      ["2.9.10", ["JetStream is unavailable", "-js"]],
       ["2.8.4", ["2.9 or later"]],
     ] as const) {
       const scripted = await startScriptedNats(version);
@@ -167,7 +167,7 @@ describe("waybill doctor", () => {
   });
 
   it("tells clocks that differ from answers that take their time", () => {
-    const reading = (told: number) => ({ before: 1_000_000, told, after: 1_000_200 });
+    const reading = (reported: number) => ({ before: 1_000_000, reported, after: 1_000_200 });
     expect(examineClock("NATS", reading(1_000_100)).level).to.equal("fine");
     expect(examineClock("NATS", reading(1_000_900)).level).to.equal("fine");
     expect(examineClock("NATS", reading(1_005_200))).to.include({
