@@ -5,16 +5,16 @@ import { CommandFailed } from "./command-failed.ts";
 
 export type YesOption = { readonly yes?: boolean | undefined };
 
-/** To act on more than this many at once, their number must be typed, as in the dashboard. */
+/** To act on more than this many at once, the person must type their number, as in the dashboard. */
 const mostUntyped = 20;
 
-/** For a command that asks first. */
+/** Adds the option that skips the confirmation. */
 export const addYes = (command: Command): Command =>
   command.option("--yes", "do it without asking; without a terminal a command never asks");
 
 /**
- * Asks on a terminal before a command does what cannot be undone: an empty line, or the end of the input, is a no.
- * Scripts name what they act on and are never kept waiting. Throws CommandFailed where the answer is no.
+ * Asks for confirmation on a terminal before a command does something that cannot be undone. An empty line, or the end of
+ * the input, means no. A script is never asked, so that it never waits. Throws CommandFailed if the answer is no.
  */
 export async function askFirst(
   { ask }: CommandContext,
@@ -29,7 +29,7 @@ export async function askFirst(
 
 type Terminal = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
 
-/** One line from a person; empty where the input ends, or the command is interrupted, before there is one. */
+/** One line from a person; empty if the input ends or the command is interrupted first. */
 export const askOnTerminal = (terminal: Terminal, question: string, interrupted: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     // The terminal itself edits the line, and turns Ctrl-C into a signal, which interrupts the command.

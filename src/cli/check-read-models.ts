@@ -5,7 +5,7 @@ import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { printable } from "./table.ts";
 
-/** Compares read models with the log and prints the first differences. Throws CommandFailed where there are any. */
+/** Compares read models with the log and prints the first differences. Throws CommandFailed if there are any. */
 export async function checkReadModels(
   context: CommandContext,
   projectors: readonly Projector[],
@@ -20,7 +20,7 @@ export async function checkReadModels(
       context.print(JSON.stringify({ projection, sequence, differences: shown }));
       return;
     }
-    const finding = differences.length > 0 ? "differs from the log" : "is as the log says";
+    const finding = differences.length > 0 ? "differs from the log" : "matches the log";
     context.print(`${projection}: ${finding}, as of event ${sequence}.`);
     for (const difference of differences) context.print(`  ${describe(difference, options.values === true)}`);
   };
@@ -28,18 +28,18 @@ export async function checkReadModels(
     throw failure instanceof NotComparable ? new CommandFailed(failure.message) : failure;
   });
   if (different.length > 0) {
-    throw new CommandFailed(`"waybill rebuild ${different.join(" ")}" makes the rows anew.`);
+    throw new CommandFailed(`"waybill rebuild ${different.join(" ")}" rebuilds the rows.`);
   }
 }
 
-/** Keys are ids and numbers. Columns can hold addresses and subjects: what stands in them is shown to whoever asks. */
+/** Keys are ids and numbers. Columns can hold addresses and subjects, so their values are shown only on request. */
 function describe({ table, key, kind, columns }: Difference, withValues: boolean): string {
   const names = Object.entries(key).map(([name, value]) => `${name}=${shown(value)}`);
   const row = `${table} ${names.join(" ")}`;
   if (kind === "missing") return `${row}: the row is missing.`;
-  if (kind === "surplus") return `${row}: the log knows nothing of this row.`;
+  if (kind === "surplus") return `${row}: the log does not give this row.`;
   const differing = Object.entries(columns).map(([name, { live, log }]) =>
-    withValues ? `${name} is ${shown(live)}, by the log ${shown(log)}` : name,
+    withValues ? `${name} is ${shown(live)}, the log gives ${shown(log)}` : name,
   );
   return `${row}: ${withValues ? "" : "differs in "}${differing.join(withValues ? "; " : ", ")}`;
 }

@@ -1,17 +1,17 @@
 import type { Config } from "../config.ts";
 
-/** What a command has of the process it runs in; only main.ts, and for uncaught errors last-resort.ts, touch the process itself. */
+/** What a command may use of its process. Only main.ts, and for uncaught errors last-resort.ts, access the process itself. */
 export type CommandContext = {
-  /** Throws InvalidConfig. A command line option stands for a setting. */
+  /** Throws InvalidConfig. An override is a setting that a command line option gives. */
   readonly readConfig: (overrides?: Readonly<Record<string, string>>) => Config;
-  /** A line on standard output. */
+  /** Writes a line to standard output. */
   readonly print: (line: string) => void;
-  /** A line on standard error, for people who wait. */
+  /** Writes a line to standard error, for the person who runs the command. */
   readonly tell: (line: string) => void;
   readonly isTerminal: boolean;
-  /** A question to who sits at the terminal, and the line they answer; null where there is no terminal to ask on. */
+  /** Asks a question on the terminal and returns the line that was typed; null without a terminal. */
   readonly ask: ((question: string) => Promise<string>) | null;
-  /** Replaces what stands on the last line of the terminal; null moves on to a new one. */
+  /** Replaces the last line of the terminal; null begins a new line. */
   readonly overwrite: (text: string | null) => void;
   /** Aborts with the first SIGTERM or SIGINT. */
   readonly interrupted: AbortSignal;

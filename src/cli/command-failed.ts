@@ -1,9 +1,9 @@
-/** The command line makes no sense: exit code 2. */
+/** The command line is wrong: exit code 2. */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-/** The command was understood and cannot be done, for a reason that its message says: exit code 1. */
+/** The command is valid but cannot be carried out; the message contains the reason: exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }

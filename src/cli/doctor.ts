@@ -28,8 +28,8 @@ const signs = { fine: "ok      ", warning: "warning ", serious: "SERIOUS " } as 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
-    .description("examine NATS, the database, the mail server, clocks and disk, and say what to do")
-    .option("--nats-monitor <url>", "the monitoring port of NATS, which tells how it flushes to the disk")
+    .description("examine NATS, the database, the mail server, clocks and disk, and suggest remedies")
+    .option("--nats-monitor <url>", "the monitoring port of NATS, to find how NATS flushes to the disk")
     .option("--json", "as JSON")
     .action((options: DoctorOptions) => examine(context, options));
   explain(command, {
@@ -37,7 +37,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     asks: "servers",
     exits: ["nothing serious was found", "a finding is serious"],
     notes:
-      "The mail server is that of SMTP_URL. Whether a running service is ready, and each part of it: GET /readyz there.",
+      "SMTP_URL names the mail server. GET /readyz of a running service shows whether it and each of its parts are ready.",
   });
 }
 
@@ -64,12 +64,12 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
   const disk = isOwn ? [await examineDisk(config.dataDir)] : [];
   const servers = await findServers(config, context, "nats-and-database").catch((failure: unknown) => {
     if (failure instanceof CannotStart) return failure;
-    // A full disk, or a folder that is somebody else's.
+    // The disk is full, or the folder belongs to another user.
     if (failure instanceof Error && "syscall" in failure) return new CannotStart(whyNoFile(failure));
     throw failure;
   });
   if (servers instanceof CannotStart) {
-    return [...disk, serious("nats", "A server of one's own does not start", servers.message)];
+    return [...disk, serious("nats", "A server of the data folder does not start", servers.message)];
   }
   try {
     const { nats, mysqlUrl, smtpUrl, natsPrefix: prefix, streamReplicas: replicas, smtpTimeoutMs } = servers.config;
@@ -99,8 +99,8 @@ const onRolledBack =
   "Make sure that it is the right log. After a restore: waybill rebuild, waybill seals accept (ops/guides/operator.md).";
 
 /**
- * Whether the log still holds the last seal that was seen in it: a log that was restored to an earlier state does not
- * show it. Needs both servers; finds nothing where no seal is remembered.
+ * Whether the log still holds the last seal that was seen in it: a log restored to an earlier state has lost it. Needs
+ * both servers. Returns no finding if no seal is remembered.
  */
 async function examineSeals({ nats, mysqlUrl, natsPrefix, seals }: CompleteConfig): Promise<readonly Finding[]> {
   const connection = await connectJetStream(nats, "waybill-doctor", () => {});

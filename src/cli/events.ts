@@ -17,9 +17,9 @@ export function addEventsCommand(program: Command, context: CommandContext): voi
     .command("events")
     .description("the log of the tenant as lines of JSON, oldest first")
     .option("--job <id>", "the history of one job")
-    .option("--after <sequence>", "begin after this event")
-    .option("--types <types>", "only these, with commas between")
-    .option("--follow", "stay, and print what is appended")
+    .option("--after <sequence>", "begin after the event with this sequence")
+    .option("--types <types>", "only these event types, separated by commas")
+    .option("--follow", "keep running, and print new events")
     .action((options: EventsOptions) => printEvents(context, options));
   explain(command, {
     examples: [
@@ -36,7 +36,7 @@ async function printEvents(context: CommandContext, { job, after, follow, types 
     throw new WrongUsage(`--after is ${JSON.stringify(after)}; expected the sequence of an event`);
   }
   if (job !== undefined) {
-    if (follow) throw new WrongUsage("--follow is for the whole log; see jobs watch for one job");
+    if (follow) throw new WrongUsage("--follow is only for the whole log; use jobs watch for one job");
     return await printHistory(context, job, Number(after ?? 0), types?.split(",") ?? null);
   }
   const query = new URLSearchParams({
@@ -49,7 +49,7 @@ async function printEvents(context: CommandContext, { job, after, follow, types 
       if (line !== "") context.print(line);
     }
   }).catch((failure: unknown) => {
-    // To stop following is how one ends it.
+    // An interrupt is the normal end of --follow.
     if (!(follow && context.interrupted.aborted)) throw failure;
   });
 }

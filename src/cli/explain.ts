@@ -1,31 +1,31 @@
 import type { Command } from "commander";
 
 export type Explanation = {
-  /** Command lines that can be typed as they are, but for ids and names of files. */
+  /** Command lines that work as they are, except for ids and names of files. */
   readonly examples: readonly string[];
-  /** What the command talks to, and so which settings it takes. */
+  /** What the command connects to, which determines its settings. */
   readonly asks?: "service" | "servers" | "nats";
-  /** Where the codes say more than done, failed and wrong usage: what 0 and 1 stand for. */
+  /** The meaning of exit codes 0 and 1 if it is more than done and failed. */
   readonly exits?: readonly [done: string, failed: string];
-  /** What else has to be known to use it. */
+  /** What else the user has to know. */
   readonly notes?: string;
 };
 
 const settings = {
   service: `Settings, from the environment:
-  WAYBILL_URL  where the service is (default: http://127.0.0.1:3000, or as HOST and PORT say)
-  WAYBILL_KEY  the API key that is shown to it, where it asks for one: waybill keys create`,
+  WAYBILL_URL  the URL of the service (default: http://127.0.0.1:3000, or from HOST and PORT)
+  WAYBILL_KEY  the API key, if the service requires one: waybill keys create`,
   servers: `Settings, from the environment:
   NATS_URL, MYSQL_URL  the servers to work on
-  DATA_DIR             where they are not named: those of the service that runs or ran here (default: .waybill)
-  COMMAND_PATIENCE     ms that it tries again where NATS does not answer (default: 30000)`,
+  DATA_DIR             else: the folder of a service, whose servers are used (default: .waybill)
+  COMMAND_PATIENCE     how long to retry while NATS does not answer, in ms (default: 30000)`,
   nats: `Settings, from the environment:
   NATS_URL          the server to work on
-  DATA_DIR          where it is not named: that of the service that runs or ran here (default: .waybill)
-  COMMAND_PATIENCE  ms that it tries again where NATS does not answer (default: 30000)`,
+  DATA_DIR          else: the folder of a service, whose server is used (default: .waybill)
+  COMMAND_PATIENCE  how long to retry while NATS does not answer, in ms (default: 30000)`,
 } as const;
 
-/** Adds to the help of a command all that is needed to use it without having read anything else. */
+/** Adds to the help of a command everything that a user needs, so that no other document has to be read. */
 export function explain(
   command: Command,
   { examples, asks, exits: [done, failed] = ["done", "failed"], notes }: Explanation,

@@ -12,19 +12,19 @@ export type Servers = {
   stop(): Promise<void>;
 };
 
-/** What a command works on; what it does not need has no address, and is not started. */
+/** The servers that a command needs. A server that it does not need has no address and is not started. */
 export type Needed = "nats" | "nats-and-database";
 
 /**
- * The named ones; else those of the service that runs in the data folder, or ran there, which are then started for as
- * long as it takes. Says which, so that nobody takes one service for another. Throws CommandFailed where there is none: new
- * servers would be those of nobody, and what they answer would be wrong.
+ * Returns the servers that the settings name; otherwise those of the service that runs in the data folder, or ran there,
+ * in which case it starts them for the duration of the command. Prints which ones, so that the user does not take one
+ * service for another. Throws CommandFailed if there are none: new servers would be empty, and their answers wrong.
  */
 export async function findServers(config: Config, { tell }: CommandContext, needed: Needed): Promise<Servers> {
   const spared = needed === "nats" ? { mysqlUrl: config.mysqlUrl ?? "mysql://localhost" } : {};
   // A command sends no mail.
   const wanted: Config = { ...config, ...spared, smtpUrl: config.smtpUrl ?? "" };
-  await refuseWhereNobodyWas(wanted);
+  await refuseWithoutService(wanted);
   const isOwn = wanted.nats === null || wanted.mysqlUrl === null;
   const where = resolve(config.dataDir);
   try {
@@ -42,11 +42,11 @@ export async function findServers(config: Config, { tell }: CommandContext, need
   }
 }
 
-async function refuseWhereNobodyWas({ nats, mysqlUrl, dataDir }: Config): Promise<void> {
+async function refuseWithoutService({ nats, mysqlUrl, dataDir }: Config): Promise<void> {
   if (nats !== null && mysqlUrl !== null) return;
-  // A database can be made anew from the log, and so its folder may have been taken away.
+  // The database can be rebuilt from the log, so its folder may have been removed.
   const traces = nats === null ? [join("nats", "store")] : ["mariadb", "mysql"];
-  const found = await Promise.all(traces.map((trace) => stat(join(dataDir, trace)).then(() => true, isOther)));
+  const found = await Promise.all(traces.map((trace) => stat(join(dataDir, trace)).then(() => true, isNotMissing)));
   if (found.includes(true)) return;
   throw new CommandFailed(
     `${nats === null ? "NATS_URL" : "MYSQL_URL"} is not set, and no service has run in ${resolve(dataDir)}.
@@ -55,10 +55,10 @@ MYSQL_URL), or its folder (DATA_DIR). This command works on the servers, not ove
   );
 }
 
-/** What is there and cannot be looked at is for whoever uses it to tell. */
-const isOther = (failure: NodeJS.ErrnoException): boolean => failure.code !== "ENOENT";
+/** A folder that exists but cannot be read counts as found: its server reports the error when it starts. */
+const isNotMissing = (failure: NodeJS.ErrnoException): boolean => failure.code !== "ENOENT";
 
-/** Hosts and names alone: an address can hold a password. */
+/** Contains only hosts and names, because an address can contain a password. */
 function inWords({ nats, mysqlUrl, natsPrefix }: Config, needed: Needed, own: string | null): string {
   const prefix = natsPrefix === "" ? "" : ` with NATS_PREFIX ${natsPrefix}`;
   const named = [

@@ -11,13 +11,17 @@ type Options = YesOption & { readonly json?: boolean; readonly reason?: string; 
 type Action = { readonly name: string; readonly method: "POST" | "DELETE"; readonly description: string };
 
 const actions: readonly Action[] = [
-  { name: "cancel", method: "DELETE", description: "send nothing more of jobs that have not ended" },
-  { name: "pause", method: "POST", description: "hold jobs back" },
-  { name: "resume", method: "POST", description: "let paused jobs go on" },
-  { name: "retry", method: "POST", description: "run failed jobs again; who was sent a mail is not mailed again" },
+  { name: "cancel", method: "DELETE", description: "cancel jobs that have not ended; nothing further is sent" },
+  { name: "pause", method: "POST", description: "pause jobs until they are resumed" },
+  { name: "resume", method: "POST", description: "resume paused jobs" },
+  {
+    name: "retry",
+    method: "POST",
+    description: "run failed jobs again, without the recipients who were already sent their mail",
+  },
 ];
 
-/** What nobody can take back. Of one job it is done as it was typed: who names it means it. */
+/** Actions that cannot be undone. For a single job there is no confirmation: a person who types its id means it. */
 const asksFirst: readonly string[] = ["cancel", "retry"];
 
 /** `jobs cancel|pause|resume|retry`, each of one job or of several. */
@@ -27,17 +31,17 @@ export function addActions(jobs: Command, context: CommandContext): void {
     const command = jobs
       .command(name)
       .description(description)
-      .argument("<id...>", "of the job, or of several: jobs list shows them")
-      .option("--reason <text>", "kept in the history, with who asked");
+      .argument("<id...>", "ids of one or more jobs, as jobs list shows them")
+      .option("--reason <text>", "recorded in the history, together with the caller");
     if (name === "retry") {
       command.option(
         "--scope <scope>",
-        "failed: all that were not reached; unsent: of those, who was not refused for good; unknown: who is in doubt",
+        "failed: all recipients not reached; unsent: of those, the ones not refused for good; unknown: those in doubt",
         "failed",
       );
     }
     command
-      .option("--json", "a line of JSON for each job")
+      .option("--json", "one line of JSON for each job")
       .action((ids: string[], options: Options) => actOn(context, action, ids, options));
     const several = name === "retry" ? [`waybill jobs ${name} <id> <id> <id> --scope unsent`] : [];
     const examples = [
@@ -46,11 +50,11 @@ export function addActions(jobs: Command, context: CommandContext): void {
       ...several,
     ];
     if (asksFirst.includes(name)) addYes(command);
-    explain(command, { examples, asks: "service", exits: ["done", "not done, of one job at least"] });
+    explain(command, { examples, asks: "service", exits: ["done", "failed for at least one job"] });
   }
 }
 
-/** One that cannot be acted on does not keep the others from it. */
+/** A job that cannot be changed does not stop the command from changing the others. */
 async function actOn(
   context: CommandContext,
   { name, method }: Action,

@@ -2,7 +2,7 @@ import type { Json } from "../client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { printable } from "./table.ts";
 
-/** Of a job in the API; an id that is none must not lead elsewhere. */
+/** The path of a job in the API. The id is encoded, so that a malformed one cannot address another route. */
 export const pathOf = (id: string, rest = ""): string => `/api/jobs/${encodeURIComponent(id)}${rest}`;
 
 /** A job as people read it, or as a line of JSON. */
@@ -11,7 +11,7 @@ export function printJob({ print }: CommandContext, job: Json, json: boolean | u
     print(JSON.stringify(job));
     return;
   }
-  // Of a job that has ended, nobody waits for further attempts.
+  // An ended job has no further attempts, so its limit is not shown.
   print(`${job.id}  ${job.status}  attempt ${job.attempt}${job.completedAt === null ? ` of ${job.maxAttempts}` : ""}`);
   print(`  subject       ${printable(job.subject ?? "-")}`);
   print(`  progress      ${toCounts(job.progress)}`);
@@ -21,11 +21,11 @@ export function printJob({ print }: CommandContext, job: Json, json: boolean | u
   if (job.error !== null) print(`  error         ${printable(`${job.error.code}: ${job.error.message}`)}`);
 }
 
-/** What to type for jobs that failed. */
+/** The commands for jobs that failed. */
 export const remedyFor = (ids: readonly string[]): string =>
   ids.length === 0
     ? ""
-    : `\nWho was not reached: waybill jobs recipients ${ids.length === 1 ? ids[0] : "<id>"} --status failed\nThose alone again:   waybill jobs retry ${ids.join(" ")}`;
+    : `\nNot reached: waybill jobs recipients ${ids.length === 1 ? ids[0] : "<id>"} --status failed\nRetry those: waybill jobs retry ${ids.join(" ")}`;
 
 const toCounts = (progress: Readonly<Record<string, number>>): string =>
   Object.entries(progress)

@@ -13,17 +13,16 @@ type Options = { readonly status?: string; readonly email?: string; readonly jso
 export function addRecipients(jobs: Command, context: CommandContext): void {
   const command = jobs
     .command("recipients")
-    .description("each recipient as it stands now, once: who was reached, who was not, and why")
-    .argument("<id>", "of the job: jobs list shows it")
-    .option("--status <statuses>", `only these, with commas between: ${recipientStatuses.join(", ")}`)
-    .option("--email <address>", "only this one")
-    .option("--json", "a line of JSON for each")
+    .description("the current status of each recipient, with the reason for a failure")
+    .argument("<id>", "id of the job, as jobs list shows it")
+    .option("--status <statuses>", `only these, separated by commas: ${recipientStatuses.join(", ")}`)
+    .option("--email <address>", "only this recipient")
+    .option("--json", "one line of JSON for each recipient")
     .action((id: string, options: Options) => show(context, id, options));
   explain(command, {
     examples: ["waybill jobs recipients <id>", "waybill jobs recipients <id> --status failed,unknown --json"],
     asks: "service",
-    notes:
-      "What stands now, how often it was tried, who, and what was answered last. Attempt by attempt: waybill jobs logs.",
+    notes: "The columns: status, number of attempts, address, last answer. For every attempt: waybill jobs logs.",
   });
 }
 

@@ -26,11 +26,11 @@ export function addJobsCommands(program: Command, context: CommandContext): void
   const jobs = program.command("jobs").description("look at jobs and act on them");
   const list = jobs
     .command("list")
-    .description("jobs, the newest first")
-    .option("--status <statuses>", `only these, with commas between: ${jobStatuses.join(", ")}`)
-    .option("--type <type>", "only of this kind")
-    .option("--q <text>", "only with this in the subject or the name")
-    .option("--limit <n>", "how many at most", "20")
+    .description("list jobs, newest first")
+    .option("--status <statuses>", `only these, separated by commas: ${jobStatuses.join(", ")}`)
+    .option("--type <type>", "only jobs of this type")
+    .option("--q <text>", "only jobs with this text in the subject or the name")
+    .option("--limit <n>", "the largest number of jobs to show", "20")
     .option("--json", "as JSON")
     .action((options: ListOptions) => listJobs(context, options));
   explain(list, {
@@ -38,9 +38,9 @@ export function addJobsCommands(program: Command, context: CommandContext): void
     asks: "service",
   });
   const ofJob = (name: string, description: string): Command =>
-    jobs.command(name).description(description).argument("<id>", "of the job: jobs list shows it");
-  const show = ofJob("show", "one job with its progress")
-    .option("--as-of <moment>", "as it was at a time, or after the event of a sequence")
+    jobs.command(name).description(description).argument("<id>", "id of the job, as jobs list shows it");
+  const show = ofJob("show", "show one job with its progress")
+    .option("--as-of <moment>", "the job as it was at a time, or after the event with a sequence")
     .option("--json", "as JSON")
     .action((id: string, options: JsonOption & { asOf?: string }) => showJob(context, id, options));
   explain(show, {
@@ -48,7 +48,7 @@ export function addJobsCommands(program: Command, context: CommandContext): void
     asks: "service",
   });
   const watching = ofJob("watch", "follow a job until it has ended")
-    .option("--json", "a line of JSON for each change")
+    .option("--json", "one line of JSON for each change")
     .action((id: string, options: JsonOption) => watch(context, id, options));
   explain(watching, {
     examples: ["waybill jobs watch <id>", "waybill jobs watch <id> --json"],
@@ -56,25 +56,25 @@ export function addJobsCommands(program: Command, context: CommandContext): void
     exits: ["the job completed", "it failed, was cancelled, or could not be watched"],
   });
   addRecipients(jobs, context);
-  const logs = ofJob("logs", "what happened to each recipient, attempt by attempt, also in runs before a retry")
+  const logs = ofJob("logs", "every attempt for each recipient, including runs before a retry")
     .option("--status <status>", "success, failed, deferred, unknown or suppressed")
-    .option("--email <address>", "only of this recipient")
-    .option("--json", "a line of JSON for each")
+    .option("--email <address>", "only this recipient")
+    .option("--json", "one line of JSON for each entry")
     .action((id: string, options: JsonOption & LogFilter) => showLogs(context, id, options));
   explain(logs, {
     examples: ["waybill jobs logs <id>", "waybill jobs logs <id> --status failed --json"],
     asks: "service",
     notes:
-      "When, what, run and attempt, who, and what was answered. How each recipient stands: waybill jobs recipients.",
+      "The columns: time, status, run and attempt, address, answer. For current statuses: waybill jobs recipients.",
   });
   const evidence = ofJob(
     "evidence",
-    "the job's history as a file that proves it without any server, on standard output",
+    "write the job's history to standard output, as a file that proves it without a server",
   ).action((id: string) => printEvidence(context, id));
   explain(evidence, {
     examples: ["waybill jobs evidence <id> > job.ndjson", "waybill verify job.ndjson --key public-key.pem"],
     asks: "service",
-    notes: `It is lines of JSON, and holds addresses. Whoever verifies needs the public key of the service: GET /api/seals/key there,
+    notes: `The file is lines of JSON and contains addresses. An auditor needs the public key of the service: GET /api/seals/key,
 or waybill seals key on its machine.`,
   });
   addActions(jobs, context);
@@ -125,7 +125,7 @@ async function watch(context: CommandContext, id: string, { json }: JsonOption):
     if (json) context.print(JSON.stringify(job));
     else progress.show(total - pending - deferred, total, `recipients done, ${job.status}`);
   };
-  const onWaiting = (reason: string): void => progress.interrupt(`${reason} Trying again.`);
+  const onWaiting = (reason: string): void => progress.interrupt(`${reason} Retrying.`);
   const last = await onService(context, (service) => watchJob(service, pathOf(id), onChange, onWaiting)).finally(
     progress.end,
   );

@@ -19,25 +19,25 @@ type JsonOption = { readonly json?: boolean };
 
 /** `keys create|list|revoke`. */
 export function addKeyCommands(program: Command, context: CommandContext): void {
-  const keys = program.command("keys").description("API keys: make, list, revoke");
+  const keys = program.command("keys").description("create, list and revoke API keys");
   const json = () => new Option("--json", "as JSON");
   const create = keys
     .command("create")
-    .description("make a key; it is shown this once")
-    .requiredOption("--tenant <tenant>", "whose jobs it is for")
-    .option("--name <name>", "what it is for, in your words")
+    .description("create a key; it is shown only once")
+    .requiredOption("--tenant <tenant>", "the tenant whose jobs the key may access")
+    .option("--name <name>", "a label for the key")
     .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but admin by default`)
     .addOption(json())
     .action((options: CreateOptions) => createKey(context, options));
   const list = keys
     .command("list")
-    .description("all keys, the oldest first, without their secrets")
+    .description("list all keys, oldest first, without their secrets")
     .addOption(json())
     .action((options: JsonOption) => listKeys(context, options));
   const revoke = keys
     .command("revoke")
-    .description("refuse a key from now on, within a second on every instance")
-    .argument("<id>", "of the key, or the key itself where that is what was leaked")
+    .description("revoke a key; every instance refuses it within a second")
+    .argument("<id>", "id of the key, or the key itself, for instance if it was leaked")
     .addOption(json())
     .action((id: string, options: JsonOption & YesOption) => revokeKey(context, id, options));
   addYes(revoke);
@@ -100,14 +100,14 @@ async function listKeys(context: CommandContext, { json }: JsonOption): Promise<
 }
 
 async function revokeKey(context: CommandContext, given: string, options: JsonOption & YesOption): Promise<void> {
-  // Whoever has leaked a key has it at hand, and not its id.
+  // A person who leaked a key has the key at hand, but not its id.
   const id = parseAccessKey(given)?.id ?? given;
   if (!/^[0-9A-Za-z]{1,64}$/.test(id)) throw new WrongUsage("The id of a key is letters and digits: see keys list");
   const key = await onAccessStore(context, async (store) => {
     const known = (await store.listKeys()).find((one) => one.id === id);
     if (known === undefined) return null;
     const { tenant, name } = known;
-    const question = `Refuse key ${id}${name === null ? "" : ` (${name})`} of tenant ${tenant} for ever?`;
+    const question = `Revoke key ${id}${name === null ? "" : ` (${name})`} of tenant ${tenant} permanently?`;
     await askFirst(context, question, options);
     return await store.revokeKey(id, new Date().toISOString());
   });

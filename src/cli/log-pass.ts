@@ -14,16 +14,16 @@ type PassOptions = ShowOptions & { readonly sequence: string; readonly sha256: s
 export function addPassCommands(log: Command, context: CommandContext): void {
   const show = log
     .command("show")
-    .description("one message of the log as it is stored, why it cannot be decoded, and how to go on without it")
-    .argument("<sequence>", "its place in the log: a projection that stopped names it")
+    .description("show one stored message of the log, why it cannot be decoded, and how to pass it by")
+    .argument("<sequence>", "sequence of the message in the log; a stopped projection names it")
     .option("--json", "as JSON")
     .action((sequence: string, options: ShowOptions) => showMessage(context, sequence, options));
   const pass = log
     .command("pass")
-    .description("go on without a message that cannot be decoded; the decision is recorded in the log, for good")
-    .requiredOption("--sequence <n>", "its place in the log")
-    .requiredOption("--sha256 <digest>", "its digest, as waybill log show prints it")
-    .requiredOption("--reason <text>", "why; whoever verifies the log reads it")
+    .description("go on without a message that cannot be decoded; the log records the decision permanently")
+    .requiredOption("--sequence <n>", "sequence of the message in the log")
+    .requiredOption("--sha256 <digest>", "digest of the message, as waybill log show prints it")
+    .requiredOption("--reason <text>", "the reason, which auditors see when they verify the log")
     .option("--json", "as JSON")
     .action((options: PassOptions) => passMessage(context, options));
   explain(show, { examples: ["waybill log show 4711", "waybill log show 4711 --json"], asks: "nats" });
@@ -32,9 +32,9 @@ export function addPassCommands(log: Command, context: CommandContext): void {
       'waybill log pass --sequence 4711 --sha256 5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328 --reason "written by hand"',
     ],
     asks: "nats",
-    exits: ["it is passed by", "it can be decoded, or is another one than the digest says"],
+    exits: ["the message is passed by", "the message can be decoded, or does not match the digest"],
     notes:
-      "Projections that stopped at it go on by themselves. Nothing is removed: seals stay valid, and verify names it.",
+      "Projections that stopped at the message resume. Nothing is removed: seals stay valid, and verify reports the message.",
   });
 }
 
@@ -62,7 +62,7 @@ async function showMessage(context: CommandContext, place: string, { json }: Sho
   else context.print(`decodes   no: ${fault}`);
   if (passed !== null) context.print(`passed    by ${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`);
   else if (fault !== null) {
-    if (isNewer) context.print("It says that it is of a newer release: where there is one, start that one instead.");
+    if (isNewer) context.print("The message is from a newer release: if you have that release, start it instead.");
     context.print(`To go on without it: waybill log pass --sequence ${sequence} --sha256 ${sha256} --reason "…"`);
   }
 }

@@ -9,7 +9,7 @@ import { onReadModels } from "./on-servers.ts";
 export function addMigrateCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("migrate")
-    .description("bring the database up to date, as the service does when it starts")
+    .description("migrate the database, as the service does when it starts")
     .option("--json", "as JSON")
     .action((options: { json?: boolean }) => migrateDatabase(context, options));
   explain(command, {

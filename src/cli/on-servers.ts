@@ -14,7 +14,7 @@ import { CommandFailed } from "./command-failed.ts";
 import { findServers, type Needed } from "./find-servers.ts";
 
 /**
- * Connects to NATS and to nothing else, does the work, and disconnects. What the work may do twice it does `patiently`,
+ * Connects only to NATS, does the work, and disconnects. The work wraps requests that are safe to repeat in `patiently`,
  * so that one slow answer does not end the command.
  */
 export const onNats = <Result>(
@@ -25,17 +25,19 @@ export const onNats = <Result>(
     const connection = await connectOrExplain(config, context.tell, patiently);
     try {
       return await work(connection, config, patiently).catch((failure: unknown) => {
-        throw isWithoutLog(failure) ? new CommandFailed("There is no log here yet: the service makes it.") : failure;
+        throw isWithoutLog(failure)
+          ? new CommandFailed("There is no log here yet: the first start of the service creates it.")
+          : failure;
       });
     } finally {
       await connection.close();
     }
   });
 
-/** What the server says where no service has made the streams. */
+/** The error of the server if no service has created the streams. */
 const isWithoutLog = (failure: unknown): boolean => failure instanceof Error && failure.message === "stream not found";
 
-/** Opens the store of keys and tenants and does the work; each question is repeated while NATS does not answer. */
+/** Opens the store of keys and tenants and does the work. Repeats each request while NATS does not answer. */
 export const onAccessStore = <Result>(
   context: CommandContext,
   work: (store: AccessStore) => Promise<Result>,
@@ -45,7 +47,7 @@ export const onAccessStore = <Result>(
     return await work(asPatient(store, patiently));
   });
 
-/** Done twice, each of these has the same result as done once. */
+/** All of these requests are idempotent, so they may be repeated. */
 const asPatient = (store: AccessStore, patiently: Patience): AccessStore => ({
   addKey: (key) => patiently(() => store.addKey(key)),
   listKeys: () => patiently(store.listKeys),
@@ -54,7 +56,7 @@ const asPatient = (store: AccessStore, patiently: Patience): AccessStore => ({
   setRules: (tenant, changes) => patiently(() => store.setRules(tenant, changes)),
 });
 
-/** A statement that makes or drops a large table sends nothing until it is through. */
+/** The server sends nothing while a statement creates or drops a large table. */
 const silenceMs = 600_000;
 
 /** Connects to the log and the database, does the work, and disconnects. */
@@ -67,14 +69,14 @@ export const onReadModels = (context: CommandContext, work: (parts: Parts) => Pr
     try {
       await expectDatabase(config.mysqlUrl);
       const { log, ...parts } = await connectParts(config, logger, null, lifecycle, patiently, { silenceMs });
-      // The work asks the log more than once only where it ends.
+      // `state` is the only request to the log that the work makes more than once.
       await work({ ...parts, log: { ...log, state: () => patiently(log.state) } });
     } finally {
       await lifecycle.stop();
     }
   });
 
-/** Throws CommandFailed where the database does not answer, with what to do about it. */
+/** Throws CommandFailed with the remedy if the database does not answer. */
 async function expectDatabase(url: string): Promise<void> {
   const findings = await examineDatabase(url);
   const fault = findings.find(({ part, level }) => part === "mysql" && level === "serious");
@@ -98,7 +100,7 @@ async function onServers<Result>(
 
 const sayAfterMs = 5000;
 
-/** How long a command retries while NATS does not answer, and what it says meanwhile to the person who waits. */
+/** Limits how long a command retries while NATS does not answer, and reports the wait on standard error. */
 function patienceFor({ tell, interrupted }: CommandContext, { nats, commandPatienceMs }: CompleteConfig): Patience {
   const place = nats.servers.map(addressOfServer).join(", ");
   const patience = inSeconds(commandPatienceMs);

@@ -2,7 +2,7 @@ import { createService, type Service, ServiceAway, ServiceRefused } from "../cli
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 
-/** Does something with the running service, and says in words why it could not. */
+/** Does work with the running service, and turns its failures into messages for the user. */
 export async function onService<Result>(
   context: CommandContext,
   work: (service: Service) => Promise<Result>,
@@ -16,9 +16,9 @@ export async function onService<Result>(
     if (context.interrupted.aborted) throw new CommandFailed("Interrupted.");
     if (failure instanceof ServiceAway) throw new CommandFailed(failure.message);
     if (!(failure instanceof ServiceRefused)) throw failure;
-    // What no option of the command could tell: a word that is no status, say.
+    // Only the service can find these faults in an option, for instance an unknown status.
     if (failure.status === 400) throw new WrongUsage(failure.message);
-    const hint = failure.status === 401 ? " Put a key into WAYBILL_KEY: see keys create." : "";
+    const hint = failure.status === 401 ? " Set WAYBILL_KEY to a key: see keys create." : "";
     throw new CommandFailed(`${failure.message}${hint}`);
   }
 }

@@ -7,7 +7,7 @@ type Add = (program: Command, context: CommandContext) => void;
 
 const loadSeals = async (): Promise<Add> => (await import("./seals.ts")).addSealCommands;
 
-/** Loaded when they are asked for: what `start` needs takes a second to load, and `send` needs none of it. */
+/** Commands load on demand: the modules of `start` take a second to load, and `send` needs none of them. */
 const commands: Readonly<Record<string, () => Promise<Add>>> = {
   start: async () => (await import("./start.ts")).addStartCommand,
   migrate: async () => (await import("./migrate.ts")).addMigrateCommand,
@@ -25,7 +25,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   log: loadSeals,
 };
 
-/** What adds the command that the arguments begin with; all of them where they begin with none. */
+/** The function that adds the command named first in the arguments; all of these functions if no command is named. */
 function addersFor(args: readonly string[]): Promise<readonly Add[]> {
   const [first = ""] = args;
   const load = Object.hasOwn(commands, first) ? commands[first] : undefined;
@@ -34,31 +34,31 @@ function addersFor(args: readonly string[]): Promise<readonly Add[]> {
 }
 
 /**
- * The program that knows what these arguments ask for, and all of its commands where they name none of them. It throws
- * where the process would end: CommanderError for help as well as for wrong usage.
+ * The program with the command that the arguments name, or with all commands if they name none. Where commander would
+ * end the process, the program throws CommanderError instead, for help as well as for wrong usage.
  */
 export async function createProgram(context: CommandContext, args: readonly string[]): Promise<Command> {
   const program = new Command("waybill")
     .description("Bulk e-mail jobs over HTTP, with a history that can be replayed. Settings come from the environment.")
     .version(readVersion(), "-V, --version", "the version of this release")
     .exitOverride()
-    .showHelpAfterError("(--help behind a command tells what it takes)")
+    .showHelpAfterError("(add --help to a command for its options)")
     .configureOutput({
       writeOut: (text) => context.print(text.replace(/\n$/, "")),
       writeErr: (text) => context.tell(text.replace(/\n$/, "")),
     });
   for (const add of await addersFor(args)) add(program, context);
   return explain(program, {
-    notes: 'A mailing from beginning to end ("waybill <command> --help" tells more of each):',
+    notes: 'A mailing from beginning to end ("waybill <command> --help" explains each command):',
     examples: [
       "waybill start                                    the whole service on this machine",
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv --dry-run',
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv',
-      "waybill jobs watch <id>                          how far it is, until it has ended",
-      "waybill jobs recipients <id> --status failed     who was not reached, and why",
-      "waybill jobs retry <id>                          a failed job again, for those alone",
-      "waybill jobs evidence <id> > job.ndjson          what happened, as a file for others",
-      "waybill verify job.ndjson                        nothing in it was altered",
+      "waybill jobs watch <id>                          follow its progress until it has ended",
+      "waybill jobs recipients <id> --status failed     recipients not reached, with the reasons",
+      "waybill jobs retry <id>                          retry the job for only those",
+      "waybill jobs evidence <id> > job.ndjson          the history, as a file for an auditor",
+      "waybill verify job.ndjson                        check that nothing in it was altered",
     ],
     asks: "service",
   });

@@ -1,11 +1,11 @@
 import type { CommandContext } from "./command-context.ts";
 
 export type ProgressLine = {
-  /** How far it is, of how much in all. */
+  /** Shows `done` of `total`. */
   show(done: number, total: number, words: string): void;
-  /** Says something else in between. */
+  /** Prints another line in between. */
   interrupt(line: string): void;
-  /** Leaves the last state standing, so that other lines can follow. */
+  /** Keeps the last state on the terminal, so that other lines can follow. */
   end(): void;
 };
 
@@ -13,7 +13,7 @@ const barWidth = 24;
 const betweenLinesMs = 2000;
 const betweenFramesMs = 100;
 
-/** A bar that stays in its place on a terminal, a plain line now and then elsewhere. */
+/** Shows a bar that is updated in place on a terminal, and otherwise plain lines from time to time. */
 export function createProgressLine({ isTerminal, tell, overwrite }: CommandContext): ProgressLine {
   const beganAt = performance.now();
   let shownAt = Number.NEGATIVE_INFINITY;

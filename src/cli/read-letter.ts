@@ -21,11 +21,11 @@ export type FileOptions = {
   readonly csv: string;
   readonly emailColumn: string;
   readonly delimiter: string;
-  /** Of the mailing. */
+  /** The id of the mailing. */
   readonly id?: string;
 };
 
-/** What the options say of the mail, with the files read. Throws WrongUsage. */
+/** Builds the mail from the options, and reads its files. Throws WrongUsage. */
 export async function readLetter({
   subject,
   html,
@@ -60,7 +60,7 @@ const refuseFile =
     throw new WrongUsage(`${path} cannot be read: ${whyNoFile(failure)}`);
   };
 
-/** Where the recipients are. Throws WrongUsage, also where the file cannot be read. */
+/** The file with the recipients. Throws WrongUsage, also if the file cannot be read. */
 export async function readFileOptions({ csv, emailColumn, delimiter, id }: FileOptions): Promise<RecipientFile> {
   const separator = delimiter === "\\t" ? "\t" : delimiter;
   if (separator.length !== 1) {

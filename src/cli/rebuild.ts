@@ -23,7 +23,7 @@ const modes = ["check", "confirm", "rollback", "status"] as const;
 
 const questions = {
   confirm: "Drop the old tables of",
-  rollback: "Put the old tables back, of",
+  rollback: "Restore the old tables of",
   rebuild: "Rebuild",
 } as const;
 
@@ -32,18 +32,18 @@ type Options = YesOption & { readonly [Mode in (typeof modes)[number]]?: boolean
   readonly json?: boolean;
 };
 
-/** `rebuild [projection…]`: of the named read models, of all of them where none is named, while the service goes on. */
+/** `rebuild [projection…]`: rebuilds the named read models, or all of them if none is named, while the service runs. */
 export function addRebuildCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("rebuild")
-    .description("rebuild read models from the log, without downtime; one that was interrupted is gone on with")
+    .description("rebuild read models from the log, without downtime; continues an interrupted rebuild")
     .argument("[projection...]", `${allProjectors.map(({ name }) => name).join(", ")}; all of them by default`)
-    .option("--check", "only compare the rows with the log, and exit 1 where they differ; changes nothing")
-    .option("--values", "with --check: show what differs too, which can be addresses and subjects")
-    .option("--confirm", "drop the old tables that rebuilds have kept")
-    .option("--rollback", "put the old tables back that rebuilds have kept, and keep the new ones")
-    .option("--status", "which tables there are")
-    .option("--json", "a line of JSON for each read model")
+    .option("--check", "only compare the rows with the log, and exit with 1 if they differ; changes nothing")
+    .option("--values", "with --check: also show the values that differ, which can be addresses and subjects")
+    .option("--confirm", "drop the old tables that rebuilds kept")
+    .option("--rollback", "restore the old tables that rebuilds kept, and keep the new ones")
+    .option("--status", "show which tables exist")
+    .option("--json", "one line of JSON for each read model")
     .action((names: string[], options: Options) => rebuildReadModels(context, names, options));
   addYes(command);
   explain(command, {
@@ -54,8 +54,8 @@ export function addRebuildCommand(program: Command, context: CommandContext): vo
       "waybill rebuild --confirm",
     ],
     asks: "servers",
-    exits: ["done; with --check: the rows are as the log says", "not done; with --check: or some rows differ"],
-    notes: "The old tables are kept until they are confirmed, or until something is erased that they still hold.",
+    exits: ["done; with --check: the rows match the log", "failed; with --check: or some rows differ"],
+    notes: "The old tables are kept until --confirm, or until data that they still contain is erased.",
   });
 }
 
@@ -78,7 +78,7 @@ async function rebuildReadModels(context: CommandContext, names: readonly string
     await migrate(parts.db, allProjectors);
     await explaining(context, mode, () => {
       if (mode === "check") {
-        return checkReadModels(context, wanted, { ...sourcesOf(parts), onProgress: teller(context) }, options);
+        return checkReadModels(context, wanted, { ...sourcesOf(parts), onProgress: printProgress(context) }, options);
       }
       if (mode === "confirm") return confirm(context, wanted, parts, options);
       if (mode === "status") return showTables(context, wanted, parts, options);
@@ -97,16 +97,16 @@ async function rebuildAll(
 ): Promise<void> {
   const sets = await readTableSets(parts.db, wanted);
   for (const { projection, kept } of sets) {
-    if (kept !== null) context.tell(`${projection}: the tables that an earlier rebuild has kept will be replaced.`);
+    if (kept !== null) context.tell(`${projection}: the tables that an earlier rebuild kept will be replaced.`);
   }
   const onRebuilt = (name: string, isKept: boolean): void => {
-    const remedy = `The old tables are kept: "waybill rebuild ${name} --confirm" drops them, --rollback puts them back.`;
+    const remedy = `The old tables are kept: "waybill rebuild ${name} --confirm" drops them, --rollback restores them.`;
     context.print(json ? asJson(name, "rebuilt", isKept) : `${name}: rebuilt.${isKept ? ` ${remedy}` : ""}`);
   };
   await rebuild(wanted, setupOf(context, parts, onRebuilt));
 }
 
-/** Of all of them: of those that have anything kept. */
+/** If all read models are chosen, rolls back only those with kept tables. */
 async function rollBack(
   context: CommandContext,
   wanted: readonly Projector[],
@@ -117,7 +117,7 @@ async function rollBack(
   const kept = sets.flatMap(({ projection, kept: checkpoint }) => (checkpoint === null ? [] : [projection]));
   const isAll = wanted.length === allProjectors.length;
   const projectors = isAll ? wanted.filter(({ name }) => kept.includes(name)) : wanted;
-  if (projectors.length === 0) throw new NothingToPutBack("No tables are kept that could be put back.");
+  if (projectors.length === 0) throw new NothingToPutBack("There are no kept tables to restore.");
   const onRebuilt = (name: string): void =>
     context.print(json ? asJson(name, "rolled-back", true) : `${name}: the old tables are back, the others are kept.`);
   await rollBackRebuilds(projectors, setupOf(context, parts, onRebuilt));
@@ -161,7 +161,7 @@ async function showTables(
   for (const line of toTable(columns, rows)) context.print(line);
 }
 
-/** `keptOld`: whether the tables from before can still be put back. */
+/** `keptOld`: whether the old tables can still be restored. */
 const asJson = (projection: string, done: string, keptOld: boolean): string =>
   JSON.stringify({ projection, done, keptOld });
 
@@ -174,30 +174,30 @@ const sourcesOf = ({ db, log, contentStore }: Parts) => ({
 const setupOf = (context: CommandContext, parts: Parts, onRebuilt: RebuildSetup["onRebuilt"]): RebuildSetup => ({
   ...sourcesOf(parts),
   announcements: parts.announcements,
-  onProgress: teller(context),
+  onProgress: printProgress(context),
   onRebuilt,
   signal: context.interrupted,
 });
 
-/** What people can do something about is said in a line. */
+/** Turns failures that the user can act on into one line. */
 async function explaining(context: CommandContext, mode: string | null, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (failure) {
     if (context.interrupted.aborted) {
-      throw new CommandFailed(mode === null ? "Interrupted. The next rebuild goes on from here." : "Interrupted.");
+      throw new CommandFailed(mode === null ? "Interrupted. The next rebuild continues from here." : "Interrupted.");
     }
     const isExplained = failure instanceof RebuildRefused || failure instanceof NothingToPutBack;
     throw isExplained ? new CommandFailed(failure.message) : failure;
   }
 }
 
-/** A line a second at most for each: in a terminal it overwrites itself elsewhere; here it has to read well in a pipe. */
-function teller({ tell }: CommandContext): (progress: Progress) => void {
-  const toldAt = new Map<string, number>();
+/** Prints at most one line a second for each read model. Unlike the progress bar it overwrites nothing, so it reads well in a pipe. */
+function printProgress({ tell }: CommandContext): (progress: Progress) => void {
+  const printedAt = new Map<string, number>();
   return ({ projection, sequence, lastSequence, eventsPerSecond, secondsLeft }) => {
-    if (performance.now() - (toldAt.get(projection) ?? Number.NEGATIVE_INFINITY) < 1000) return;
-    toldAt.set(projection, performance.now());
+    if (performance.now() - (printedAt.get(projection) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    printedAt.set(projection, performance.now());
     const left = secondsLeft > 0 ? `, ${toDuration(secondsLeft)} left` : "";
     tell(`${projection}: ${sequence} of ${lastSequence} events, ${Math.round(eventsPerSecond)} a second${left}`);
   };

@@ -12,10 +12,10 @@ type ReplayOptions = { readonly job: string; readonly asOf?: string; readonly js
 export function addReplayCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("replay")
-    .description("fold the history of a job again, on this machine, and print the job after each event")
-    .requiredOption("--job <id>", "whose history")
-    .option("--as-of <moment>", "stop after the event of this sequence, or at this time")
-    .option("--json", "a line of JSON for each step")
+    .description("fold the history of a job on this machine, and print the job after each event")
+    .requiredOption("--job <id>", "id of the job")
+    .option("--as-of <moment>", "stop after the event with this sequence, or at this time")
+    .option("--json", "one line of JSON for each step")
     .action((options: ReplayOptions) => replay(context, options));
   explain(command, {
     examples: ["waybill replay --job <id>", "waybill replay --job <id> --as-of 2026-11-21T09:30:00Z --json"],
@@ -43,11 +43,11 @@ async function replay(context: CommandContext, { job, asOf, json }: ReplayOption
     };
     context.print(json ? JSON.stringify(step) : toLine(step));
   }
-  if (view === null) throw new CommandFailed("There was nothing of the job yet at that moment.");
+  if (view === null) throw new CommandFailed("The job did not exist yet at that moment.");
 }
 
 function evolve(view: JobView | null, { type, time, data }: Json): JobView {
-  // The service answers what it decoded: an event of this release's own types.
+  // The service sends decoded events, so their types are those of this release.
   const event = { type, at: time, data } as EventOfJob;
   if (view !== null) return evolveJobView(view, event);
   if (event.type !== "JobCreated") throw new CommandFailed(`The history begins with ${type}; expected JobCreated.`);

@@ -9,7 +9,7 @@ export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Does what the arguments say and answers the exit code. Why it was not done is on standard error; it never throws. */
+/** Runs the command in the arguments and returns the exit code. Prints the reason of a failure on standard error; never throws. */
 export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
     const program = await createProgram(context, args);
@@ -21,7 +21,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
 }
 
 function report(failure: unknown, context: CommandContext): ExitCode {
-  // Commander has printed its own message, and help is no failure.
+  // Commander has printed its own message, and help is not a failure.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage;
   if (failure instanceof InvalidConfig || failure instanceof WrongUsage) {
     context.tell(failure.message);
@@ -32,16 +32,16 @@ function report(failure: unknown, context: CommandContext): ExitCode {
   return exitCodes.failed;
 }
 
-/** Nobody foresaw it. Where in the code it happened is for whoever looks for a defect. */
+/** Describes an unexpected failure. The stack trace is shown only with LOG_LEVEL=debug, for developers. */
 function describe(failure: unknown, context: CommandContext): string {
   if (!(failure instanceof Error)) return `Failed: ${String(failure)}`;
   if (isForDevelopers(context)) return failure.stack ?? failure.message;
-  // What failed for each of several addresses has no words of its own.
+  // An AggregateError, for a host with several addresses, has no message of its own.
   const { message, code = failure.name }: NodeJS.ErrnoException = failure;
   return `Failed: ${message === "" ? code : message}\nLOG_LEVEL=debug shows where it happened.`;
 }
 
-/** Not every command reads the settings, and so they may be wrong. */
+/** Not every command has read the settings, so they may be invalid. */
 function isForDevelopers(context: CommandContext): boolean {
   try {
     return ["debug", "trace"].includes(context.readConfig().logLevel);

@@ -20,29 +20,31 @@ type JsonOption = { readonly json?: boolean };
 
 /** `seals key|rotate|accept` and `log export|show|pass`. */
 export function addSealCommands(program: Command, context: CommandContext): void {
-  const seals = program.command("seals").description("what the log is sealed with");
+  const seals = program.command("seals").description("manage the seals of the log");
   const key = seals
     .command("key")
-    .description("the public key that seals are signed with, as PEM: what whoever verifies should have from you")
+    .description("print the public key of the seals as PEM, to hand to auditors")
     .option("--json", "as JSON")
     .action((options: JsonOption) => showKey(context, options));
   const rotate = seals
     .command("rotate")
-    .description("sign with another key from the next start on; what was sealed before stays sealed")
+    .description("sign with a new key from the next start on; earlier seals stay valid")
     .option("--json", "as JSON")
     .action((options: JsonOption & YesOption) => rotateKey(context, options));
   const accept = seals
     .command("accept")
-    .description("go on with the log as it is, after it was put back or replaced on purpose")
+    .description("accept the log as it is, after it was restored or replaced on purpose")
     .option("--json", "as JSON")
     .action((options: JsonOption & YesOption) => acceptLog(context, options));
-  const log = program.command("log").description("the log as it is stored");
+  const log = program.command("log").description("inspect and export the stored log");
   addPassCommands(log, context);
   const exported = log
     .command("export")
-    .description("every message as a line of JSON, byte for byte, for waybill verify on a machine without any server")
-    .argument("<file>", "where to write it; what was there is replaced")
-    .option("--json", "what was written, as JSON")
+    .description(
+      "write every message as a line of JSON, byte for byte, for waybill verify on a machine without a server",
+    )
+    .argument("<file>", "the file to write; an existing one is replaced")
+    .option("--json", "the summary as JSON")
     .action((file: string, options: JsonOption) => exportLog(context, file, options));
   addYes(rotate);
   addYes(accept);
@@ -66,14 +68,14 @@ async function showKey(context: CommandContext, { json }: JsonOption): Promise<v
 async function rotateKey(context: CommandContext, { json, yes }: JsonOption & YesOption): Promise<void> {
   const key = await onNats(context, async (connection, config, patiently) => {
     const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
-    if (seals.key !== null) throw new CommandFailed("The key is laid down by SEAL_KEY: put another file in its place");
+    if (seals.key !== null) throw new CommandFailed("SEAL_KEY sets the key: replace its file");
     await askFirst(context, "Seal with a new key from the next start on?", { yes });
     const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
-    // Done twice it leaves a key that nobody was shown and nothing was sealed with.
+    // A repeated rotation would leave a key that was never printed and never sealed anything, so this is not retried.
     return await patiently(store.rotate);
   });
   print(context, key.keyId, key.publicKey, json);
-  context.tell("Start the roles api and scheduler again: they go on with the key they knew until then.");
+  context.tell("Restart the roles api and scheduler: until then they use the old key.");
 }
 
 function print(context: CommandContext, keyId: string, publicKey: string, json: boolean | undefined): void {
@@ -88,12 +90,12 @@ async function acceptLog(context: CommandContext, { json, yes }: JsonOption & Ye
     const before = await createSealMemory(db, name).last();
     const last = await patiently((await createJetStreamSealedLog(connection, config.natsPrefix)).lastSeal);
     if (before !== null && before.sequence === last?.sequence) {
-      context.tell("The log still has the seal that is remembered: nothing had to be accepted.");
+      context.tell("The log still has the remembered seal: there is nothing to accept.");
     }
-    await askFirst(context, "Forget what the log was sealed with, and take it as it is?", { yes });
+    await askFirst(context, "Forget the remembered seal, and accept the log as it is?", { yes });
     await forgetSeals(db, name);
     const forgotten = before === null ? "Nothing was remembered." : `The seal at ${before.sequence} is forgotten.`;
-    const now = last === null ? "The log has none." : `The last one of the log, at ${last.sequence}, is taken for it.`;
+    const now = last === null ? "The log has no seal." : `The last seal of the log, at ${last.sequence}, replaces it.`;
     const found = { forgotten: before?.sequence ?? null, accepted: last?.sequence ?? null };
     context.print(json ? JSON.stringify(found) : `${forgotten} ${now}`);
     if (config.seals.file !== null)
@@ -109,7 +111,7 @@ async function exportLog(context: CommandContext, path: string, { json }: JsonOp
     const written = finished(file).catch((failure: unknown) => {
       throw new CommandFailed(`${path} cannot be written: ${whyNoFile(failure)}`);
     });
-    // It may fail while nobody waits for it yet.
+    // The file may fail before `written` is awaited, so the rejection needs a handler now.
     written.catch(() => {});
     const head: LogFileHead = { format: logFileFormat, lastSequence };
     file.write(`${JSON.stringify(head)}\n`);
@@ -120,7 +122,7 @@ async function exportLog(context: CommandContext, path: string, { json }: JsonOp
       if (!file.write(wanted.map((message) => `${toLine(message)}\n`).join(""))) {
         await Promise.race([once(file, "drain").catch(() => written), written]);
       }
-      if (context.interrupted.aborted) throw new CommandFailed(`Interrupted: ${path} is not whole`);
+      if (context.interrupted.aborted) throw new CommandFailed(`Interrupted: ${path} is incomplete`);
       if (wanted.length < batch.length) break;
     }
     file.end();

@@ -22,20 +22,23 @@ type SendOptions = LetterOptions &
 export function addSendCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("send")
-    .description("send a mailing to everybody in a CSV file, in jobs of at most 1000 recipients")
-    .requiredOption("--subject <text>", "the subject; may be a template, as the files may")
+    .description("send a mailing to every recipient in a CSV file, in jobs of at most 1000 recipients")
+    .requiredOption("--subject <text>", "the subject, which may be a template, like the files")
     .option("--html <file>", "the HTML of the mail")
-    .option("--text <file>", "its text: beside --html, or alone")
-    .requiredOption("--csv <file>", "a row for each recipient; the first line names the columns, each a variable")
+    .option("--text <file>", "the plain text of the mail, with --html or without")
+    .requiredOption(
+      "--csv <file>",
+      "one row for each recipient; the first line names the columns, which become variables",
+    )
     .option("--email-column <name>", "the column with the addresses", "email")
-    .option("--delimiter <character>", "what stands between two columns", ",")
+    .option("--delimiter <character>", "the character between columns", ",")
     .option("--from <mailbox>", "the sender")
-    .option("--reply-to <mailbox>", "where answers go")
-    .option("--name <text>", "a label for the jobs; the name of the CSV file without one")
+    .option("--reply-to <mailbox>", "the address for replies")
+    .option("--name <text>", "a label for the jobs; by default the name of the CSV file")
     .option("--priority <priority>", "high, normal or low")
-    .option("--scheduled-at <time>", "start no earlier than")
-    .option("--id <text>", "names the mailing; what was sent under a name is not sent again")
-    .option("--wait", "stay until every job has ended")
+    .option("--scheduled-at <time>", "the earliest time to start")
+    .option("--id <text>", "an id for the mailing; a mailing with the same id is not sent again")
+    .option("--wait", "wait until every job has ended")
     .option("--dry-run", "show the first mail as it would be sent, and send nothing")
     .option("--json", "as JSON")
     .action((options: SendOptions) => send(context, options));
@@ -47,9 +50,9 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     ],
     asks: "service",
     exits: ["accepted; with --wait: every job completed", "not everything was accepted; with --wait: or completed"],
-    notes: `Stopped in the middle, the same command again goes on where it stopped and mails nobody twice. Another letter or
-another file, be it by one row, is another mailing, to everybody in it: named by --id it is refused instead. To send the same
-once more on purpose, name it anew: --id second-reminder.`,
+    notes: `If the command is interrupted, run it again: it continues where it stopped and mails nobody twice. A changed letter or
+file, even by one row, is a new mailing to every recipient in it; with the same --id it is refused instead. To send the
+same mailing again on purpose, give it a new id: --id second-reminder.`,
   });
 }
 
@@ -101,7 +104,7 @@ async function sendAll(
   const accepted: Accepted[] = [];
   let done = 0;
   const onWaiting = (reason: string): void => {
-    progress.interrupt(`${reason} Trying again.`);
+    progress.interrupt(`${reason} Retrying.`);
   };
   try {
     for await (const one of sendMailing(service, { id, letter, file }, onWaiting)) {
@@ -112,7 +115,7 @@ async function sendAll(
   } catch (failure) {
     if (!context.interrupted.aborted) throw failure;
     const left = `${toNumber(done)} of ${counted(recipients, "recipient")} accepted`;
-    throw new CommandFailed(`Interrupted: ${left}. The same command again goes on from there.`);
+    throw new CommandFailed(`Interrupted: ${left}. Run the same command again to continue.`);
   } finally {
     progress.end();
   }
@@ -120,18 +123,18 @@ async function sendAll(
   const repeated = accepted.filter(({ isRepeat }) => isRepeat).length;
   const summary = { mailing: id, recipients, duplicates, jobs, repeated };
   if (!options.json) {
-    const before = repeated === 0 ? "" : `, ${repeated === jobs.length ? "all" : toNumber(repeated)} accepted before`;
+    const before = repeated === 0 ? "" : `, ${repeated === jobs.length ? "all" : toNumber(repeated)} accepted earlier`;
     const parts = `${counted(recipients, "recipient")} in ${counted(jobs.length, "job")}`;
     print(`Mailing ${id}: ${parts}${before}${ofDuplicates(duplicates)}.`);
     for (const job of jobs) print(`  ${job}`);
-    if (!options.wait && jobs.length === 1) tell(`Watch it: waybill jobs watch ${jobs[0]}`);
-    else if (!options.wait) tell("Watch them: the same command with --wait, which sends nothing again.");
+    if (!options.wait && jobs.length === 1) tell(`Follow it: waybill jobs watch ${jobs[0]}`);
+    else if (!options.wait) tell("Follow them: run the same command with --wait; it sends nothing again.");
   }
   const ended = options.wait ? await waitForAll(context, service, jobs, recipients) : null;
   if (options.json) print(JSON.stringify(ended === null ? summary : { ...summary, ...ended }));
   else if (ended !== null) print(toSentence(ended));
   if (ended !== null && ended.statuses["completed"] !== jobs.length) {
-    // A job that was cancelled was meant to be.
+    // Cancelled jobs get no advice to retry: they were cancelled on purpose.
     throw new CommandFailed(`Not every job completed.${remedyFor(ended.failed)}`);
   }
 }

@@ -14,8 +14,8 @@ import { explain } from "./explain.ts";
 import { graceMs, installLastResort, type UncaughtError } from "./last-resort.ts";
 
 /**
- * In percent of what is in use. Where a machine has memory to spare the engine lets the heap grow to five times that, and
- * a projector under load goes up and down between 150 and 230 MB; with this it stays below 170 MB for the same CPU time.
+ * In percent of the memory in use. On a machine with free memory V8 lets the heap grow to five times that, and a projector
+ * under load varies between 150 and 230 MB; with this limit it stays below 170 MB for the same CPU time.
  */
 const heapGrowth = 50;
 
@@ -25,9 +25,9 @@ type StartOptions = { readonly roles?: string; readonly demo?: boolean };
 export function addStartCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("start")
-    .description("run the service; what has no address in the settings is started along with it")
+    .description("run the service, and start the servers that the settings do not name")
     .option("--roles <roles>", `some of ${roles.join(",")}; all of them by default`)
-    .option("--demo", "send a small mailing to invented people, which the built-in mailbox catches")
+    .option("--demo", "send a small mailing to invented people; the built-in mailbox catches it")
     .action((options: StartOptions) => start(context, options));
   explain(command, {
     examples: [
@@ -36,7 +36,7 @@ export function addStartCommand(program: Command, context: CommandContext): void
       "PORT=8080 waybill start",
       "waybill start --roles worker,scheduler",
     ],
-    exits: ["stopped in order, by SIGTERM or SIGINT", "could not start, not stop in time, or met an uncaught error"],
+    exits: ["stopped by SIGTERM or SIGINT", "could not start, did not stop in time, or had an uncaught error"],
     notes: `Without NATS_URL, MYSQL_URL and SMTP_URL it brings servers of its own along, with their data in DATA_DIR
 (default: .waybill), and a mailbox that catches every mail. It listens on HOST and PORT (default: 127.0.0.1, 3000).`,
   });
@@ -52,7 +52,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
   const broken = installLastResort(logger, config.shutdownTimeoutMs + graceMs);
   const over = AbortSignal.any([context.interrupted, broken]);
-  // To load all of the service takes as long as its servers take to start.
+  // Loading the service takes as long as its servers take to start.
   const loading = import("../roles/wiring.ts");
   const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
   const project = isProjectingBesides ? loadProjectorThread(context.isTerminal) : undefined;
@@ -70,7 +70,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
       await service.stop();
     }
   } catch (failure) {
-    // To be told to stop before all is there is no failure.
+    // A stop during the start is not a failure.
     if (!(failure instanceof WaitInterrupted)) throw failure;
   } finally {
     await standalone.stop();
@@ -79,7 +79,7 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   if (broken.aborted) throw new CommandFailed((broken.reason as UncaughtError).message);
 }
 
-/** Always the same: a service that is started with --demo again has sent the mailing already. */
+/** The key is constant, so that a service which is started with --demo again does not send the mailing again. */
 const demoKey = "waybill-demo";
 
 const demoNames = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Grace", "Heidi", "Ivan", "Judy", "Mallory", "Olivia"];
@@ -91,7 +91,7 @@ const demoMailing = {
   recipients: demoNames.map((name) => ({ email: `${name.toLowerCase()}@example.com`, variables: { name } })),
 };
 
-/** Sends a small mailing to invented people. Fails where a key is needed and none is given: a service in use needs no demo. */
+/** Sends a small mailing to invented people. Fails if a key is needed and none is given: a service in use needs no demo. */
 async function demonstrate({ tell, interrupted }: CommandContext, url: string, key: string | null): Promise<void> {
   const service = createService({ url, key }, interrupted);
   const headers = { "Idempotency-Key": demoKey };
@@ -104,8 +104,8 @@ async function demonstrate({ tell, interrupted }: CommandContext, url: string, k
 }
 
 /**
- * In words where somebody sits at a terminal, beside the log. Elsewhere programs read standard output: then it is a line
- * of JSON as those of the log, and there at any LOG_LEVEL, as it is all that tells the port that PORT=0 has taken.
+ * Prints the addresses as text if standard error is a terminal. Otherwise a program may read standard output, so it is one
+ * line of JSON like those of the log, printed at any LOG_LEVEL: nothing else shows the port that PORT=0 has chosen.
  */
 function greet(context: CommandContext, service: Service, standalone: Standalone): void {
   if (context.isTerminal) {

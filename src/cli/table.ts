@@ -1,6 +1,6 @@
 type Cell = string | number | null | readonly string[];
 
-/** Lines of a table for people: a head, and columns as wide as what stands in them. */
+/** The lines of a table for people: a head, and columns as wide as their widest cell. */
 export function toTable<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Record<Column, Cell>>[],
@@ -20,5 +20,5 @@ function toText(cell: Cell): string {
   return printable(typeof cell === "object" ? cell.join(",") : String(cell));
 }
 
-/** What others have written must not steer the terminal. */
+/** Text from others must not control the terminal. */
 export const printable = (text: string): string => text.replace(/\p{Cc}/gu, "\u{FFFD}");

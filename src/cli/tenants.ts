@@ -13,18 +13,24 @@ type Row = { readonly tenant: string } & TenantRules;
 
 /** `tenants list|set`. */
 export function addTenantCommands(program: Command, context: CommandContext): void {
-  const tenants = program.command("tenants").description("what each tenant may do");
+  const tenants = program.command("tenants").description("list and set the rules of tenants");
   const list = tenants
     .command("list")
-    .description("all tenants that have keys or rules")
+    .description("list all tenants that have keys or rules")
     .option("--json", "as JSON")
     .action((options: JsonOption) => listTenants(context, options));
   const set = tenants
     .command("set")
-    .description("lay down rules for a tenant; they hold within a second")
-    .argument("<tenant>", "whose rules")
-    .option("--daily-recipients <number>", "recipients of all jobs accepted in one day (UTC), or none for no limit")
-    .option("--senders <senders>", "addresses and domains for `from`, with commas, or none for MAIL_FROM alone")
+    .description("set rules for a tenant; they apply within a second")
+    .argument("<tenant>", "name of the tenant")
+    .option(
+      "--daily-recipients <number>",
+      "the largest number of recipients in all jobs accepted in one day (UTC), or none for no limit",
+    )
+    .option(
+      "--senders <senders>",
+      "addresses and domains that `from` may have, separated by commas, or none to allow only MAIL_FROM",
+    )
     .option("--json", "as JSON")
     .action((tenant: string, options: SetOptions) => setRules(context, tenant, options));
   explain(list, { examples: ["waybill tenants list", "waybill tenants list --json"], asks: "nats" });

@@ -30,29 +30,28 @@ type VerifyOptions = {
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-/** `verify`: 0 where all is as it was sealed, 1 where something is not, 2 where it was asked wrongly. */
+/** `verify`: exits with 0 if everything is as it was sealed, 1 if something is not, 2 for wrong usage. */
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
-    .description("check the log against its seals; or an exported log or a bundle of evidence, without any server")
-    .argument("[file]", "a bundle of evidence, or what waybill log export has written")
-    .option("--job <id>", "the evidence of one job, from the log")
-    .option("--tenant <tenant>", "whose job it is", defaultTenant)
-    .option("--key <file>", "a public key that you trust, as PEM or JSON; may be given again", collect)
-    .option("--seals <file>", "seals as they were published (SEAL_FILE), which you trust")
+    .description("check the log against its seals, or check an exported log or a bundle of evidence without a server")
+    .argument("[file]", "a bundle of evidence, or the output of waybill log export")
+    .option("--job <id>", "check the evidence of one job, from the log")
+    .option("--tenant <tenant>", "the tenant of the job", defaultTenant)
+    .option("--key <file>", "a public key that you trust, as PEM or JSON; may be repeated", collect)
+    .option("--seals <file>", "a file of published seals (SEAL_FILE) that you trust")
     .option("--json", "as JSON")
     .action((file: string | undefined, options: VerifyOptions) => verify(context, file, options));
   explain(command, {
     examples: [
       "waybill verify                                      the whole log against its seals",
       "waybill verify --job <id>                           the history of one job, from the log",
-      "waybill verify job.ndjson --key public-key.pem      what waybill jobs evidence wrote, on any machine",
-      "waybill verify log.ndjson --seals published.ndjson  what waybill log export wrote",
+      "waybill verify job.ndjson --key public-key.pem      output of waybill jobs evidence, on any machine",
+      "waybill verify log.ndjson --seals published.ndjson  output of waybill log export",
     ],
     asks: "nats",
-    exits: ["all that is sealed is as it was sealed", "something is not; of a log: or nothing of it is sealed"],
-    notes:
-      "A file is checked without any server. --key and --seals are what makes it a proof: have them from elsewhere.",
+    exits: ["everything sealed is unchanged", "something sealed was changed; for a log: or nothing is sealed"],
+    notes: "A file is checked without a server. Only --key and --seals make it a proof: get them from another source.",
   });
 }
 
@@ -109,7 +108,7 @@ async function verifyLogFile(
   }
 }
 
-/** The key that the service has now is trusted: a log that another one has sealed is not its own. */
+/** Trusts the current key of the service: a log sealed with another key is not its own. */
 async function verifyOwnLog(context: CommandContext, trust: Trust, options: VerifyOptions): Promise<void> {
   await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
     const sealedLog = await createJetStreamSealedLog(connection, prefix);
@@ -134,7 +133,7 @@ async function verifyOwnJob(context: CommandContext, trust: Trust, options: Veri
         log: await createJetStreamEventLog(connection, prefix),
         sealedLog: await createJetStreamSealedLog(connection, prefix),
         contentStore: await createJetStreamContentStore(connection, prefix),
-        // Where there is none there is no seal either, and nobody sees this bundle but this command.
+        // Without a key there is no seal either, and only this command sees this bundle.
         key: seals.key ?? (await patiently(store.readKey)) ?? newSealKey(),
         now: () => new Date().toISOString(),
       };

@@ -18,11 +18,11 @@ type SecretOptions = YesOption & {
 export function addWebhookCommands(program: Command, context: CommandContext): void {
   const command = program
     .command("webhooks")
-    .description("what webhooks are signed with")
+    .description("manage the secrets that sign webhooks")
     .command("secret")
-    .description("the secret that signs what goes to the webhookUrl of a tenant's jobs; made at first use")
-    .option("--tenant <tenant>", "whose", defaultTenant)
-    .option("--rotate", "make a new one; the one before signs as well for a day")
+    .description("print the secret that signs calls to the webhookUrl of a tenant's jobs; created at first use")
+    .option("--tenant <tenant>", "name of the tenant", defaultTenant)
+    .option("--rotate", "create a new secret; the old one also signs for another day")
     .option("--json", "as JSON")
     .action((options: SecretOptions) => showSecret(context, options));
   addYes(command);
@@ -43,7 +43,7 @@ async function showSecret(context: CommandContext, { tenant, rotate, json, yes }
     return;
   }
   context.print(secret?.text ?? "");
-  if (previousValidUntil !== null) context.tell(`The one before signs as well until ${previousValidUntil}.`);
+  if (previousValidUntil !== null) context.tell(`The old secret also signs until ${previousValidUntil}.`);
 }
 
 const readSecrets = (
@@ -54,9 +54,9 @@ const readSecrets = (
   onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }, patiently) => {
     const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }));
     const secrets = createTenantSecrets(store, webhooks.secret);
-    if (rotate) await askFirst(context, `Sign what goes to tenant ${tenant} with a new secret?`, { yes });
-    // Rotated twice, the secret that receivers know would not sign any more: where no answer comes, a person looks.
+    if (rotate) await askFirst(context, `Sign calls for tenant ${tenant} with a new secret?`, { yes });
+    // A repeated rotation would drop the secret that receivers know, so a rotation without an answer is left to a person.
     const found = rotate ? await secrets.rotate(tenant) : await patiently(() => secrets.of(tenant));
     if (found !== null) return found;
-    throw new CommandFailed("The secret of this tenant is laid down by WEBHOOK_SECRET: change it there");
+    throw new CommandFailed("WEBHOOK_SECRET sets the secret of this tenant: change it there");
   });

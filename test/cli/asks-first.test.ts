@@ -49,7 +49,7 @@ describe("A command that cannot be taken back", () => {
     await nats?.cleanUp();
   });
 
-  /** With somebody at the terminal who answers each question with the same. */
+  /** A command line at a terminal at which each question gets the same answer. */
   const atTerminal = (answer: string) => {
     const questions: string[] = [];
     const ask = async (question: string): Promise<string> => {
@@ -69,15 +69,15 @@ describe("A command that cannot be taken back", () => {
   };
 
   for (const [question, ...words] of [
-    [/^Refuse key \w+ of tenant acme for ever\? Type yes to do it: $/, "keys", "revoke", "KEY"],
+    [/^Revoke key \w+ of tenant acme permanently\? Type yes to do it: $/, "keys", "revoke", "KEY"],
     [/^Seal with a new key/, "seals", "rotate"],
-    [/^Forget what the log was sealed with/, "seals", "accept"],
+    [/^Forget the remembered seal/, "seals", "accept"],
     [/tenant default with a new secret\?/, "webhooks", "secret", "--rotate"],
     [/^Rebuild jobs\?/, "rebuild", "jobs"],
-    [/^Put the old tables back, of all read models\?/, "rebuild", "--rollback"],
+    [/^Restore the old tables of all read models\?/, "rebuild", "--rollback"],
     [/^Drop the old tables of jobs\?/, "rebuild", "jobs", "--confirm"],
   ] as const) {
-    it(`is done only for who says so, at a terminal: waybill ${words.join(" ")}`, async () => {
+    it(`is done at a terminal only after a yes: waybill ${words.join(" ")}`, async () => {
       for (const answer of ["", "y", "no"]) {
         const { run, questions, last } = atTerminal(answer);
         const failure = await failureOf(run(...words.map((word) => (word === "KEY" ? keyId : word))));
@@ -90,7 +90,7 @@ describe("A command that cannot be taken back", () => {
     });
   }
 
-  it("is done for who says yes, and without a question for --yes, and where nobody can be asked", async () => {
+  it("is done after a yes, and without a question with --yes or without a terminal", async () => {
     const { run, questions } = atTerminal("yes");
     const [first = ""] = (await run("webhooks", "secret", "--rotate")).printed;
     expect(questions).to.have.length(1);
@@ -100,7 +100,7 @@ describe("A command that cannot be taken back", () => {
     expect(new Set([first, second, third]).size).to.equal(3);
   });
 
-  it("is done to many jobs only for who types how many", async () => {
+  it("is done to many jobs only after their number is typed", async () => {
     const ids = await createJobs(21);
     const { run, questions } = atTerminal("yes");
     expect((await failureOf(run("jobs", "cancel", ...ids))).message).to.equal("Nothing was done.");
@@ -119,7 +119,7 @@ describe("A command that cannot be taken back", () => {
     expect(await cancellations(ids)).to.equal(3);
   });
 
-  it("asks on a real terminal, and waits for nobody without one", async () => {
+  it("asks on a real terminal, and does not wait without one", async () => {
     const line = [process.execPath, main, "keys", "revoke", keyId].map((word) => `'${word}'`).join(" ");
     const start = (program: string, args: readonly string[]) => {
       const child = spawn(program, args, {
@@ -144,7 +144,7 @@ describe("A command that cannot be taken back", () => {
       expect(said).to.include("Nothing was done.");
     }
     expect((await answered("yes\r")).said).to.include(`Key ${keyId} of tenant acme is revoked.`);
-    // A pipe that nobody writes into: a question would never be answered.
+    // Nothing is written into the pipe, so a question would never be answered.
     const { said, exited } = start(process.execPath, [main, "keys", "revoke", keyId]);
     expect(await exited, said()).to.equal(0);
   });

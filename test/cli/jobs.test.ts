@@ -105,7 +105,7 @@ describe("The commands that ask a running service", () => {
     const failure = await failureOf(run("jobs", "watch", failed));
     expect(failure).to.be.instanceOf(CommandFailed);
     expect(failure.message).to.equal(
-      `The job is failed.\nWho was not reached: waybill jobs recipients ${failed} --status failed\nThose alone again:   waybill jobs retry ${failed}`,
+      `The job is failed.\nNot reached: waybill jobs recipients ${failed} --status failed\nRetry those: waybill jobs retry ${failed}`,
     );
   });
 

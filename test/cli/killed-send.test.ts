@@ -60,7 +60,7 @@ describe("waybill send, ended in the middle", () => {
     const interrupted = await endedBy("SIGINT");
     expect(interrupted.code).to.equal(1);
     expect(interrupted.told)
-      .to.match(/Interrupted: \d,000 of 4,200 recipients accepted\. The same command again goes on from there\./)
+      .to.match(/Interrupted: \d,000 of 4,200 recipients accepted\. Run the same command again to continue\./)
       .and.not.include("\n    at ");
 
     const child = send();

@@ -36,10 +36,10 @@ describe("waybill rebuild", () => {
 
   it("rebuilds, says that the old tables are kept, puts them back, and drops them", async () => {
     expect((await commandLine.run("rebuild", "jobs")).printed).to.deep.equal([
-      'jobs: rebuilt. The old tables are kept: "waybill rebuild jobs --confirm" drops them, --rollback puts them back.',
+      'jobs: rebuilt. The old tables are kept: "waybill rebuild jobs --confirm" drops them, --rollback restores them.',
     ]);
     const again = await commandLine.run("rebuild", "jobs");
-    expect(again.told.join()).to.include("jobs: the tables that an earlier rebuild has kept will be replaced.");
+    expect(again.told.join()).to.include("jobs: the tables that an earlier rebuild kept will be replaced.");
     const { printed } = await commandLine.run("rebuild", "jobs", "--status");
     expect(printed[1]).to.match(/^jobs +live +version \d+, event 3 +version \d+, event 3 +-$/);
     expect((await commandLine.run("rebuild", "--rollback")).printed).to.deep.equal([
@@ -54,17 +54,17 @@ describe("waybill rebuild", () => {
   it("checks, names what differs, and shows it only to whoever asks", async () => {
     await commandLine.run("rebuild", "jobs");
     expect((await commandLine.run("rebuild", "jobs", "--check")).printed).to.deep.equal([
-      "jobs: is as the log says, as of event 3.",
+      "jobs: matches the log, as of event 3.",
     ]);
     await changeRows("name", "ada@example.com");
     const failure = await failureOf(commandLine.run("rebuild", "jobs", "--check"));
     expect(failure).to.be.instanceOf(CommandFailed);
-    expect(failure.message).to.equal('"waybill rebuild jobs" makes the rows anew.');
+    expect(failure.message).to.equal('"waybill rebuild jobs" rebuilds the rows.');
     const { printed } = commandLine.last();
     expect(printed[0]).to.equal("jobs: differs from the log, as of event 3.");
     expect(printed[1]).to.match(/^ {2}jobs id=\S+: differs in name$/);
     await failureOf(commandLine.run("rebuild", "jobs", "--check", "--values"));
-    expect(commandLine.last().printed[1]).to.match(/: name is ada@example\.com, by the log null$/);
+    expect(commandLine.last().printed[1]).to.match(/: name is ada@example\.com, the log gives null$/);
   });
 
   it("is wrong usage with an unknown projection, or with two things at once", async () => {

@@ -96,7 +96,7 @@ describe("A backup of the log", function () {
   const isAsItWas = async (before: object): Promise<void> => {
     await eventually(async () => expect(await pictureOf(service, Object.values(jobs))).to.deep.equal(before), 20_000);
     const { printed } = await service.commands.run("rebuild", "--check");
-    expect(printed.every((line) => /is as the log says/.test(line))).to.equal(true);
+    expect(printed.every((line) => /matches the log/.test(line))).to.equal(true);
     const key = join(folder, "key.pem");
     await writeFile(key, (await service.commands.run("seals", "key")).printed.join("\n"));
     const verified = await service.commands.run("verify", "--key", key, "--seals", sealFile);
@@ -198,7 +198,7 @@ describe("A backup of the log", function () {
     await service.stop();
 
     const { printed } = await service.commands.run("seals", "accept");
-    expect(printed[0]).to.match(/^The seal at \d+ is forgotten\. The last one of the log, at \d+, is taken for it\.$/);
+    expect(printed[0]).to.match(/^The seal at \d+ is forgotten\. The last seal of the log, at \d+, replaces it\.$/);
     sealFile = join(folder, "seals-after-the-restore.ndjson");
     service = await startOn(here());
     await eventually(async () => expect((await service.health())["seals"]).to.include({ status: "up" }));
