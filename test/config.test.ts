@@ -46,7 +46,7 @@ describe("the settings", () => {
     expect(faults.split("\n")).to.have.lengthOf(12);
   });
 
-  it("open the API to everybody only where nobody else can reach it", () => {
+  it("open the API without a key only on a loopback address", () => {
     expect(readConfig({ AUTH: "off" })).to.include({ auth: "off", rateLimit: null });
     expect(faultsOf({ AUTH: "off", HOST: "0.0.0.0" })).to.include(
       'AUTH is "off"; expected auto or required, as others can reach HOST "0.0.0.0"',
@@ -114,7 +114,7 @@ describe("the settings", () => {
 
   it("are no lists with a comma too many, or with the same twice", () => {
     for (const [name, value, said] of [
-      // It was read as 60000 and 0: everybody was mailed again without a pause.
+      // It was read as 60000 and 0, so that every recipient was mailed again without a pause.
       ["RETRY_DELAYS", "60000,", "item 2 of 2 is empty"],
       ["RETRY_DELAYS", "60000,,300000", "item 2 of 3 is empty"],
       ["RETRY_DELAYS", ",", "item 1 of 2 is empty"],

@@ -26,7 +26,7 @@ export function sampleLag({ lastSequence, projected, caughtUp }: Progress): LagS
     }
   };
   const looking = Promise.all([look(stored, lastSequence, false), look(visible, projected, true)]);
-  // Whoever finishes learns of it.
+  // The failure reaches the caller of `finish`.
   looking.catch(() => {});
   return {
     finish: async () => {

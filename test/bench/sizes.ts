@@ -1,7 +1,7 @@
 /** How much is done in each round. */
 export type Sizes = {
   readonly mailing: { readonly jobs: number; readonly recipientsPerJob: number };
-  /** Before the first round, by everybody who is measured. */
+  /** Sent before the first round by every program that is measured. */
   readonly warmUpMails: number;
   /** The classic design takes its time: it sends fewer. */
   readonly classicMails: number;
@@ -30,7 +30,7 @@ export const fullSizes: Sizes = {
   slowMailing: { jobs: 100, recipientsPerJob: 100 },
 };
 
-/** For whoever works on the benchmark, or wants a hint in a minute: too short to be held against a target. */
+/** For work on the benchmark, or a hint in a minute: too short to compare with a target. */
 export const quickSizes: Sizes = {
   mailing: { jobs: 10, recipientsPerJob: 300 },
   warmUpMails: 1000,

@@ -18,7 +18,7 @@ type WithNats = { readonly nats: Pick<Ground["nats"], "config"> };
 
 export type WrittenHistory = { readonly events: number; readonly sent: number };
 
-/** What mailings leave in the log, written with the service's own code as fast as the log takes it, and mailed to nobody. */
+/** What mailings leave in the log, written with the service's own code as fast as the log takes it; no mail is sent. */
 export async function writeHistory(
   { nats }: WithNats,
   prefix: string,

@@ -71,7 +71,7 @@ describe("Every command, where things are as they should be and where they are n
     await stage?.cleanUp();
   });
 
-  /** A message that nobody can decode, and that is passed by already, so that nothing stops at it. */
+  /** A message that cannot be decoded and is already passed by, so that nothing stops at it. */
   async function plantMessage(): Promise<Record<string, string>> {
     const { connection, close } = await openJetStreamLog(stage.nats.config, stage.nats.prefix);
     const subject = `${stage.nats.prefix}.jobs.default.planted.recipients`;

@@ -109,7 +109,7 @@ describe("waybill doctor, asked about servers that are broken for real", () => {
     if (source.kind === "running") return;
     const dataDir = join(stage.folder, "late");
     await (await startDatabaseServer({ dataDir, binary: source.binary })).stop();
-    // Begins each session an hour ago: the machine's own clock is everybody's, and stays as it is.
+    // Begins each session an hour ago. The clock of the machine is shared, and stays as it is.
     const path = join(stage.folder, "late-database");
     const late = "--init-connect=SET timestamp = UNIX_TIMESTAMP() - 3600";
     const script = await readFile(source.binary.path, "latin1");

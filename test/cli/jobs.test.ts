@@ -167,7 +167,7 @@ describe("The commands that ask a running service", () => {
     expect(await failureOf(run("replay", "--job", completed, "--as-of", "0"))).to.be.instanceOf(CommandFailed);
   });
 
-  it("say that there is no such job, and that nobody answers", async () => {
+  it("report a missing job, and a service that does not answer", async () => {
     for (const args of [
       ["show", nobody],
       ["cancel", nobody],

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
-describe("A command of somebody who names no servers, where no service has ever run", () => {
+describe("A command without named servers, where no service has ever run", () => {
   for (const words of [
     ["keys", "create", "--tenant", "default"],
     ["keys", "list", "--json"],

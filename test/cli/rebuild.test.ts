@@ -51,7 +51,7 @@ describe("waybill rebuild", () => {
     expect(await failureOf(commandLine.run("rebuild", "jobs", "--rollback"))).to.be.instanceOf(CommandFailed);
   });
 
-  it("checks, names what differs, and shows it only to whoever asks", async () => {
+  it("checks, names what differs, and shows the values only on request", async () => {
     await commandLine.run("rebuild", "jobs");
     expect((await commandLine.run("rebuild", "jobs", "--check")).printed).to.deep.equal([
       "jobs: matches the log, as of event 3.",

@@ -193,7 +193,7 @@ describe("waybill send", () => {
   });
 });
 
-/** What the service answers to a request that came to somebody else's door. */
+/** The answer of the service to a request that another server received first. */
 async function forward(service: string, request: IncomingMessage) {
   const sent: Buffer[] = [];
   for await (const bytes of request) sent.push(bytes as Buffer);

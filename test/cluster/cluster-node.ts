@@ -123,7 +123,7 @@ const toServerConfig = (name: string, store: string, portsFolder: string, ports:
     name: "waybill",
     host: "127.0.0.1",
     port: ports.cluster,
-    // Nobody listens there: what servers tell each other about the others must not lead past the proxies.
+    // No server listens there: the addresses that servers exchange must not lead past the proxies.
     advertise: "127.0.0.1:1",
     no_advertise: true,
     routes,

@@ -34,7 +34,7 @@ describe("A leader that was cut off from the others and does not know it", funct
 
   const portOf = ({ config }: ClusterNode): number => Number(config.servers[0]?.split(":")[1]);
 
-  it("tells nobody the past who has seen what came after it", async () => {
+  it("shows no earlier state to a client that has seen a later one", async () => {
     const stream = streamName(cluster.prefix, "JOBS");
     const leader = await cluster.leaderOf(stream);
     const [other] = (await cluster.followersOf(stream)) as [ClusterNode];

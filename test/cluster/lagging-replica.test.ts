@@ -69,7 +69,7 @@ describe("A replica that lags behind its leader", function () {
     await expectAlways(async () => (await log.readHistory(job)).length, 5);
   });
 
-  it("ends no reading of the whole log, for seals and those who check them, before its end", async () => {
+  it("ends no reading of the whole log, for seals and their checks, before its end", async () => {
     const { log, connection } = opened;
     const sealedLog = await createJetStreamSealedLog(connection, cluster.prefix);
     const from = (await log.state()).lastSequence;
@@ -85,7 +85,7 @@ describe("A replica that lags behind its leader", function () {
     await expectAlways(count, 1);
   });
 
-  it("lets nobody out of the suppressions", async () => {
+  it("drops no address from the suppressions", async () => {
     const { connection } = opened;
     const store = createJetStreamSuppressionStore(connection, cluster.prefix);
     const entries = createJetStreamSuppressionEntries(connection, cluster.prefix);

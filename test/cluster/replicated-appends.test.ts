@@ -30,7 +30,7 @@ describe("What is appended to a log with three replicas", function () {
     }
   });
 
-  it("is a conflict where somebody else has the same decision in hand", async () => {
+  it("is a conflict where another process is storing the same decision", async () => {
     const { log } = opened;
     for (let round = 0; round < 50; round += 1) {
       const job = { tenant: "default", jobId: uuid() };

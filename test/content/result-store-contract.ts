@@ -76,7 +76,7 @@ export function resultStoreContract(open: () => ResultStore): void {
       expect(await store.ofTenant(tenant)).to.have.deep.members([one, { ...one, run: 2 }]);
     });
 
-    it("is gone once it is erased, twice or not, in all its runs, and nobody else's is", async () => {
+    it("is gone once it is erased, once or twice, in all its runs, and no other job's is", async () => {
       const [store, result, other, log] = [open(), newResult(), newResult(), createMemoryEventLog()];
       await happen(log, result, [jobCreated(), jobStarted(), jobStarted({ run: 2 })]);
       await store.put(other, 0, chunkOf("other"));

@@ -74,7 +74,7 @@ describe("An alert on the dashboard", () => {
     stage.mailServer.release();
   });
 
-  it("tells of dead letters that nobody decides about, however slowly they came", async () => {
+  it("alerts about undecided dead letters, however slowly they came", async () => {
     for (let count = 0; count < 3; count++) await send(refused);
     await alert("Dead letters are open").getByText("3 dead letters wait for a decision; the limit is 2.").waitFor();
     expect(await watched.findBarriers()).to.deep.equal([]);

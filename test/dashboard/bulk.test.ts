@@ -46,7 +46,7 @@ describe("Many jobs at once", () => {
     expect(await page.getByRole("button", { name: "Cancel 0 selected" }).isDisabled()).to.equal(true);
   });
 
-  it("are not acted on by keys that somebody goes on pressing", async () => {
+  it("are not acted on by a key that stays pressed", async () => {
     const { page } = watched;
     const id = await create("Two Enters");
     await open("Two Enters", 1);
@@ -88,7 +88,7 @@ describe("Many jobs at once", () => {
     expect(changes).to.have.length(2);
   });
 
-  it("are more than 20 only for who types how many", async () => {
+  it("are more than 20 only after their number is typed", async () => {
     const { page } = watched;
     const ids = await Promise.all(Array.from({ length: 21 }, (_, index) => create(`Throng ${index}`)));
     await open("Throng", 21);

@@ -20,7 +20,7 @@ describe("Every page of the dashboard", () => {
   });
 
   for (const [look, options] of Object.entries(looks)) {
-    it(`is there for everybody ${look}, keeps to its policy and to its own origin`, async function () {
+    it(`is accessible ${look}, and keeps to its policy and to its own origin`, async function () {
       this.timeout(60_000);
       const watched = await openPage(stage.url, options);
       const { page } = watched;

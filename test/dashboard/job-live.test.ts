@@ -105,7 +105,7 @@ describe("A job that waits", () => {
     expect(reasons).to.deep.equal(["a look at the list first", null, "wrong list"]);
   });
 
-  it("is not there for anybody who has a wrong address of it", async () => {
+  it("is not shown at a wrong address", async () => {
     await watched.page.goto(`${stage.url}/#/jobs/01a1fde9-0000-71ae-8002-ff7110e919c8`);
     await watched.page.getByRole("alert").getByText("There is no job with this id.").waitFor();
   });

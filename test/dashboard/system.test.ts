@@ -43,14 +43,14 @@ describe("The page of the system", () => {
     await parts.getByRole("row", { name: "mysql" }).waitFor();
   });
 
-  it("shows who waits, how far read models are, and who is told", async () => {
+  it("shows waiting jobs, the positions of read models, and the receivers of notifications", async () => {
     const { page } = watched;
     await page.getByLabel("Waiting jobs", { exact: true }).getByRole("row", { name: "high" }).waitFor();
     await page.getByLabel("Read models", { exact: true }).getByRole("row", { name: "recipients" }).waitFor();
     await page.getByRole("row", { name: "https://hooks.example.com/waybill" }).getByText("job.completed").waitFor();
   });
 
-  it("shows to operators what it has in NATS: streams, who reads them, and how far", async () => {
+  it("shows operators the streams in NATS, their consumers, and how far each has read", async () => {
     const { page } = watched;
     const streams = page.getByLabel("Streams", { exact: true });
     await streams.getByRole("row", { name: /_JOBS [1-9]/ }).waitFor();
@@ -66,7 +66,7 @@ describe("The page of the system", () => {
     await page.getByLabel("Keys", { exact: true }).getByRole("columnheader", { name: "Scopes" }).waitFor();
   });
 
-  it("has a read model made anew for whoever asks, once it was confirmed", async () => {
+  it("rebuilds a read model on request, after a confirmation", async () => {
     const { page } = watched;
     const db = createDatabase(stage.mysqlUrl);
     const rows = async () => (await tablesOf(db, logsProjector))["logs"];

@@ -124,7 +124,7 @@ describe("An alert", () => {
     ]);
   });
 
-  it("stays as it is while nobody can tell", () => {
+  it("stays as it is while the figure is unknown", () => {
     const events = watched("oldest-waiting", [...times(2, bad["oldest-waiting"]), ...times(50, unknown), fine, fine]);
     expect(typesOf(events)).to.deep.equal(["AlertRaised"]);
     expect(watched("failure-rate", times(50, unknown))).to.deep.equal([]);

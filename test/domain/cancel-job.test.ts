@@ -25,7 +25,7 @@ describe("cancelling a job", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(cancelJob()).isRefused({ code: "job-not-found" });
   });
 });

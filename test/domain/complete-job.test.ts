@@ -49,14 +49,14 @@ describe("completing a job without its lease", () => {
   });
 
   for (const [status, history] of each({ ...waiting, paused, failed, cancelled })) {
-    it(`is refused when nobody is processing it: ${status}`, () => {
+    it(`is refused when no worker is processing it: ${status}`, () => {
       given(...history())
         .when(completeJob())
         .isRefused({ code: "lease-lost", currentStatus: status });
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(completeJob()).isRefused({ code: "job-not-found" });
   });
 });

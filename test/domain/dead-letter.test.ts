@@ -62,7 +62,7 @@ describe("the recipients of a failed job that another job may mail", () => {
     jobFailed(),
   ];
 
-  it("are those who were not sent, and those in doubt where the job resends them", () => {
+  it("are the recipients not sent, and those in doubt where the job resends them", () => {
     expect(recipientsToTakeUp(viewOf(...history).ledger, "resend")).to.deep.equal([1, 2, 3, 4, 5]);
     expect(recipientsToTakeUp(viewOf(...history).ledger, "skip")).to.deep.equal([1, 3, 5]);
   });

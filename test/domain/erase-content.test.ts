@@ -20,7 +20,7 @@ describe("erasing what a job has sent", () => {
     }
   });
 
-  it("is refused as long as somebody may still be mailed", () => {
+  it("is refused as long as a recipient may still be mailed", () => {
     for (const [status, history] of each({ ...waiting, processing, paused })) {
       given(...history())
         .when(eraseContent())

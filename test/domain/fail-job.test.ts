@@ -48,14 +48,14 @@ describe("failing a job without its lease", () => {
   });
 
   for (const [status, history] of each({ ...waiting, paused, completed, cancelled })) {
-    it(`is refused when nobody is processing it: ${status}`, () => {
+    it(`is refused when no worker is processing it: ${status}`, () => {
       given(...history())
         .when(failJob())
         .isRefused({ code: "lease-lost", currentStatus: status });
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(failJob()).isRefused({ code: "job-not-found" });
   });
 });

@@ -55,7 +55,7 @@ describe("setting a dead letter aside", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(ignoreDeadLetter()).isRefused({ code: "job-not-found" });
   });
 });

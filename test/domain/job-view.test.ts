@@ -111,7 +111,7 @@ describe("a job that was paused", () => {
     expect(shown(created, started, example.jobPaused())).to.deep.equal({ ...inProgress, status: "paused" });
   });
 
-  it("has no time of a next attempt, because nobody knows when it goes on", () => {
+  it("has no time of a next attempt, because the time of its resumption is unknown", () => {
     expect(shown(created, started, retryScheduled, example.jobPaused()).nextAttemptAt).to.equal(null);
   });
 

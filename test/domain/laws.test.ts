@@ -95,7 +95,7 @@ describe("the recipients of a job, whatever happened to it", () => {
 });
 
 describe("a job that was run again as another job", () => {
-  it("has failed for good: nothing is decided about it any more, and nobody mails for it", () => {
+  it("has failed for good: nothing is decided about it any more, and no worker mails for it", () => {
     check((history) => {
       const requeued = history.findIndex(({ type }) => type === "JobRequeued");
       if (requeued === -1) return;
@@ -118,7 +118,7 @@ describe("two workers of one job, however their commands interleave", () => {
       return decision.outcome === "accepted" && decision.events.length > 0;
     });
 
-  it("hold the lease one at a time: who started last, and only until something else is decided", () => {
+  it("hold the lease one at a time: the one that started last, and only until the next decision", () => {
     check((history) => {
       for (const before of prefixesOf(history)) {
         const last = before.findLast(isDecision);

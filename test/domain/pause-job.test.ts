@@ -37,7 +37,7 @@ describe("pausing a job", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(pauseJob()).isRefused({ code: "job-not-found" });
   });
 });

@@ -21,7 +21,7 @@ describe("a retry of what failed and of what was not sent", () => {
     expect(countRecipients(ledger)).to.deep.equal(counts({ pending: 3 }));
   });
 
-  it("leaves alone what was sent, which still counts, and what nobody knows", () => {
+  it("leaves alone sent recipients, which still count, and unknown ones", () => {
     const ledger = ledgerOf(recipientSent({ recipient: 0 }), recipientUnknown({ recipient: 1 }), retried);
     expect(recipientsToMail(ledger)).to.deep.equal([2]);
     expect(countRecipients(ledger)).to.deep.equal(counts({ sent: 1, unknown: 1, pending: 1 }));
@@ -48,7 +48,7 @@ describe("a retry of what was not sent", () => {
   });
 });
 
-describe("a retry of what nobody knows", () => {
+describe("a retry of unknown recipients", () => {
   const retried = jobRetried({ scope: "unknown" });
 
   it("takes up that and nothing else", () => {

@@ -69,7 +69,7 @@ describe("running a failed job again as another job", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(requeueDeadLetter()).isRefused({ code: "job-not-found" });
   });
 });
@@ -77,7 +77,7 @@ describe("running a failed job again as another job", () => {
 describe("a job that was run again as another job", () => {
   const requeued = given(...failed(), jobRequeued());
 
-  it("cannot be retried by hand: the other one mails those who are left", () => {
+  it("cannot be retried by hand: the other job mails the remaining recipients", () => {
     requeued.when(retryJob()).isRefused({ code: "job-requeued", currentStatus: "failed" });
   });
 

@@ -52,7 +52,7 @@ describe("rescheduling a job that has not started", () => {
       .records(jobResumed({ opening: 2, notBefore: muchLater }));
   });
 
-  it("carries the group for who will queue it", () => {
+  it("carries the group for the scheduler", () => {
     const groupSha256 = "9".repeat(64);
     given(...scheduled({ groupSha256 }))
       .when(rescheduleJob({ scheduledAt: null }))

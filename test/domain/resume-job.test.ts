@@ -39,7 +39,7 @@ describe("resuming a paused job", () => {
       .records(jobResumed({ run: 2 }));
   });
 
-  it("keeps the reason, and the priority for who will queue it", () => {
+  it("keeps the reason, and the priority for the scheduler", () => {
     given(...paused({ priority: "high" }))
       .when(resumeJob({ reason: "the shop is back" }))
       .records(jobResumed({ priority: "high", reason: "the shop is back" }));
@@ -86,7 +86,7 @@ describe("resuming a job that is not paused", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(resumeJob()).isRefused({ code: "job-not-found" });
   });
 });

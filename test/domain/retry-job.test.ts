@@ -41,7 +41,7 @@ describe("retrying a failed job by hand", () => {
       .isRefused({ code: "job-not-failed", currentStatus: "pending" });
   });
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(retryJob()).isRefused({ code: "job-not-found" });
   });
 });

@@ -17,7 +17,7 @@ describe("putting a job off to its next attempt", () => {
       .records(jobRetryScheduled());
   });
 
-  it("carries the priority of the job to who will queue it", () => {
+  it("carries the priority of the job to the scheduler", () => {
     given(...processing({ priority: "high" }))
       .when(scheduleRetry())
       .records(jobRetryScheduled({ priority: "high" }));
@@ -83,14 +83,14 @@ describe("putting a job off without its lease", () => {
   const { retrying: _, ...waitingForTheFirst } = waiting;
   const { failed: __, ...endedOtherwise } = ended;
   for (const [status, history] of each({ ...waitingForTheFirst, paused, ...endedOtherwise })) {
-    it(`is refused when nobody is processing it: ${status}`, () => {
+    it(`is refused when no worker is processing it: ${status}`, () => {
       given(...history())
         .when(scheduleRetry())
         .isRefused({ code: "lease-lost", currentStatus: status });
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(scheduleRetry()).isRefused({ code: "job-not-found" });
   });
 });

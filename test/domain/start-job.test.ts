@@ -140,7 +140,7 @@ describe("starting a turn of a job that is not open", () => {
     });
   }
 
-  it("is refused for a job that nobody created", () => {
+  it("is refused for a job that was never created", () => {
     given().when(startJob()).isRefused({ code: "job-not-found" });
   });
 

@@ -49,7 +49,7 @@ describe("a recipient that is suppressed", () => {
     ]);
   });
 
-  it("is left alone by a retry of what nobody knows", () => {
+  it("is left alone by a retry of unknown recipients", () => {
     const ledger = ledgerOf(recipientSuppressed(), jobRetried({ scope: "unknown" }));
     expect(recipientsToMail(ledger)).to.deep.equal([]);
     expect(countRecipients(ledger)).to.deep.equal(counts({ suppressed: 1, pending: 2 }));

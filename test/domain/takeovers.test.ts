@@ -44,7 +44,7 @@ describe("a job whose workers die or break off, one after the other", () => {
       .records(abandoned);
   });
 
-  it("fails once, whoever says it", () => {
+  it("fails once, whichever worker records it", () => {
     given(...wornOut(), abandoned)
       .when(endTakeovers())
       .recordsNothing();
@@ -120,7 +120,7 @@ describe("giving a job back", () => {
   });
 
   for (const [status, history] of each({ ...ended, paused, pending })) {
-    it(`is refused where nobody holds it: ${status}`, () => {
+    it(`is refused where no worker holds it: ${status}`, () => {
       given(...history())
         .when(releaseJob())
         .isRefused({ code: "lease-lost", currentStatus: status });

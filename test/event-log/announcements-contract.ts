@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Announcements } from "../../src/event-log/announcements.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** What all announcements promise: a hint to everybody who listens at the moment. */
+/** What all announcements promise: a hint to every listener of the moment. */
 export function announcementsContract(open: () => Announcements): void {
   describe("an announcement of how far a read model has come", () => {
     /** Notes what is heard of a read model. */
@@ -12,7 +12,7 @@ export function announcementsContract(open: () => Announcements): void {
       return { heard, stop };
     };
 
-    it("is heard by everybody who listens, in order", async () => {
+    it("reaches every listener, in order", async () => {
       const [one, other] = [listenTo("jobs"), listenTo("jobs")];
       for (const sequence of [7, 8, 1_000_000_000_000]) open().announce("jobs", sequence);
       for (const { heard, stop } of [one, other]) {
@@ -21,7 +21,7 @@ export function announcementsContract(open: () => Announcements): void {
       }
     });
 
-    it("is not heard by who listens for another read model", async () => {
+    it("does not reach a listener for another read model", async () => {
       const [jobs, logs] = [listenTo("jobs"), listenTo("logs")];
       open().announce("jobs", 1);
       open().announce("logs", 2);
@@ -31,7 +31,7 @@ export function announcementsContract(open: () => Announcements): void {
       logs.stop();
     });
 
-    it("is not heard any more by who stopped", async () => {
+    it("does not reach a listener that stopped", async () => {
       const [stopped, other] = [listenTo("jobs"), listenTo("jobs")];
       stopped.stop();
       open().announce("jobs", 3);
@@ -40,7 +40,7 @@ export function announcementsContract(open: () => Announcements): void {
       other.stop();
     });
 
-    it("is lost, and nobody minds, where nobody listens", async () => {
+    it("is lost without an error where there is no listener", async () => {
       open().announce("jobs", 4);
       const { heard, stop } = listenTo("jobs");
       open().announce("jobs", 5);

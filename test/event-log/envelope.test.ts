@@ -99,7 +99,7 @@ describe("an event of the service", () => {
     });
   });
 
-  it("stops who reads it under the name of a tenant, as does an event of a job under the service's", () => {
+  it("stops a reader under the name of a tenant, as does an event of a job under the service's", () => {
     const asTenant = { tenant: "acme", jobId: alertsRef.jobId, channel: "alert" } as const;
     expect(() => decodeEnvelope(asTenant, 3, encodeEnvelope(alertsRef, raised))).to.throw(UndecodableEvent, "acme");
     const asService = { ...place, tenant: alertsRef.tenant };
@@ -144,19 +144,19 @@ describe("a message that cannot be what it claims to be", () => {
     ],
   };
   for (const [what, [bytes, reason]] of Object.entries(refusals)) {
-    it(`stops who reads it: ${what}`, () => {
+    it(`stops its reader: ${what}`, () => {
       expect(() => decodeEnvelope(place, 17, bytes))
         .to.throw(UndecodableEvent, reason)
         .that.includes({ sequence: 17 });
     });
   }
 
-  it("stops who reads it: a turn on the queue of another priority", () => {
+  it("stops its reader: a turn on the queue of another priority", () => {
     const queued = encodeEnvelope(job, caused("queued-1", jobQueued({ priority: "low" })));
     expect(() => decodeEnvelope({ ...job, channel: "queue.high" }, 17, queued)).to.throw(UndecodableEvent);
   });
 
-  it("stops who reads it: a known type on a subject that this release does not know", () => {
+  it("stops its reader: a known type on a subject that this release does not know", () => {
     expect(() => decodeEnvelope({ ...job, channel: null }, 17, encodeEnvelope(job, cancelled))).to.throw(
       UndecodableEvent,
       "an unknown channel",

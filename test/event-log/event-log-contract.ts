@@ -46,7 +46,7 @@ function guardContract(open: () => EventLog): void {
       expect((await log.readDecisions(job)).map(({ sequence }) => sequence)).to.deep.equal([created, started]);
     });
 
-    it("is a conflict when somebody decided meanwhile, and is not stored", async () => {
+    it("is a conflict when another decision was stored meanwhile, and is not stored", async () => {
       const [log, job] = [open(), newJob()];
       const created = await log.append(job, caused(uuid(), jobCreated()), 0);
       const paused = await log.append(job, caused(uuid(), jobPaused()), created);

@@ -74,7 +74,7 @@ function roundTripContract(open: () => EventLog): void {
 
 function readingContract(open: () => EventLog): void {
   describe("the history of a job", () => {
-    it("is nothing for a job that nobody heard of", async () => {
+    it("is empty for an unknown job", async () => {
       const [log, job] = [open(), newJob()];
       expect(await log.readDecisions(job)).to.deep.equal([]);
       expect(await log.readRecipients(job)).to.deep.equal([]);

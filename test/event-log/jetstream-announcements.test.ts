@@ -27,7 +27,7 @@ describe("announcements over NATS", () => {
 
   announcementsContract(() => announcements);
 
-  /** Says it until it is heard: who began to listen a moment ago may miss the first. */
+  /** Repeats it until it arrives: a listener that began a moment ago may miss the first. */
   const isHeard = async (from: Announcements, by: Announcements): Promise<void> => {
     let heard = 0;
     const stop = by.listen("jobs", (sequence) => {
@@ -54,7 +54,7 @@ describe("announcements over NATS", () => {
     stop();
   });
 
-  it("fail nobody while NATS is away, and are heard again once it is back", async () => {
+  it("cause no failure while NATS is away, and arrive again once it is back", async () => {
     const away = createJetStreamAnnouncements(other, nats.prefix);
     await nats.stop();
     await eventually(() => expect([connection.isUp(), other.isUp()]).to.deep.equal([false, false]));

@@ -42,7 +42,7 @@ describe("A canary before the log", () => {
     expect((await stateOfStream()).last_seq).to.equal(before + 1);
   });
 
-  it("is stored again when somebody has removed its stream", async () => {
+  it("is stored again after its stream was removed", async () => {
     const manager = await connection.nats.jetstreamManager();
     await manager.streams.delete(`${nats.prefix}_CANARY_1`);
     await createJetStreamCanary(connection, nats.prefix, 1).check();

@@ -53,7 +53,7 @@ describe("the event log in JetStream", () => {
     expect(types).to.deep.equal(["JobCreated", "JobStarted", "RecipientSent", "JobCompleted"]);
   });
 
-  it("is the same one, with all that it held, for who opens it again", async () => {
+  it("is the same one, with all its content, when it is opened again", async () => {
     const again = await openJetStreamLog(nats.config, nats.prefix);
     expect(await again.log.state()).to.deep.equal(await opened.log.state());
     expect(await again.log.readHistory(job)).to.deep.equal(await opened.log.readHistory(job));

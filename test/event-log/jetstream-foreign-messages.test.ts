@@ -41,7 +41,7 @@ describe("a message in the log that this release did not write", () => {
 
   afterEach(() => opened.close());
 
-  /** Puts a message into the log as somebody else would. */
+  /** Puts a message into the log as another program would. */
   const plant = async (channel: string, message: unknown): Promise<number> => {
     const subject = `${prefix}.jobs.${job.tenant}.${job.jobId}${channel}`;
     const { seq } = await opened.connection.nats.jetstream().publish(subject, JSON.stringify(message));
@@ -87,7 +87,7 @@ describe("a message in the log that this release did not write", () => {
     expect(entries[2]).to.deep.include({ sequence: sent });
   });
 
-  it("counts as a decision where it stands among them, though nobody knows what it says", async () => {
+  it("counts as a decision where it stands among them, though it cannot be decoded", async () => {
     const unknown = await plant(".job", opening());
     expect(await opened.log.lastDecision(job)).to.equal(unknown);
     expect((await opened.log.readDecisions(job)).map(({ sequence }) => sequence)).to.deep.equal([created]);
@@ -102,7 +102,7 @@ describe("a message in the log that this release did not write", () => {
     "a subject of no channel": ["", () => changed({})],
   };
   for (const [what, [channel, message]] of Object.entries(broken)) {
-    it(`stops who follows when its turn comes, and not before: ${what}`, async () => {
+    it(`stops a follower when its turn comes, and not before: ${what}`, async () => {
       const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
       const planted = await plant(channel, message());
       await opened.log.record(job, caused(uuid(), recipientSent()));
@@ -142,7 +142,7 @@ describe("a message in the log that this release did not write", () => {
     await passBy(first);
     const paused = await opened.log.append(job, pause(), created);
     for (const message of ["hello", "hello again"]) await passBy(await plant(".job", message));
-    // Who has not seen the last decision is refused as ever.
+    // A writer that has not seen the last decision is refused as ever.
     expect(await failureOf(opened.log.append(job, pause(), created))).to.be.instanceOf(VersionConflict);
     const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
     const command = { type: "ResumeJob", at: exampleTime, reason: null } as const;
@@ -152,7 +152,7 @@ describe("a message in the log that this release did not write", () => {
     expect(decided).to.deep.equal([created, paused, sequence]);
   });
 
-  it("lets nobody decide past what a newer release has decided", async () => {
+  it("allows no decision past one of a newer release", async () => {
     await plant(".job", opening());
     const pausing = opened.log.append(job, caused(uuid(), jobPaused()), created);
     expect(await failureOf(pausing)).to.be.instanceOf(VersionConflict);
@@ -167,7 +167,7 @@ describe("a message in the log that this release did not write", () => {
     expect(entries[0]).to.deep.include({ sequence: planted, unknownType: "undecodable" });
   });
 
-  it("stops who reads the job where it cannot be decoded", async () => {
+  it("stops a reader of the job where it cannot be decoded", async () => {
     const planted = await plant(".job", changed({ data: {} }));
     for (const read of [opened.log.readDecisions(job), opened.log.readHistory(job)]) {
       expect(await failureOf(read))

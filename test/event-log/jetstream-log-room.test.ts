@@ -55,7 +55,7 @@ describe("the room for jobs in a log with a size limit", () => {
     expect(shareBefore, "share of the limit that was taken").to.be.within(0.7, 0.8);
   });
 
-  it("is left for what the accepted jobs are still to write, whoever accepted them, and back when they have ended", async () => {
+  it("is reserved for the remaining events of accepted jobs, whichever process accepted them, and free again when they have ended", async () => {
     const room = await createJetStreamLogRoom(connection, prefix);
     expect(await room.isLeftForJobs()).to.equal(true);
     const othersLog = await createJetStreamEventLog(connection, prefix);
@@ -69,7 +69,7 @@ describe("the room for jobs in a log with a size limit", () => {
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
   });
 
-  it("is not promised to all who ask at the same time", async () => {
+  it("is not promised to several requests at the same time", async () => {
     const room = await createJetStreamLogRoom(connection, prefix);
     const answers = await Promise.all(Array.from({ length: 10 }, () => room.isLeftForJobs(20)));
     expect(answers.filter((isLeft) => isLeft)).to.have.lengthOf(3);
@@ -85,7 +85,7 @@ describe("the room for jobs in a log with a size limit", () => {
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
   });
 
-  it("is known by the limit that an operator has set, who starts without one leaves it alone", async () => {
+  it("is known by the limit that an operator has set; a start without a limit leaves it alone", async () => {
     await setLimit(5000);
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
     expect((await streamInfo()).config.max_bytes).to.equal(5000);

@@ -61,7 +61,7 @@ describe("the event log in JetStream behind a bad network", () => {
     expect(await beside.log.readDecisions(job)).to.have.length(2);
   });
 
-  it("finds it also when somebody has decided since", async () => {
+  it("finds it also after a later decision", async () => {
     door.loseAnswers();
     const appending = log.append(job, caused(uuid(), jobPaused()), created);
     await eventually(async () => expect(await beside.log.readDecisions(job)).to.have.length(2));
@@ -80,7 +80,7 @@ describe("the event log in JetStream behind a bad network", () => {
     expect(await beside.log.readDecisions(job)).to.have.length(2);
   });
 
-  it("takes no decision of somebody else for one that was lost on its way", async () => {
+  it("does not mistake the decision of another process for one that was lost on its way", async () => {
     door.stall();
     const appending = failureOf(log.append(job, caused(uuid(), jobPaused()), created));
     const cancelled = await beside.log.append(job, caused(uuid(), jobCancelled()), created);
@@ -121,7 +121,7 @@ describe("the event log in JetStream behind a bad network", () => {
     stop();
   });
 
-  it("gives up within seconds when the network swallows everything, and tells nobody but who asked", async () => {
+  it("gives up within seconds when the network swallows everything, and reports it only to the caller", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => {
       unhandled.push(reason);

@@ -81,7 +81,7 @@ describe("the event log in JetStream while NATS is away", () => {
     expect((await log.readDecisions(job)).map((decision) => decision.sequence)).to.deep.equal([created]);
   });
 
-  it("hands out what is stored after it is back to who followed it before, each event once", async () => {
+  it("delivers events stored after the outage to followers from before it, each event once", async () => {
     const reading = readOn(log, created, (read) => read.length === 40, 9);
     for (let recipient = 0; recipient < 40; recipient += 1) {
       if (recipient === 10) {

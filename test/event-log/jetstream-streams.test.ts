@@ -66,7 +66,7 @@ describe("the streams of the log", () => {
     expect(config.allow_direct ?? false).to.equal(false);
   });
 
-  it("let nobody remove an event, or all of them", async () => {
+  it("refuse to remove an event, or all of them", async () => {
     const sequence = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
     const name = jobs(nats.prefix);
     for (const erase of [true, false]) {
@@ -99,7 +99,7 @@ describe("the streams of the log", () => {
     });
   });
 
-  it("are left as they are by who starts again, whose limit is taken over if it has one", async () => {
+  it("are left as they are by another start, whose limit is taken over if it has one", async () => {
     const { lastSequence } = await opened.log.state();
     expect((await configOf(jobs(nats.prefix))).max_bytes).to.equal(-1);
     await (await openJetStreamLog(nats.config, nats.prefix, { maxBytes: 5_000_000 })).close();

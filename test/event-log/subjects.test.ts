@@ -65,7 +65,7 @@ describe("the subjects of a job", () => {
     }
   });
 
-  it("name the job and the channel to who reads them", () => {
+  it("name the job and the channel", () => {
     for (const channel of ["job", "queue.high", "queue.normal", "queue.low", "recipients"] as const) {
       expect(parseSubject("", subjectOf("", job, channel))).to.deep.equal({ ...job, channel });
       expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });

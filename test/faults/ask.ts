@@ -2,12 +2,12 @@ import { request } from "node:http";
 
 export type Asked =
   | { readonly kind: "answered"; readonly status: number; readonly body: unknown }
-  /** `ECONNREFUSED`, `ECONNRESET`, `TIMEOUT`: nobody knows what became of it. */
+  /** `ECONNREFUSED`, `ECONNRESET`, `TIMEOUT`: its outcome is unknown. */
   | { readonly kind: "unanswered"; readonly code: string };
 
 const patienceMs = 8000;
 
-/** One request on a connection of its own: one that is kept alive would hide who refused it. */
+/** One request on a connection of its own: a kept-alive one would hide which process refused it. */
 export function ask(method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Asked> {
   return new Promise((resolve) => {
     const fail = (failure: NodeJS.ErrnoException): void =>

@@ -28,7 +28,7 @@ export type Cell = {
   readonly told: (word: string) => number;
 };
 
-/** What a fault may cost: the mails in flight at its instant, where it takes away whoever knew of them. */
+/** What a fault may cost: the mails in flight at its instant, where it takes away the process that knew of them. */
 export type Toll = {
   readonly mayDouble: number;
   /** Asked once everything has ended: sentences about what this fault alone forbids. */

@@ -5,12 +5,12 @@ import { actors, type Stage } from "./stage.ts";
 /** Far more than any process holds when all is well, and far less than what outages would pile up. */
 const mostOpenFiles = 80;
 const mostDatabaseConnections = 40;
-/** Eighteen lanes, those who follow the log for good, and a few that somebody reads with at the moment. */
+/** Eighteen lanes, those who follow the log for good, and a few of current reads. */
 const mostConsumers = 32;
 const mostTimers = 60;
 const mostMegabytes = 400;
 
-/** Whoever reads a job's history leaves a consumer behind, which the server removes after five seconds. */
+/** Each read of a job's history leaves a consumer behind, which the server removes after five seconds. */
 const settledWithinMs = 15_000;
 
 /** Connections, consumers, timers and memory that outages left behind, once everything is well again. */

@@ -46,7 +46,7 @@ describe("the checker of what a fault left behind", () => {
     expect(violations(asItShouldBe)).to.deep.equal([]);
   });
 
-  it("finds a mail that never arrived, and one that went to somebody who was refused", () => {
+  it("finds a mail that never arrived, and one that went to a refused recipient", () => {
     expect(violations(asItShouldBe, [mail(ada, 0)])).to.include("bob@example.com was never mailed (sent)");
     const [found] = violations(asItShouldBe, [...bothMails, mail(nobody, 2)]);
     expect(found).to.equal("nobody@example.com was refused for good, and mailed");

@@ -51,7 +51,7 @@ function countersOf(job: FoldedJob): string[] {
   ];
 }
 
-/** Who was sent a mail got it; who was refused for good did not; nobody but those failed. */
+/** Every sent recipient got its mail, no recipient that was refused for good did, and no other recipient failed. */
 function mailOf({ refused, folded }: Job, address: string, recipient: number, arrived = new Set<string | null>()) {
   const outcome = folded.outcomes.get(recipient);
   const ids = folded.lines.filter((line) => line.recipient === recipient && line.messageId !== null);

@@ -38,7 +38,7 @@ const stalls = links.map(({ name, actors, to, toll }) =>
   }),
 );
 
-/** What is said arrives and is done, and nobody learns of it; then the connection breaks. */
+/** Requests arrive and are carried out, but their answers are lost; then the connection breaks. */
 const lostAnswers = links
   .filter(({ to }) => to !== "mysql")
   .map(({ name, actors, to, toll }) =>

@@ -34,7 +34,7 @@ export const mailServerFaults: readonly Fault[] = [
     },
   },
   {
-    name: "mail server defers everybody, 5 s",
+    name: "mail server defers every recipient, 5 s",
     strike: async ({ mailServer }) => {
       mailServer.answerRecipient(everybody, { code: 451, text: "4.7.1 try again later" });
       await lasting(5000);
@@ -67,7 +67,7 @@ export const mailServerFaults: readonly Fault[] = [
       mailServer.takeInSilence(everybody);
       await lasting(2000);
       mailServer.answerMessage(everybody, null);
-      // Each of these was taken and its sender was not told: nobody could know better than to send it again.
+      // Each of these was accepted without an answer to its sender, so the sender has to send it again.
       return { mayDouble: mailServer.mails.length - before };
     },
   },

@@ -80,7 +80,7 @@ function zombie(): Fault {
   };
 }
 
-/** What operators do on purpose: nothing may come twice, and nobody may be told anything but to come again. */
+/** What operators do on purpose: no mail may come twice, and a client may get no refusal but "retry later". */
 export const restarts: readonly Fault[] = [
   {
     ...fault("SIGTERM and restart of each role in turn", costsNothing, async (stage) => {

@@ -62,7 +62,7 @@ export async function runCell(stage: Stage, fault: Fault, seed: string): Promise
       ...((await toll.alsoViolated?.()) ?? []),
       ...(await whatGrew(stage)),
       ...load.wrong,
-      ...jobsNobodyKnows(await stage.log.read(), earlier, load),
+      ...unknownJobs(await stage.log.read(), earlier, load),
       ...strangeAnswers(load, fault.mayTell),
     ],
   };
@@ -124,7 +124,7 @@ function strangeAnswers({ trouble }: Load, mayTell: Fault["mayTell"]): string[] 
 }
 
 /** A request that was repeated under its key must never have made a second job. */
-function jobsNobodyKnows(events: readonly RawEvent[], earlier: ReadonlyMap<string, unknown>, { accepted }: Load) {
+function unknownJobs(events: readonly RawEvent[], earlier: ReadonlyMap<string, unknown>, { accepted }: Load) {
   const known = new Set(accepted.map(({ jobId }) => jobId));
   const made = [...foldLog(events).keys()].filter((jobId) => !earlier.has(jobId) && !known.has(jobId));
   return made.map((jobId) => `${jobId} was made, and no client was told`);

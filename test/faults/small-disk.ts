@@ -15,7 +15,7 @@ export type SmallDisk = {
   /** Takes all the space that is left. */
   fill(): Promise<void>;
   makeRoom(): Promise<void>;
-  /** Once nobody uses it any more. */
+  /** Call it once the disk is not used any more. */
   remove(): Promise<void>;
 };
 

@@ -20,7 +20,7 @@ export type Stage = {
   readonly nats: OwnNats;
   readonly mysql: TestMysql;
   readonly mailServer: TestMailServer;
-  /** What NATS stores on; null where it is the disk of everybody. */
+  /** What NATS stores on; null for the shared disk. */
   readonly disk: SmallDisk | null;
   /** The database as it is, past every door. */
   readonly mysqlUrl: string;

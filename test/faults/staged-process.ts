@@ -10,7 +10,7 @@ export type StagedProcess = {
   kill(): Promise<void>;
   /** SIGTERM; throws where it does not end with 0. */
   terminate(): Promise<void>;
-  /** SIGSTOP: to everybody else it looks as if it went on. */
+  /** SIGSTOP: to other processes it looks as if it still ran. */
   suspend(): void;
   resume(): void;
   /** Files and connections that it holds open; 0 where the system does not tell. */

@@ -35,7 +35,7 @@ describe("The page that shows the API", function () {
     await operation.locator(".live-responses-table").getByText("anonymous").waitFor();
   });
 
-  it("can be read by who needs a strong contrast", async () => {
+  it("can be read with a strong contrast", async () => {
     // What else there is to find stands in Swagger UI's own markup.
     const barriers = await watched.findBarriers();
     expect(barriers.filter((barrier) => barrier.startsWith("color-contrast"))).to.deep.equal([]);

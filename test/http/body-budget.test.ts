@@ -75,7 +75,7 @@ describe("The bodies that an API process has in hand", () => {
     }
   });
 
-  it("are counted as they come where nobody tells their length", async () => {
+  it("are counted as they come where no length is declared", async () => {
     const post = () => {
       const body = largeMailing();
       const chunks = async function* () {

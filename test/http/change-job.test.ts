@@ -6,7 +6,7 @@ import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const { jobId } = job;
 
-describe("A job that somebody wants to change", () => {
+describe("A job that is to be changed", () => {
   let api: RunningApi;
 
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe("A job that somebody wants to change", () => {
     });
   }
 
-  it("runs again when it failed: who failed is pending, and who was sent stays sent", async () => {
+  it("runs again when it failed: failed recipients are pending, and sent ones stay sent", async () => {
     await happen(api.log, job, processing());
     await api.log.record(job, caused("a", recipientSent({ recipient: 0 })));
     await api.log.record(job, caused("b", recipientFailed({ recipient: 1 })));
@@ -71,7 +71,7 @@ describe("A job that somebody wants to change", () => {
     expect((await lastDecision())?.event.data).to.include({ run: 2, scope: "failed", reason: null });
   });
 
-  it("keeps why, and for whom, with who asked", async () => {
+  it("keeps the reason, the scope and the caller", async () => {
     await happen(api.log, job, failed());
     await retry({ scope: "unsent", reason: "the mail server is back" });
     const decision = await lastDecision();

@@ -120,7 +120,7 @@ describe("Whatever is asked of the API", () => {
     `${job}/events?after=1`,
     `${job}/logs?page=2`,
   ]) {
-    it(`is refused with a parameter that nobody knows: ${path}`, async () => {
+    it(`is refused with an unknown parameter: ${path}`, async () => {
       const answered = await api.ask("GET", path);
       expectProblem(answered, { status: 400, code: "validation-failed" });
       const name = path.split("?")[1]?.split("=")[0];

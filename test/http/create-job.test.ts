@@ -58,7 +58,7 @@ describe("A mailing that is posted", () => {
     });
   });
 
-  it("names in the log who asked, and by which request", async () => {
+  it("names the caller and the request in the log", async () => {
     const { body } = await api.ask("POST", "/api/jobs", { body: mailing, headers: { "X-Request-Id": "order-17" } });
     const [created] = await api.log.readDecisions({ tenant: "default", jobId: body.jobId });
     expect(created).to.include({ actor: "anonymous", correlationId: "order-17", causationId: null });

@@ -29,7 +29,7 @@ describe("The files of the dashboard", () => {
 
   const assets = () => [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => `${api.url}/${path}`);
 
-  it("are a page that lets nothing run that is not its own, whoever asks for it", async () => {
+  it("are a page that runs only its own scripts, for every request", async () => {
     const { status, headers } = await receive(`${api.url}/`);
     expect(status).to.equal(200);
     expect(headers["content-type"]).to.equal("text/html; charset=utf-8");
@@ -81,7 +81,7 @@ describe("The files of the dashboard", () => {
     expect(policy).not.to.contain("script-src").and.not.to.contain("allow-scripts");
   });
 
-  it("are missed by nobody but their readers where they were not built", async () => {
+  it("are answered with 404 where they were not built", async () => {
     const folder = await temporaryFolder();
     const dashboard = await readDashboard({ hasMailbox: false, eventTypes: [], folder: `${folder}/` });
     expect(dashboard).to.equal(null);

@@ -71,7 +71,7 @@ describe("The past of a tenant's events, where two read it", () => {
     await eventually(() => expect(live.past.inside()).to.equal(0));
   });
 
-  it("keeps nobody from its head", async () => {
+  it("delays no reader at its head", async () => {
     const readers = [await lines(""), await lines("?after=3")];
     await eventually(() => expect(live.past.inside()).to.equal(2));
     expect((await api.ask("GET", `/api/events?after=${events - 100}`)).body.data).to.have.length(100);

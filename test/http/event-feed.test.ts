@@ -158,7 +158,7 @@ describe("The feed of a tenant's events", () => {
     });
   }
 
-  it("is refused for a Last-Event-ID that nobody was given", async () => {
+  it("is refused for a Last-Event-ID that was never sent", async () => {
     for (const id of ["abc", "-1", "999999", "99999999999999999999"]) {
       const { status, body } = await ask("", { Accept: "text/event-stream", "Last-Event-ID": id });
       expect({ status, pointer: body.errors?.[0].pointer }).to.deep.equal({ status: 400, pointer: "Last-Event-ID" });

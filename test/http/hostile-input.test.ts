@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { decodeContent } from "../../src/content/encode-content.ts";
 import { mailing, type RunningApi, startApi } from "../support/running-api.ts";
 
-describe("Whoever posts whatever to the API", () => {
+describe("The API, given arbitrary input", () => {
   let api: RunningApi;
 
   before(async () => {

@@ -6,7 +6,7 @@ import { completed, failed } from "../support/histories.ts";
 import { exampleJobContent } from "../support/read-side.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
-describe("A dead letter that somebody sets aside", () => {
+describe("A dead letter that is set aside", () => {
   let api: RunningApi;
 
   beforeEach(async () => {

@@ -92,7 +92,7 @@ describe("The logs of a job", () => {
     expect(headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=3&limit=1&status=success>; rel="next"`);
   });
 
-  it("are whole for whoever knows that the job has ended", async () => {
+  it("are complete for a client that knows that the job has ended", async () => {
     await outcomesHappen();
     await service.readSide.happens(job, jobCompleted());
     const asked = ask();

@@ -95,7 +95,7 @@ describe("The recipients of a job", () => {
     ]);
   });
 
-  it("are as of its end for whoever knows that the job has ended", async () => {
+  it("are as of its end for a client that knows that the job has ended", async () => {
     await outcomesHappen();
     await service.readSide.happens(job, jobCompleted());
     const asked = ask();

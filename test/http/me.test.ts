@@ -3,7 +3,7 @@ import { createAccess } from "../../src/access/access.ts";
 import { bearer, newKey, ringOf } from "../support/keys.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
-describe("Asking who one is", () => {
+describe("GET /api/me", () => {
   const reader = newKey({ tenant: "acme", scopes: ["events:read", "jobs:read"] });
   let api: RunningApi;
 
@@ -13,7 +13,7 @@ describe("Asking who one is", () => {
   });
   after(() => api.close());
 
-  it("any key may do, and is told what it is good for", async () => {
+  it("answers any key with its tenant and its scopes", async () => {
     for (const path of ["/api/me", "/api/v1/me"]) {
       const { status, body } = await api.ask("GET", path, { headers: bearer(reader.text) });
       expect(status).to.equal(200);
@@ -22,12 +22,12 @@ describe("Asking who one is", () => {
     }
   });
 
-  it("nobody may do without a valid one", async () => {
+  it("refuses a request without a valid key", async () => {
     expect((await api.ask("GET", "/api/me")).body.code).to.equal("key-missing");
     expect((await api.ask("GET", "/api/me", { headers: bearer("wb_x") })).body.code).to.equal("key-invalid");
   });
 
-  it("everybody may do where nobody needs a key, and may do everything", async () => {
+  it("answers without a key where none is needed, with all scopes", async () => {
     const open = await startApi();
     const { body } = await open.ask("GET", "/api/me");
     const scopes = ["jobs:read", "jobs:write", "events:read", "admin"];

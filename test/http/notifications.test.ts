@@ -62,7 +62,7 @@ describe("The notifications of a key", () => {
     expect(second.body.nextCursor).to.equal(null);
   });
 
-  it("are nobody else's, not even another key's of the same tenant", async () => {
+  it("are shown to no other key, not even of the same tenant", async () => {
     for (const other of [colleague, stranger]) {
       expect((await ask("GET", "", other)).body.data).to.deep.equal([]);
       const { status, body } = await ask("POST", `/${idOf(0)}/read`, other);
@@ -70,7 +70,7 @@ describe("The notifications of a key", () => {
     }
   });
 
-  it("are read when somebody says so, since the first time and once in the log", async () => {
+  it("are read once they are marked so, since the first time and once in the log", async () => {
     const before = (await service.readSide.log.state()).lastSequence;
     const answers = await Promise.all([1, 2, 3].map(() => ask("POST", `/${idOf(1)}/read`)));
     const again = await ask("POST", `/${idOf(1)}/read`);

@@ -6,7 +6,7 @@ import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const { jobId } = job;
 
-describe("A job that somebody wants to hold back for a while", () => {
+describe("A job that is to be paused for a while", () => {
   let api: RunningApi;
 
   beforeEach(async () => {
@@ -71,7 +71,7 @@ describe("A job that somebody wants to hold back for a while", () => {
     });
   }
 
-  it("keeps why, with who asked", async () => {
+  it("keeps the reason and the caller", async () => {
     await happen(api.log, job, [jobCreated(), jobStarted()]);
     await pause({ reason: "wrong price" });
     expect(await lastDecision()).to.deep.include({ actor: "anonymous" });

@@ -65,7 +65,7 @@ describe("A mailing that prefers to wait", () => {
     "handling=lenient",
     "=,;",
   ]) {
-    it(`is answered at once where it says ${preference}, which nobody can do`, async () => {
+    it(`is answered at once where it says ${preference}, which is impossible`, async () => {
       const { status, headers, body } = await create(preference);
       expect({ status, applied: headers.get("Preference-Applied") }).to.deep.equal({ status: 201, applied: null });
       expect(body).not.to.have.property("progress");

@@ -107,7 +107,7 @@ describe("Asked for one job", () => {
     expect(Number(second.headers.get("Read-Sequence"))).to.be.at.least(Number(first.headers.get("Read-Sequence")));
   });
 
-  it("the API does not know one that nobody accepted, nor one of another tenant", async () => {
+  it("the API does not know one that was never accepted, nor one of another tenant", async () => {
     const foreign = newJob("other");
     await service.readSide.happens(foreign, jobCreated());
     await project();

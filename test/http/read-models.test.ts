@@ -61,7 +61,7 @@ describe("The read models, to operators", () => {
     });
   });
 
-  it("are rebuilt for whoever asks, which is remembered once and logged", async () => {
+  it("are rebuilt on request; the request is stored once and logged", async () => {
     const request = { requestedAt: now, requestedBy: "anonymous", error: null };
     for (const _ of [1, 2]) {
       const { status, body } = await ask("POST", "/jobs/rebuild");

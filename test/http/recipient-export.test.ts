@@ -98,7 +98,7 @@ describe("The export of what is known of a person", () => {
     expect(lines.map(({ kind }) => kind)).to.deep.equal(["recipient", "end"]);
   });
 
-  it("breaks off where a content cannot be read, so that nobody takes it for whole", async () => {
+  it("breaks off where a content cannot be read, so that it cannot pass for complete", async () => {
     await mailToBoth({});
     await project();
     service.api.contentStore.get = async () => {

@@ -37,7 +37,7 @@ describe("The mail to a recipient of a job", () => {
     expect(body).to.contain("To: bob@example.com").and.not.contain("ada@example.com");
   });
 
-  it("has the Message-ID that was sent, and a link that unsubscribes nobody", async () => {
+  it("has the Message-ID that was sent, and a link without effect", async () => {
     const jobId = await create(template);
     const [first, again] = [await mailTo(jobId, 0), await mailTo(jobId, 0)];
     const idOf = ({ body }: Answered) => /^Message-ID: (.+)$/im.exec(body)?.[1];

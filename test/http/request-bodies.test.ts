@@ -125,7 +125,7 @@ describe("The body of a request", () => {
       .and.match(/"code":"body-too-large"/);
   });
 
-  it("is too large with more than 9 MiB of a length that nobody told", async () => {
+  it("is too large with more than 9 MiB of undeclared length", async () => {
     const chunks = async function* () {
       for (let sent = 0; sent < 11; sent += 1) yield new Uint8Array(megabyte);
     };

@@ -89,7 +89,7 @@ describe("A job that failed, run again as another job", () => {
     });
   });
 
-  it("is mailed to those who were not sent, with the old content", async () => {
+  it("is mailed to the recipients not sent, with the old content", async () => {
     await fail();
     const { body } = await requeue();
     const recipients = [{ email: "1@example.com" }, { email: "2@example.com" }];
@@ -102,7 +102,7 @@ describe("A job that failed, run again as another job", () => {
     expect((await contentOf(body.jobId))?.recipients).to.deep.equal([{ email: "1@example.com" }]);
   });
 
-  it("keeps with the old job which one it became, why, and who asked", async () => {
+  it("keeps with the old job the new one, the reason and the caller", async () => {
     await fail();
     const { body } = await requeue({ reason: "the mail server is back" });
     const decision = (await api.log.readDecisions(job)).at(-1);
@@ -146,7 +146,7 @@ describe("A job that failed, run again as another job", () => {
     expect([status, body.code]).to.deep.equal([409, "job-requeued"]);
   });
 
-  it("is refused where nobody is left, and stays open", async () => {
+  it("is refused where no recipient is left, and stays open", async () => {
     await api.contentStore.put(job, encodeContent(exampleJobContent));
     const everybody = [0, 1, 2].map((recipient) => recipientSent({ recipient }));
     await happen(api.log, job, [...processing(), ...everybody, jobFailed()]);

@@ -94,7 +94,7 @@ describe("A job that shall start at another time, or in another lane", () => {
     expect(await api.log.readDecisions(job)).to.have.lengthOf(1);
   });
 
-  it("is absent where nobody created it", async () => {
+  it("is absent where it was never created", async () => {
     expect((await patch({ priority: "low" })).status).to.equal(404);
   });
 });
@@ -115,7 +115,7 @@ describe("A job that names its group", () => {
     return created?.event.type === "JobCreated" ? created.event.data.groupSha256 : undefined;
   };
 
-  it("is one of it by a digest in the log, which may name nobody", async () => {
+  it("is stored as a digest in the log, which contains no address", async () => {
     const group = await groupOf("customer of ada@example.com");
     expect(group).to.match(/^[0-9a-f]{64}$/);
     expect(await groupOf("customer of ada@example.com")).to.equal(group);

@@ -25,7 +25,7 @@ describe("a whole suppression list", () => {
   const pointersOf = ({ body }: { readonly body: { readonly errors: readonly { pointer: string }[] } }) =>
     body.errors.map(({ pointer }) => pointer);
 
-  it("comes in as CSV, each address once; who was there already stays as they were", async () => {
+  it("is imported as CSV, each address once; existing entries stay unchanged", async () => {
     await suppressions.add("default", "ada@example.com", "unsubscribe", earlier);
     const file = `email,reason,createdAt\r\nADA@example.com,hard-bounce,\r\nbob@example.com,hard-bounce,${earlier}\r\n"eve@example.com",,\r\nbob@example.com,manual,\r\n`;
     const { status, body } = await send(file, csv, "?reason=unsubscribe");

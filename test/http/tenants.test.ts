@@ -14,7 +14,7 @@ const routes = allRoutes();
 
 /** Answered without a key, and all that is. */
 const openPaths = ["/livez", "/readyz", "/openapi.json", "/asyncapi.json"];
-/** Answered to whoever has the link, which is signed. */
+/** Answered to every client with the link, which is signed. */
 const signedPaths = ["/unsubscribe/:token"];
 /** For operators, who see all tenants. */
 const operatorsPaths = [
@@ -33,14 +33,14 @@ const operatorsPaths = [
   "/api/v1/admin/projections/:name/rebuild",
 ];
 
-/** For whoever answers for a tenant's data: what is in mails is not for everybody who looks at jobs. */
+/** For keys with access to a tenant's data: the content of mails is not for every key that may read jobs. */
 const responsiblePaths = [
   "/api/recipients/export",
   "/api/v1/recipients/export",
   "/api/recipients/erase",
   "/api/v1/recipients/erase",
 ];
-/** For whoever has a key, whatever it is good for. */
+/** For every key, whatever its scopes. */
 const anyKeyPaths = ["/api/me", "/api/v1/me"];
 const adminPaths = [...operatorsPaths, ...responsiblePaths];
 

@@ -96,7 +96,7 @@ describe("the link to unsubscribe by", () => {
     expect((await find("ada@example.com"))?.reason).to.equal("hard-bounce");
   });
 
-  it("holds also where the content was erased: then nobody knows the address, and it is suppressed all the same", async () => {
+  it("holds also where the content was erased: the address is unknown then, and suppressed all the same", async () => {
     const path = await pathTo(0, "ada@example.com", { ...job, jobId: "erased" });
     expect((await oneClick(path)).status).to.equal(200);
     expect(await find("ada@example.com")).to.include({ email: null, reason: "unsubscribe" });
@@ -111,7 +111,7 @@ describe("the link to unsubscribe by", () => {
     expect((await store.page("acme", { after: 0, limit: 10 })).suppressions).to.deep.equal([]);
   });
 
-  it("is held up where somebody uses it over and over, and no other with it", async () => {
+  it("is limited where one link is used over and over, and no other link is", async () => {
     const path = await pathTo(0);
     const statuses: number[] = [];
     for (let times = 0; times < 11; times += 1) statuses.push((await oneClick(path)).status);
@@ -142,7 +142,7 @@ describe("a mailing whose mails can be unsubscribed", () => {
 
   afterEach(() => api.close());
 
-  it("is refused where nobody said at which address the service is reached", async () => {
+  it("is refused where PUBLIC_URL is not set", async () => {
     api = await startApi({ mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: null } });
     const headers = { "list-unsubscribe": "<https://example.org/u>" };
     const { status, body } = await api.ask("POST", "/api/jobs", { body: { ...mailing, headers } });
@@ -164,7 +164,7 @@ describe("a mailing whose mails can be unsubscribed", () => {
     expect([without.status, without.body.errors[0].pointer]).to.deep.equal([400, "/recipients/0"]);
   });
 
-  it("shows in a dry run how the headers will be, with a link that unsubscribes nobody", async () => {
+  it("shows in a dry run how the headers will be, with a link without effect", async () => {
     api = await startApi();
     const body = { ...mailing, body: "Bye: {{ unsubscribeUrl }}", dryRun: true };
     const { mail } = (await api.ask("POST", "/api/jobs", { body })).body;

@@ -90,8 +90,13 @@ describe("A job that calls webhooks", () => {
 
   it("may go where the service allows it, and only there", async () => {
     const allowed = readNetworks("127.0.0.0/8").filter((network) => network !== null);
-    const webhooks = { store: {}, deliveries: {}, post: async () => expect.fail("Nobody is called."), allowed };
-    // A store that nobody gets as far as asking has no methods.
+    const webhooks = {
+      store: {},
+      deliveries: {},
+      post: async () => expect.fail("No receiver may be called."),
+      allowed,
+    };
+    // No request gets as far as the store, so it has no methods.
     const local = await startApi({ webhooks: webhooks as never });
     const ask = (recipients: readonly string[]) => local.ask("POST", "/api/jobs", { body: { ...job, recipients } });
     expect((await ask(["http://127.0.0.1:8000/a"])).status).to.equal(201);

@@ -105,7 +105,7 @@ describe("While the log is away", () => {
     expect((await api.ask("GET", "/api/jobs")).body.data).to.have.length(1);
   });
 
-  it("nobody is told that a job does not exist, as nobody can know", async () => {
+  it("no answer says that a job does not exist, as that is unknown", async () => {
     for (const path of ["", "/logs", "/events"]) {
       const { status, body } = await api.ask("GET", `/api/jobs/${newJob().jobId}${path}`);
       expect({ status, code: body.code }).to.deep.equal({ status: 503, code: "event-log-unavailable" });

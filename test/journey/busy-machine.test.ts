@@ -5,9 +5,9 @@ import { startMailServer, type TestMailServer } from "../support/mail-server.ts"
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
-/** Takes some 25 ms where nobody else wants the processor, and is in the middle of it when it is taken away. */
+/** Takes some 25 ms where no other process wants the processor, and is in the middle of it when it is taken away. */
 const dear = '{% assign n = "" %}{% for i in (1..5000) %}{% assign n = i | append: "x" %}{% endfor %}{{ name }}';
-/** Never comes to an end that anybody would wait for. */
+/** Does not end within any deadline. */
 const endless = "{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}";
 
 const people = (count: number) =>
@@ -54,7 +54,7 @@ describe("a machine that is busy with something else", function () {
       return answer;
     }, 30_000);
 
-  it("refuses no mailing that an idle one takes, and gives up nobody whose mail can be filled in", async () => {
+  it("refuses no mailing that an idle one takes, and gives up no recipient whose mail can be rendered", async () => {
     const jobs: string[] = [];
     for (let mailings = 0; mailings < 5; mailings += 1) {
       const { status, body } = await verdictOn({ subject: "{{ name }}", body: dear, recipients: people(4) });

@@ -48,7 +48,7 @@ describe("a mailing that gave up", function () {
     return { jobId, letter };
   };
 
-  it("is run again as a new job for those who were not sent, and everybody is mailed once", async () => {
+  it("is run again as a new job for the recipients not sent, and every recipient is mailed once", async () => {
     const { jobId, letter } = await failedMailing();
     expect(letter).to.deep.include({
       id: `${jobId}.1`,

@@ -79,7 +79,7 @@ describe("copies of what was erased", function () {
   const resultOf = async (jobId: string): Promise<number> =>
     (await fetch(`${waybill.url}/api/jobs/${jobId}/result`)).status;
 
-  it("in rows of the outbox go with the address, whatever became of the row, and nobody else's do", async () => {
+  it("in rows of the outbox are erased with the address, whatever became of the row, and no others are", async () => {
     const processed = await insert(mailingTo(ada.toUpperCase(), "bob@elsewhere.example"));
     const written = await insert(mailingTo("x").replace('"x"', `"${escaped}"`));
     const failed = await insert(mailingTo(`${ada} and nobody`));
@@ -155,7 +155,7 @@ describe("copies of what was erased", function () {
     expect((await erase()).body).to.include({ jobsErased: 0, reportsErased: 0 });
   });
 
-  it("are in no byte that NATS has stored, once nobody is left whose address ends like it", async () => {
+  it("are in no byte that NATS has stored, once no other address ends like it", async () => {
     expect((await erase(almostAda)).status).to.equal(200);
     expect(await filesWith(folder, [ada, ada.toUpperCase(), escaped])).to.deep.equal([]);
     expect(await rowsWith(ada)).to.deep.equal([]);

@@ -114,7 +114,7 @@ describe("what was erased", function () {
       expect(rows).to.include(secret);
   });
 
-  it("is not erased for a reason that names somebody, as reasons are kept", async () => {
+  it("is not erased for a reason that contains an address, as reasons are kept", async () => {
     const byJob = await client.delete(`/api/jobs/${whole}/content`, { reason: `${erased.address} asked` });
     const byAddress = await client.post("/api/recipients/erase", { email: "no address", reason: "a b@c" });
     expect([byJob.status, byAddress.status]).to.deep.equal([400, 400]);

@@ -7,7 +7,7 @@ import { startWaybill, type Waybill } from "../support/waybill.ts";
 const mailing = { subject: "Your invoice", body: "Hello", recipients: ["ada@example.com", "bob@example.com"] };
 const rounds = 12;
 
-describe("Whoever was shown a job", function () {
+describe("A client that was shown a job", function () {
   this.timeout(120_000);
 
   let stage: Stage;

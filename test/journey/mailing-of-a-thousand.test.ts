@@ -70,7 +70,7 @@ describe("a mailing to a thousand recipients, some of whom the mail server refus
     expect(job.error).to.equal(null);
   });
 
-  it("reaches everybody else once, in an envelope of one's own", () => {
+  it("reaches every other recipient once, in an envelope of its own", () => {
     expect(mailServer.mails.map(({ to }) => to)).to.have.lengthOf(990);
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal(
       recipients.filter((address) => !refused.includes(address)).sort(),

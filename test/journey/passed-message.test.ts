@@ -14,7 +14,7 @@ import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
 type Shown = { readonly sha256: string; readonly subject: string; readonly fault: string };
 type Stopped = { readonly projection: string; readonly atSequence: number; readonly command: string };
 
-describe("a message in the log that nobody can decode", function () {
+describe("a message in the log that cannot be decoded", function () {
   this.timeout(120_000);
 
   let nats: TestNats;
@@ -96,7 +96,7 @@ describe("a message in the log that nobody can decode", function () {
     expect(passed[0]).to.include({ sequence: planted, sha256: shown.sha256, reason: "written by hand" });
   });
 
-  it("is passed by, by everybody who reads the log from then on: history, feeds, evidence, rebuilds", async () => {
+  it("is passed by from then on by every reader of the log: history, feeds, evidence, rebuilds", async () => {
     const { status, body } = await client.get(`/api/jobs/${first}/events`);
     expect(status).to.equal(200);
     expect((body as { type: string }[]).map(({ type }) => type)).to.include.members(["JobCreated", "JobCompleted"]);
@@ -108,7 +108,7 @@ describe("a message in the log that nobody can decode", function () {
     await eventually(async () => expect(await listed()).to.include.members([first, second]));
   });
 
-  it("stays in the log, sealed, and verify says who passed it by and why", async () => {
+  it("stays in the log, sealed, and verify names the operator and the reason", async () => {
     const { printed } = await cli.run("verify");
     expect(printed.join("\n")).to.match(
       new RegExp(`\\[passed by\\] ${planted} \\(.+\\), which could not be decoded, by cli:\\S+ at .+: written by hand`),

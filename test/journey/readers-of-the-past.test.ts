@@ -35,7 +35,7 @@ describe("Twenty readers of a long past", function () {
     return times.sort((one, other) => one - other)[12] ?? 0;
   };
 
-  it("keep nobody from creating jobs", async () => {
+  it("do not keep jobs from being created", async () => {
     await medianOfPosts();
     const alone = await medianOfPosts();
     const reading = readAgainAndAgain(`${api.url}/api/events?wait=0`, 20);

@@ -51,7 +51,7 @@ describe("a report while MySQL is away", function () {
     expect((await fetch(`${waybill.url}/api/jobs/${jobId}/result`)).status).to.equal(200);
   });
 
-  it("waits for its next attempt, nobody's fault, and is made when MySQL is back", async () => {
+  it("waits for its next attempt, which does not count as failed, and is made when MySQL is back", async () => {
     const jobId = await client.create({ type: "report.export", payload, maxAttempts: 20, retryDelay: 500 });
     const waiting = await eventually(async () => {
       const found = await job(jobId);

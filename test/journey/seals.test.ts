@@ -17,7 +17,7 @@ import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../s
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Surroundings, settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
 
-/** From the mailing to the auditor, who has the files and neither the service nor its servers. */
+/** From the mailing to an auditor with the files, but without the service and its servers. */
 describe("An auditor", function () {
   this.timeout(60_000);
 
@@ -103,7 +103,7 @@ describe("An auditor", function () {
     expect(await ask("/readyz")).to.have.nested.property("dependencies.seals.status", "up");
   });
 
-  it("checks the evidence of a job on a machine without any server, and reads in it who was mailed what", async () => {
+  it("checks the evidence of a job on a machine without any server, and reads in it the mails of each recipient", async () => {
     const bundle = await download("evidence.ndjson");
     const key = join(folder, "key.pem");
     await writeFile(key, await run(here(), "seals", "key"));
@@ -154,7 +154,7 @@ describe("An auditor", function () {
     expect((await failureOf(run(offline, "verify", path))).message).to.match(/was cut off/);
   });
 
-  it("is told of a log that was sealed by somebody else, and of files that are none", async () => {
+  it("is warned of a log that was sealed with another key, and of files that are none", async () => {
     const stranger = join(folder, "stranger.pem");
     await writeFile(stranger, toPem(newSealKey()));
     expect(await failureOf(run({ ...here(), SEAL_KEY: stranger }, "verify"))).to.be.instanceOf(CommandFailed);
@@ -201,7 +201,7 @@ describe("An auditor", function () {
     expect(printed.join("\n")).to.include("[key]");
   });
 
-  it("finds that the log was replaced as soon as the service starts, and until somebody has accepted it", async () => {
+  it("finds that the log was replaced as soon as the service starts, and until an operator has accepted it", async () => {
     await waybill.stop();
     const connection = await connectTo(nats);
     await (await connection.nats.jetstreamManager()).streams.delete(`${nats.prefix}_JOBS`);

@@ -93,7 +93,7 @@ describe("a service whose servers go away", function () {
     mailServer.slowDown(0);
   });
 
-  it("tries again by itself after an outage of the mail server, and mails everybody once", async () => {
+  it("retries by itself after an outage of the mail server, and mails every recipient once", async () => {
     await mailServer.stop();
     const jobId = await client.create({ ...mailing("later"), retryDelay: 1000 });
     const waiting = await eventually(async () => {

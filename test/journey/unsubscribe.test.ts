@@ -15,7 +15,7 @@ const mailing = {
   unsubscribe: true,
 };
 
-describe("somebody who wants no more mail", function () {
+describe("a recipient who wants no more mail", function () {
   this.timeout(60_000);
 
   let nats: TestNats;

@@ -16,7 +16,7 @@ const allowed = { WEBHOOK_ALLOW: "127.0.0.0/8" };
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
 type Json = any;
 
-describe("Whoever waits for a mailing to end", function () {
+describe("A receiver that waits for a mailing to end", function () {
   this.timeout(90_000);
 
   let nats: TestNats;

@@ -69,7 +69,7 @@ describe("The tail of the log", () => {
     tail.close();
   });
 
-  it("tells everybody when it breaks, and begins anew for who comes then", async () => {
+  it("notifies every reader when it breaks, and begins anew for later readers", async () => {
     const log = createMemoryEventLog();
     const reported: unknown[] = [];
     let breaks = true;

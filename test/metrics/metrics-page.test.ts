@@ -147,7 +147,7 @@ describe("what a service tells of itself", function () {
     expect(dependencies["mail"]).to.deep.equal({ status: "up", needed: false, breaker: "closed" });
   });
 
-  it("shows a mail server that is down for everybody: a process that only sends is then not ready", async () => {
+  it("shows a mail server that is down: a process that only sends is then not ready", async () => {
     const worker = await startWaybill(surroundings, { HEALTH_PORT: "0", ROLES: "worker" });
     await mailServer.stop();
     const recipients = Array.from({ length: 20 }, (_, index) => `${index}@example.com`);

@@ -66,7 +66,7 @@ describe("the compose file", () => {
     for (const file of files) await access(new URL(file, root));
   });
 
-  it("has a password of its own making only where nobody from outside can use it", () => {
+  it("contains passwords only for servers that cannot be reached from outside", () => {
     const open = services().filter(([, { ports }]) => ports !== undefined);
     for (const [name, { ports, environment = {} }] of open) {
       for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:\d+:\d+$/);
@@ -84,7 +84,7 @@ describe("the compose file", () => {
     });
   });
 
-  it("starts the observability only for those who ask, and watches every role there", () => {
+  it("starts the observability only on request, and watches every role there", () => {
     for (const name of ["prometheus", "grafana"]) {
       expect(compose.services[name].profiles).to.deep.equal(["observability"]);
     }

@@ -98,7 +98,7 @@ describe("the manifests for Kubernetes", () => {
     expect(portOf(named("Deployment", "api"), "http")).to.equal(3000);
   });
 
-  it("give everybody time to end: longer than the program takes", () => {
+  it("give every process time to end: longer than the program takes", () => {
     for (const deployment of deployments()) {
       const { terminationGracePeriodSeconds } = deployment.spec.template.spec;
       const [, pause = "0"] = containerOf(deployment).lifecycle?.preStop.exec.command ?? [];

@@ -46,7 +46,7 @@ describe("a rebuild that an operator asks for", () => {
   };
   const open = () => readRebuildRequests(side.db);
 
-  it("makes the rows right, names who asked, and is struck off", async () => {
+  it("corrects the rows, names the caller, and is removed", async () => {
     await request("jobs");
     await request("logs", later);
     await carryOut();
@@ -97,7 +97,7 @@ describe("a rebuild that an operator asks for", () => {
     expect(logs).to.deep.include({ status: "live", error: null, request: null });
   });
 
-  it("waits while somebody else rebuilds the same, holds up no other, and is done after that", async () => {
+  it("waits while another process rebuilds the same, holds up no other, and is done after that", async () => {
     await request("jobs", earlier);
     await request("logs");
     await holdingRebuildLocks(side.db, [jobsProjector], () => carryOut());

@@ -27,7 +27,7 @@ describe("the connections to a database that freezes", function () {
     await mysql.cleanUp();
   });
 
-  it("are given up one by one, idle or in use, and no error goes past those who asked", async () => {
+  it("are given up one by one, idle or in use, and every error reaches only its caller", async () => {
     expect((await readThirty()).filter(({ status }) => status === "rejected")).to.deep.equal([]);
     // It cannot be answered before the server stands still, as its answer takes longer than that.
     const inFlight = Promise.resolve(db.raw("SELECT SLEEP(2)")).catch((failure: unknown) => failure);

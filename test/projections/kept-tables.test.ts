@@ -29,7 +29,7 @@ describe("the old tables of a rebuild", () => {
     return (rows as { name: string }[]).map(({ name }) => name).join(" ");
   };
 
-  it("are kept until somebody confirms", async () => {
+  it("are kept until they are confirmed", async () => {
     await liveTables(side);
     const told: [string, boolean][] = [];
     await rebuild(both, side.rebuildSetup({ onRebuilt: (name, isKept) => told.push([name, isKept]) }));

@@ -52,7 +52,7 @@ describe("an odd event in the log", () => {
     expect(await readStatus(side.db, "jobs")).to.deep.equal({
       status: "stopped",
       stoppedAtSequence: 4,
-      error: "Event 4 of the log cannot be decoded: it was written by nobody",
+      error: "Event 4 of the log cannot be decoded: it was altered",
     });
     expect(side.logged.filter(({ level }) => level === "error")).to.deep.equal([
       {
@@ -61,7 +61,7 @@ describe("an odd event in the log", () => {
         fields: {
           projection: "jobs",
           sequence: 4,
-          error: "Event 4 of the log cannot be decoded: it was written by nobody",
+          error: "Event 4 of the log cannot be decoded: it was altered",
         },
       },
     ]);

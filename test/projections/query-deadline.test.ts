@@ -12,7 +12,7 @@ const statementMs = 500;
 const tables = ["a", "b", "c", "d", "e"].map((alias) => `information_schema.collations AS ${alias}`).join(", ");
 const endless = (mark: string): string => `SELECT COUNT(*) AS ${mark} FROM ${tables}`;
 
-describe("a query that takes longer than anybody waits", () => {
+describe("a query that takes longer than its deadline", () => {
   let database: TestDatabase;
   let db: Knex;
   let reads: Knex;
@@ -46,7 +46,7 @@ describe("a query that takes longer than anybody waits", () => {
     expect(await askPrepared(reads, { sql: "SELECT 1 AS one", bindings: [] })).to.have.lengthOf(1);
   });
 
-  it("is ended where nobody waits for it any more", async () => {
+  it("is ended where no caller waits for it any more", async () => {
     const abandoned = askPrepared(reads, { sql: endless("abandoned"), bindings: [] }).catch(() => {});
     await eventually(async () => expect(await isRunning("abandoned")).to.equal(true));
     await eventually(async () => expect(await isRunning("abandoned")).to.equal(false));

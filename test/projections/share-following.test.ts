@@ -91,7 +91,7 @@ describe("followers that share a log", () => {
     await Promise.all([slow.end(), quick.end()]);
   });
 
-  it("read no further ahead than a few thousand events where nobody takes them", async () => {
+  it("read no further ahead than a few thousand events where no follower takes them", async () => {
     const { source, count, log } = openShared();
     await storeFacts(source, 10_000);
     const followers = [follower(log), follower(log)];
@@ -138,7 +138,7 @@ describe("followers that share a log", () => {
     await staying.end();
   });
 
-  it("get nothing of a log that was deleted and made anew, whoever still follows the old one", async () => {
+  it("get nothing of a log that was deleted and made anew, even while another one still follows the old log", async () => {
     const old = createMemoryEventLog("2026-11-21T09:00:00Z");
     const anew = createMemoryEventLog("2026-11-21T10:00:00Z");
     let present = old;

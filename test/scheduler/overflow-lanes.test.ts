@@ -36,7 +36,7 @@ describe("the turns of a tenant that wait in a lane", () => {
     expect(crowded(lanes, "a", "one")).to.equal(false);
   });
 
-  it("are forgotten where it cannot be known who still waits", () => {
+  it("are forgotten where the waiting jobs are unknown", () => {
     const lanes = createOverflowLanes();
     lanes.place(jobOf("a", "one"), turn);
     lanes.forgetAll();

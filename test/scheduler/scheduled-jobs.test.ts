@@ -32,7 +32,7 @@ describe("thousands of jobs that wait for their time", () => {
   };
   const reported: unknown[] = [];
 
-  it("are queued once each when it has come and never before, whoever of two schedulers is stopped", async function () {
+  it("are queued once each when it has come and never before, whichever of two schedulers is stopped", async function () {
     this.timeout(60_000);
     const dueAtMs = Date.now() + 2000;
     for (let index = 0; index < jobs; index += 1) {

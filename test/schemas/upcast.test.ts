@@ -43,7 +43,7 @@ describe("an event of a type that was changed twice", () => {
     expect(versions.newest.get("TeaPoured")?.dataschema).to.equal("urn:waybill:event:TeaPoured:3");
   });
 
-  it("is not read in a version that nobody released", () => {
+  it("is not read in a version that was never released", () => {
     expect([...versions.byDataschema.keys()]).to.deep.equal([
       "urn:waybill:event:TeaPoured:1",
       "urn:waybill:event:TeaPoured:2",

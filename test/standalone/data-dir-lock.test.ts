@@ -36,7 +36,7 @@ describe("a lock on a data folder", () => {
     }
   });
 
-  it("is taken over where it is no lock that anybody wrote", async () => {
+  it("is taken over where it is not a valid lock", async () => {
     for (const left of ["", "{", "null", '{"pid":"1"}']) {
       await writeFile(join(folder, "lock"), left);
       await (await lockDataDir(folder)).release();

@@ -89,7 +89,7 @@ describe("a database server of one's own", () => {
     }
   });
 
-  it("lets in its own user with the password, and nobody else", async () => {
+  it("accepts its own user with the password, and no other", async () => {
     for (const login of ["root", "root:", "waybill", "waybill:wrong", "nobody"]) {
       const url = server.url.replace(/\/\/.*@/, `//${login}@`);
       expect((await failureOf(ask(url, "SELECT 1"))).message, login).to.match(/access denied/i);

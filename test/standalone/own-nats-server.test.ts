@@ -73,7 +73,7 @@ describe("a NATS server of one's own", () => {
     }
   });
 
-  it("lets nobody in without its password", async () => {
+  it("refuses a login without its password", async () => {
     const failure = await failureOf(connect({ servers: [...server.servers] }));
     expect(failure.message).to.match(/authorization/i);
   });

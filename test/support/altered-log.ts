@@ -3,7 +3,7 @@ import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-
 /** What a reader finds in the place of an event: another entry, nothing at all, or what cannot be decoded. */
 export type Alteration = (entry: LogEntry) => LogEntry | "gap" | "undecodable";
 
-/** A log as it is, but for what whoever follows it finds. */
+/** A log that is altered only for its followers. */
 export const alteredLog = (log: EventLog, alter: Alteration): EventLog => ({
   ...log,
   follow: async function* (options) {
@@ -14,7 +14,7 @@ export const alteredLog = (log: EventLog, alter: Alteration): EventLog => ({
         if (found === "gap") continue;
         if (found === "undecodable") {
           if (entries.length > 0) yield entries;
-          throw new UndecodableEvent(entry.sequence, "it was written by nobody");
+          throw new UndecodableEvent(entry.sequence, "it was altered");
         }
         entries.push(found);
       }

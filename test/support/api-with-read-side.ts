@@ -40,7 +40,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
   return { api, readSide, close };
 }
 
-/** Nobody stands at the log in memory; everything in it happened when examples happen. */
+/** The events in the log in memory have no actor, and all have the time of the examples. */
 const gaugeOf = (log: EventLog): LogGauge => ({
   size: async () => ({ lastSequence: (await log.state()).lastSequence, bytes: 0, maxBytes: null }),
   consumers: async () => [],

@@ -19,7 +19,7 @@ export type CommandLine = {
 type Options = {
   readonly isTerminal?: boolean;
   readonly interrupted?: AbortSignal;
-  /** What somebody at a terminal answers to a question. */
+  /** The answer that is typed at the terminal for a question. */
   readonly ask?: (question: string) => Promise<string>;
   /** Called with each line as it is told. */
   readonly onTold?: (line: string) => void;

@@ -1,4 +1,4 @@
 import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 
-/** For erasures where no mail has brought anybody onto a list. */
+/** An empty suppression list, for erasures that find no address on it. */
 export const emptySuppressions: ErasurePorts["suppressions"] = { forgetAddressesOf: async () => {} };

@@ -226,7 +226,7 @@ export const ignoreDeadLetter = command("IgnoreDeadLetter", { run: 1, reason: "n
 
 export const job: JobRef = { tenant: "default", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
 
-/** An event with who caused it; ids differ by what they stand for, so a test names its own. */
+/** An event with its cause. A test names the ids, because they differ by their meaning. */
 export const caused = <Event extends WaybillEvent>(
   id: string,
   recorded: Event,

@@ -63,7 +63,7 @@ describe("a mail server that does what a test tells it", () => {
     expect(namesOf(server.mails)).to.deep.equal(["<to-bob@example.com>"]);
   });
 
-  it("turns everybody away at the door, until it does not", async () => {
+  it("refuses every connection, until it is reset", async () => {
     server.greetWith({ code: 421, text: "4.3.2 not now" });
     expect(await send("ada@example.com")).to.equal("EPROTOCOL 421");
     server.greetWith(null);
@@ -78,7 +78,7 @@ describe("a mail server that does what a test tells it", () => {
     expect(namesOf(server.mails)).to.deep.equal(["<to-bob@example.com>"]);
   });
 
-  it("answers everybody alike, but those of whom something else was said", async () => {
+  it("answers all recipients alike, except those with an answer of their own", async () => {
     server.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
     server.answerRecipient(everybody, { code: 451, text: "4.7.1 later" });
     expect(await send("ada@example.com")).to.equal("EENVELOPE 451");

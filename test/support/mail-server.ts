@@ -19,13 +19,13 @@ export type TestMailServer = {
   readonly mostConnections: number;
   /** How many there were in all. */
   readonly connections: number;
-  /** To RCPT TO of an address (or `everybody`), until told otherwise; null is yes again. */
+  /** Sets the answer to RCPT TO of an address (or `everybody`); null accepts again. */
   answerRecipient(address: string, answer: Answer | null): void;
   /** After the final dot of a mail to an address, until told otherwise; null is yes again. */
   answerMessage(address: string, answer: Answer | null): void;
   /** Takes a mail to this address and breaks the connection instead of answering: the sender cannot know. */
   takeInSilence(address: string): void;
-  /** Greets everybody with this answer, a 421 as a rule; null is the usual greeting again. */
+  /** Greets every client with this answer, usually a 421; null restores the usual greeting. */
   greetWith(answer: Answer | null): void;
   /** Whether it hangs up when a mail begins to arrive: none of those is taken. */
   breakOff(isBreakingOff: boolean): void;

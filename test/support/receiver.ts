@@ -11,7 +11,7 @@ export type Received = {
 
 type Answer = (response: ServerResponse, received: Received) => void;
 
-/** Somebody who is called by webhooks, on a real port of this machine. */
+/** A receiver of webhooks, on a real port of this machine. */
 export type Receiver = {
   readonly url: string;
   readonly port: number;

@@ -45,7 +45,7 @@ const noReadModel = async (): Promise<never> => {
   throw Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 };
 
-/** Nobody is asked for a key. */
+/** No request needs a key. */
 const openAccess: Access = {
   isStillAdmitted: () => true,
   admit: () => {
@@ -58,7 +58,7 @@ const away = async (): Promise<never> => {
   throw new Unavailable("There is no stream in memory.");
 };
 
-/** A log whose bytes nobody can ask for: seals are tested on a real one. */
+/** A log whose bytes cannot be read: seals are tested on a real one. */
 const noSeals = (): ApiDependencies["seals"] => {
   const sealedLog = {
     state: away,

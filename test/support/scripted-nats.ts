@@ -34,7 +34,7 @@ function answer(socket: Socket, line: string, inboxes: Map<string, string>): voi
   if (verb === "PING") socket.write("PONG\r\n");
   if (verb === "SUB") inboxes.set(first, third === "" ? second : third);
   if (verb !== "PUB" && verb !== "HPUB") return;
-  // `PUB <subject> <reply-to> <bytes>`: nobody listens on the subject, and a server says so to whoever waits.
+  // `PUB <subject> <reply-to> <bytes>`: no client listens on the subject, and a server reports that to the requester.
   const number = [...inboxes].find(([subject]) => second.startsWith(subject.replace(/[*>]$/, "")))?.[1];
   const status = "NATS/1.0 503\r\n\r\n";
   if (number !== undefined) socket.write(`HMSG ${second} ${number} ${status.length} ${status.length}\r\n${status}\r\n`);

@@ -52,7 +52,7 @@ describe("the NATS server of a test that stops it", () => {
     }
   });
 
-  it("answers nobody while it is suspended, and goes on afterwards on the same connections", async () => {
+  it("does not answer while it is suspended, and goes on afterwards on the same connections", async () => {
     const connection = await open(nats);
     nats.suspend();
     // On a busy machine it may answer once more before the signal reaches it.
@@ -105,7 +105,7 @@ describe("the database server of a test that stops it", () => {
 });
 
 describe("the database of a test file", () => {
-  it("is empty, nobody else's, and gone when it is dropped", async () => {
+  it("is empty, not shared, and gone when it is dropped", async () => {
     const [mine, other] = await Promise.all([freshDatabase(), freshDatabase()]);
     await ask(mine.url, "CREATE TABLE mine (word VARCHAR(20))");
     expect(await ask(other.url, "SHOW TABLES")).to.deep.equal([]);

@@ -48,7 +48,7 @@ export type WaybillProcess = {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** Whether it is gone, by itself or ended by somebody. */
+  /** Whether the process is gone, by itself or ended from outside. */
   hasEnded(): boolean;
   /** Waits until it ends by itself; null where a signal ended it. */
   exitCode(): Promise<number | null>;
@@ -99,7 +99,7 @@ export async function spawnWaybill(surroundings: Surroundings, roles: string, en
     if (!saysWhereItIs.test(output())) throw new Error(`waybill is not ready: ${output()}`);
   };
   await eventually(ready, startMs).catch(async (failure: unknown) => {
-    // Nobody else could end it.
+    // No other code could end the process.
     await kill();
     throw failure;
   });

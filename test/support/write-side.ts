@@ -30,17 +30,17 @@ import { settings as exampleSettings, now } from "./examples.ts";
 import { startNats, type TestNats } from "./services.ts";
 
 type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace"> & {
-  /** In place of putting who was refused on the list. */
+  /** Replaces the step that puts refused recipients on the list. */
   readonly refused: SuppressionGuard["refused"];
 };
 
-/** The log, the content and whoever acts on them, on streams of this file's own. No database anywhere. */
+/** The log, the content and the roles that act on them, on streams of this file's own, without a database. */
 export type WriteSide = {
   readonly nats: TestNats;
   readonly connection: JetStreamConnection;
   readonly log: EventLog;
   readonly contentStore: ContentStore;
-  /** Who is never mailed. */
+  /** The addresses that are never mailed. */
   readonly suppressions: SuppressionList;
   /** Stores content and JobCreated, as the API does. */
   createJob(

@@ -47,7 +47,7 @@ describe("a mailing that takes more than one attempt", () => {
 
   const received = (): string[] => server.mails.flatMap(({ to }) => to).sort();
 
-  it("tries those again who were to be mailed later, and nobody who was sent", async () => {
+  it("retries deferred recipients, and none that was sent", async () => {
     server.answerRecipient("full@example.com", later);
     const job = await writeSide.createJob(["ada@example.com", "full@example.com"]);
     const waiting = await once(job, "retrying");
@@ -62,7 +62,7 @@ describe("a mailing that takes more than one attempt", () => {
     expect(received()).to.deep.equal(["ada@example.com", "full@example.com"]);
   });
 
-  it("fails when its last attempt leaves somebody over, who can be retried by hand", async () => {
+  it("fails when its last attempt leaves recipients over, which can be retried by hand", async () => {
     server.answerRecipient("never@example.com", later);
     const job = await writeSide.createJob(["ada@example.com", "bob@example.com", "never@example.com"], {
       maxAttempts: 1,

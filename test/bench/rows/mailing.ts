@@ -14,7 +14,7 @@ const cpu = "CPU of a mailing, each role in a process of its own";
 const ofSeparate = (round: MailingRound): MailingResult => round.separate;
 const ofOneProcess = (round: MailingRound): MailingResult => round.oneProcess;
 
-/** Everybody mails to the same sink, in turn, and is idle while the others do. */
+/** Every program mails to the same sink, in turn, and is idle while another one mails. */
 export const mailingMeasurement: Measurement = {
   rows: [separate, oneProcess, cpu],
   timeoutMs: 360_000,

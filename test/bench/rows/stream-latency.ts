@@ -40,7 +40,7 @@ export const streamLatencyMeasurement: Measurement = {
   },
 };
 
-/** A job of another day, about which events can be written that nobody acts upon. */
+/** A job of another day: events about it can be written, and no role acts on them. */
 async function createWaitingJob({ url }: Deployment, total: number): Promise<JobRef> {
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
   const wanted = { subject, body, recipients: recipients(Math.min(total, 1000)), scheduledAt };

@@ -24,7 +24,7 @@ describe("The time that a job has left", () => {
     expect([perSecond(jobWith(20)), secondsLeft(jobWith(20))]).to.deep.equal([5, 16]);
   });
 
-  it("is nobody's guess while it does not go on", () => {
+  it("is not estimated while the job makes no progress", () => {
     const { look, secondsLeft } = estimates();
     look(jobWith(10));
     at = 5000;

@@ -16,7 +16,7 @@ describe("A mail as the dashboard reads it", () => {
     expect(read("Subject: x", "", "Hello", "you")).to.include({ text: "Hello\r\nyou", html: null });
   });
 
-  it("may be in any charset, or in one that nobody knows", () => {
+  it("may be in any charset, or in an unknown one", () => {
     const text = (charset: string) => read(`Content-Type: text/plain; charset=${charset}`, "", "\xe9").text;
     expect(text("iso-8859-1")).to.equal("é");
     expect(text('"x-nobody-knows"')).to.equal("é");

@@ -15,7 +15,7 @@ describe("The connections that jobs share", () => {
     const shares = createConnectionShares(10);
     const jobs = Array.from({ length: 4 }, () => shares.join());
     for (const job of jobs) for (let mail = 0; mail < 2; mail += 1) void job.using(never);
-    // Two are left over, for whoever asks first.
+    // Two are left over, for the first worker that asks.
     expect(jobs.map((job) => job.window())).to.deep.equal([4, 4, 4, 4]);
     for (let mail = 0; mail < 2; mail += 1) void jobs[0]?.using(never);
     expect(jobs.map((job) => job.window())).to.deep.equal([4, 2, 2, 2]);

@@ -52,7 +52,7 @@ describe("A report that is written", () => {
     expect(told.filter((data) => data.rows > rows)).to.deep.equal([]);
   }
 
-  it("holds each line of the tenant's once, in the order of time, and nobody else's", () => {
+  it("holds each line of the tenant once, in the order of time, and none of another", () => {
     const ids = linesIn(whole).map(({ id }) => id);
     expect(ids).to.have.lengthOf(lines + 3);
     expect(new Set(ids).size).to.equal(lines + 3);
@@ -89,7 +89,7 @@ describe("A report that is written", () => {
     await expectWhole(job);
   });
 
-  it("is told to be whole by whoever finds it so: its worker died before it could", async () => {
+  it("is recorded as complete by the worker that finds it so, after its own worker died", async () => {
     const job = await side.createReport({});
     await side.attempt(job);
     expect(await side.attempt(job, { attempt: 2, worker: "worker-2" })).to.include({ kind: "completed" });
@@ -126,7 +126,7 @@ describe("A report that is written", () => {
     await expectWhole(job);
   });
 
-  it("has each row once where two workers believe that it is theirs, whoever stores which piece", async () => {
+  it("has each row once where two workers believe that it is theirs, whichever stores which piece", async () => {
     const job = await side.createReport({});
     const leaseSequence = await begin(side.readSide.log, job, { run: 1, attempt: 1, worker: "worker-1" });
     // Pieces of another size end elsewhere: each finds pieces of the other that it would not have made.

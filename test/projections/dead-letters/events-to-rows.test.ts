@@ -60,7 +60,7 @@ describe("the dead letters of a job", () => {
     expect(letters.map(({ status }) => status)).to.deep.equal(["retried"]);
   });
 
-  it("tell how many were to be mailed when nobody was, as the job expired", async () => {
+  it("hold the number of recipients when no mail was sent, as the job expired", async () => {
     const expired = jobFailed({ error: { code: "expired", message: "too late" }, counts: null });
     const [letter] = await lettersAfter(example.jobCreated({ total: 7 }), expired);
     expect(letter?.error.code).to.equal("expired");

@@ -147,7 +147,7 @@ describe("a job in the read model", () => {
     expect((await shownAfter(...processing, ...twice)).progress).to.include({ sent: 1, failed: 0, pending: 2 });
   });
 
-  it("begins anew with a retry, and keeps who was sent", async () => {
+  it("begins anew with a retry, and keeps the sent recipients", async () => {
     const ended = [recipientSent({ recipient: 0 }), recipientFailed({ recipient: 1 }), jobFailed()];
     const shown = await shownAfter(...processing, ...ended, jobRetried());
     expect(shown).to.include({ status: "pending", attempt: 0, completedAt: null, error: null, startedAt: now });

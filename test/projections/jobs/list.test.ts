@@ -52,7 +52,7 @@ describe("the list of a tenant's jobs", () => {
     return jobs.map(({ subject }) => subject);
   };
 
-  it("holds their jobs and nobody else's, the newest first", async () => {
+  it("holds the jobs of the tenant and no others, the newest first", async () => {
     expect(await subjects({})).to.deep.equal(["Straße", "1000 off!", "100% off_", "invoice 2", "Invoice 1"]);
     expect((await list({}, "globex")).jobs.map(({ subject }) => subject?.startsWith("Globex"))).to.deep.equal(
       Array.from({ length: 5 }, () => true),

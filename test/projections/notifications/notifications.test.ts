@@ -24,7 +24,7 @@ const key = "key:4f1c9a52d0";
 const read = (run: number, at = later): NotificationEvent => ({ type: "NotificationRead", at, data: { run } });
 const secondRun = [jobRetried({}, later), jobStarted({ run: 2 })];
 
-describe("what tells who asked for a job that it has ended", () => {
+describe("the notification to the creator of a job that it has ended", () => {
   let side: ReadSide;
 
   before(async () => {
@@ -78,7 +78,7 @@ describe("what tells who asked for a job that it has ended", () => {
     expect((await toldOf(key, cancelledInSecond)).map(({ run }) => run)).to.deep.equal([2, 1]);
   });
 
-  it("is nobody else's", async () => {
+  it("is shown to no other key", async () => {
     const job = await asked(key, completed());
     expect(await toldOf("key:another", job)).to.deep.equal([]);
     expect(await toldOf("anonymous", job)).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe("what tells who asked for a job that it has ended", () => {
     expect(await toldOf("outbox", outbox)).to.deep.equal([]);
   });
 
-  it("is read since the first time that somebody said so", async () => {
+  it("is read since it was first marked so", async () => {
     const job = await asked(key, [...failed(), read(1), read(1, "2026-12-24T00:00:00.000Z"), read(7)]);
     expect((await toldOf(key, job)).map(({ readAt }) => readAt)).to.deep.equal([later]);
     expect(await toldOf(key, job, true)).to.deep.equal([]);

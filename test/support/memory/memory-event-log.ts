@@ -73,7 +73,7 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
 
 type Bell = ReturnType<typeof createBell>;
 
-/** Whoever listens is told a moment later, like somebody at the other end of a wire. */
+/** Notifies listeners a moment later, as a network would. */
 function createBell() {
   const listeners = new Map<string, Set<() => void>>();
   return {
