@@ -50,7 +50,7 @@ async function openSeals(parts: SealParts, more: readonly SealObserver[] = []): 
   return { store, key, sealedLog, sealer };
 }
 
-/** Seals the log as it grows, and publishes the seals. Returns a function that tells its condition. */
+/** Seals the log as it grows, and publishes the seals. Returns a function that reports its condition. */
 export async function startSealer(parts: SealParts): Promise<() => Condition> {
   const { config, logger, lifecycle } = parts;
   const file = config.seals.file === null ? null : createSealFile(config.seals.file);

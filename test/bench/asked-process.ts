@@ -23,7 +23,7 @@ export function startAskedProcess<Order, Result>(lifecycle: Lifecycle, file: URL
   const died = exited.then(([code]): never => {
     throw new Error(`${path} ended with ${code}`);
   });
-  // Whoever asks learns of it; nobody else has to.
+  // The failure reaches the caller that asked; no other handler is needed.
   died.catch(() => {});
   return {
     // Only a child that could not be started has none, and that one has ended.

@@ -4,7 +4,7 @@ import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support
 import type { Ground } from "./ground.ts";
 import type { Pids } from "./process-usage.ts";
 
-/** A Waybill in processes of its own, with a log and a database that it shares with nobody. */
+/** A Waybill in processes of its own, with its own log and database. */
 export type Deployment = {
   readonly surroundings: Surroundings;
   readonly prefix: string;
@@ -51,7 +51,7 @@ export async function deploy(
   return { surroundings, prefix, mysqlUrl, url, port: Number(new URL(url).port), pids };
 }
 
-/** Who logs warnings while all should be well has a reason, and figures of that run are not to be trusted. */
+/** A process that logs warnings during a normal run has a reason, so the figures of that run are not to be trusted. */
 function tellComplaints(roles: string, output: string): void {
   const lines = output.split("\n").filter((line) => line.startsWith("{"));
   if (lines.length > 0) process.stderr.write(`    ${roles} logged ${lines.length} warnings: ${lines[0]}\n`);
@@ -65,6 +65,6 @@ function nameOf(processes: readonly string[], index: number): string {
   return before === 0 ? name : `${name} ${before + 1}`;
 }
 
-/** Waybill's processes and the servers that work for it. The sink and the load are nobody's but the benchmark's. */
+/** Waybill's processes and the servers that work for it. The sink and the load belong to the benchmark. */
 export const withServers = (ground: Ground, { pids }: Deployment): Pids =>
   new Map([...pids, ["nats", ground.nats.pid], ["database", ground.database.pid]]);

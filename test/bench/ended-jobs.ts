@@ -32,12 +32,12 @@ export async function watchEndedJobs(ground: Ground, lifecycle: Lifecycle, { pre
       expected += jobs;
       const allCompleted = new Promise<void>((resolve, reject) => {
         look = () => {
-          if (wrong !== null) reject(new Error(`A job did not mail everybody at once: ${wrong}`));
+          if (wrong !== null) reject(new Error(`A job did not mail every recipient at the first attempt: ${wrong}`));
           else if (completed >= expected) resolve();
         };
         look();
       });
-      // Whoever waits learns of it; whoever gave up before must not be ended by it.
+      // The failure reaches a waiting caller; it must not end a caller that gave up before.
       allCompleted.catch(() => {});
       return allCompleted;
     },

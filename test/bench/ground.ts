@@ -11,7 +11,7 @@ import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** The servers of the whole run, the benchmark's own: nobody else uses them, and what they use can be counted. */
+/** The servers of the whole run, which only the benchmark uses, so that their use of resources can be measured. */
 export type Ground = {
   readonly nats: { readonly pid: number; readonly config: NatsConfig; readonly version: string; readonly sync: string };
   readonly database: { readonly pid: number; readonly version: string; readonly flush: string };

@@ -27,7 +27,7 @@ export async function measureWithin(
   }
 }
 
-/** What is started after the end, by a measurement that was given up, ends at once; and whoever starts it is told. */
+/** What is started after the end, by a measurement that was given up, ends at once, and its caller gets an error. */
 export function createOwnLifecycle(print: (line: string) => void): Lifecycle {
   const lifecycle = createLifecycle((failure, name) => print(`    ${name} could not be stopped: ${String(failure)}`));
   let isStopped = false;

@@ -6,7 +6,7 @@ export type Options = {
   /** Rows whose name contains this. */
   readonly only: string;
   readonly rounds: number;
-  /** Smaller sizes, for whoever works on it: its figures are hints. */
+  /** Smaller sizes, for work on the benchmark: the figures are hints. */
   readonly quick: boolean;
   /** Where the figures of every round are written. */
   readonly json: string;

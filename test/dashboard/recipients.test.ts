@@ -53,7 +53,7 @@ describe("The page of recipients", () => {
     await page.goBack();
   });
 
-  it("erases it everywhere, for a reason that must name nobody", async () => {
+  it("erases it everywhere, for a reason that must contain no address", async () => {
     const { page } = watched;
     await page.getByRole("button", { name: "Erase" }).click();
     const dialog = page.getByRole("dialog");

@@ -122,7 +122,7 @@ describe("A service in trouble, on the dashboard", () => {
 
   it("says on the overview which alerts are raised, and keeps all of them on the system's page", async () => {
     const { page } = watched;
-    // Nobody can tell what it is now: then it says what it was.
+    // The current state is unknown, so the page shows the last known one.
     await page.getByText("Mails fail: 13 % of mails failed in the last 15 min; the limit is 5 %.").waitFor();
     await page.getByRole("link", { name: "Mails fail" }).click();
     const alerts = page.getByLabel("Alerts", { exact: true });

@@ -28,7 +28,7 @@ const digests: readonly [RegExp, string] = [/\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b/g
 
 /** What is another one on every machine and at every time. */
 const changing: readonly (readonly [RegExp, string])[] = [
-  // But for those of version 8, which are made of what was asked for: who asks the same gets the same.
+  // Except ids of version 8, which derive from the request: the same request gets the same id.
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-(?!8)[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uuid>"],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
   [/\bwhsec_[A-Za-z0-9+/=]+/g, "<secret>"],

@@ -24,7 +24,7 @@ describe("a dead letter", () => {
     });
   });
 
-  it("of a job that expired says that nobody was mailed", () => {
+  it("of a job that expired says that no mail was sent", () => {
     const { progress } = createDeadLetter(jobFailed({ counts: null }), 3);
     expect(progress).to.deep.equal(counts({ pending: 3 }));
   });

@@ -111,7 +111,7 @@ describe("two workers of one job, however their commands interleave", () => {
   );
   const leases = ["worker-1", "worker-2"].flatMap((worker) => turns.map((turn) => ({ worker, ...turn })));
 
-  /** Who could end the attempt now. */
+  /** The workers that could end the attempt now. */
   const holdersIn = (state: JobState) =>
     leases.filter((lease) => {
       const decision = jobDecider.decide(completeJob(lease), state);

@@ -128,7 +128,7 @@ describe("a message that cannot be what it claims to be", () => {
     "an event without an id": [changed({ id: undefined }), "'id'"],
     "an event at no instant": [changed({ time: "2026-11-21 09:30" }), "/time"],
     "a known type whose data breaks its schema": [changed({ data: { reason: 7 } }), "/reason must be"],
-    "a known type with data nobody released": [changed({ data: { reason: null, by: "Eve" } }), "additional"],
+    "a known type with data that was never released": [changed({ data: { reason: null, by: "Eve" } }), "additional"],
     "a newer version of a known type": [
       changed({ dataschema: "urn:waybill:event:JobCancelled:2" }),
       "knows no JobCancelled with the schema urn:waybill:event:JobCancelled:2",

@@ -55,14 +55,14 @@ function hintContract(open: () => EventLog): void {
     it("hears nothing any more once it was stopped", async () => {
       const [log, job] = [open(), newJob()];
       const heardBy: string[] = [];
-      const stop = log.onDecision(job, () => heardBy.push("who stopped"));
-      const stopOther = log.onDecision(job, () => heardBy.push("who goes on"));
+      const stop = log.onDecision(job, () => heardBy.push("the stopped listener"));
+      const stopOther = log.onDecision(job, () => heardBy.push("the other listener"));
       const created = await log.append(job, caused(uuid(), jobCreated()), 0);
-      await eventually(() => expect(heardBy).to.have.members(["who stopped", "who goes on"]));
+      await eventually(() => expect(heardBy).to.have.members(["the stopped listener", "the other listener"]));
       stop();
       await log.append(job, caused(uuid(), jobCancelled()), created);
-      await eventually(() => expect(heardBy.filter((who) => who === "who goes on")).to.have.length(2));
-      expect(heardBy.filter((who) => who === "who stopped")).to.have.length(1);
+      await eventually(() => expect(heardBy.filter((name) => name === "the other listener")).to.have.length(2));
+      expect(heardBy.filter((name) => name === "the stopped listener")).to.have.length(1);
       stopOther();
     });
   });

@@ -5,7 +5,7 @@ import { actors, type Stage } from "./stage.ts";
 /** Far more than any process holds when all is well, and far less than what outages would pile up. */
 const mostOpenFiles = 80;
 const mostDatabaseConnections = 40;
-/** Eighteen lanes, those who follow the log for good, and a few of current reads. */
+/** The consumers: eighteen lanes, the permanent followers of the log, and a few of current reads. */
 const mostConsumers = 32;
 const mostTimers = 60;
 const mostMegabytes = 400;

@@ -88,7 +88,7 @@ const refusals: readonly Refusal[] = [
     /template: there are 2001 tags; expected at most 2000$/,
   ],
   [
-    "with a variable that nobody gave",
+    "with a variable that is not given",
     { subject: "Hi {{ name }}" },
     "/recipients/0",
     /^recipients\[0\] cannot fill in subject at line 1, column 7: undefined variable: name$/,

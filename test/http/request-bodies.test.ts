@@ -41,10 +41,7 @@ describe("The body of a request", () => {
     ["has a key named __proto__ in disguise", '{"metadata": {"\\u005f_proto__": "Hi"}}'],
     ["is nested 33 levels deep", `${'{"a":'.repeat(33)}1${"}".repeat(33)}`],
     ["is nothing but two million brackets", `${"[".repeat(megabyte)}${"]".repeat(megabyte)}`],
-    [
-      "has more keys than anybody needs",
-      JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, 1]))),
-    ],
+    ["has too many keys", JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, 1])))],
   ] as const) {
     it(`is refused when it ${title}`, async () => expectRefused(await post(body), invalidJson));
   }

@@ -23,7 +23,7 @@ describe("A job that failed, run again as another job", () => {
   });
   afterEach(() => api.close());
 
-  /** Recipient 0 was sent, 1 failed, nobody knows about 2. */
+  /** Recipient 0 was sent, 1 failed, 2 is unknown. */
   const fail = async (settings: Partial<JobSettings> = {}): Promise<void> => {
     await api.contentStore.put(job, encodeContent(exampleJobContent));
     await happen(api.log, job, [

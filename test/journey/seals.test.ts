@@ -58,7 +58,7 @@ describe("An auditor", function () {
     await nats.cleanUp();
   });
 
-  /** Whoever asks casts to what it reads of the answer, which is this service's own. */
+  /** The caller casts the answer, which is this service's own, to what it reads. */
   const ask = async (path: string) => (await fetch(waybill.url + path)).json() as Promise<Record<string, never>>;
   const download = async (name: string): Promise<string> => {
     const response = await fetch(`${waybill.url}/api/jobs/${jobId}/evidence`);

@@ -10,7 +10,7 @@ const stopMs = 1500;
 
 type Line = { readonly msg?: string } & Readonly<Record<string, unknown>>;
 
-describe("a process that is started while NATS is not to be had", function () {
+describe("a process that is started while NATS is unavailable", function () {
   this.timeout(90_000);
 
   let stage: Stage;
@@ -55,7 +55,7 @@ describe("a process that is started while NATS is not to be had", function () {
     eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), startMs);
 
   for (const [what, takeAway] of [
-    ["nobody listens at its address", () => proxy.cut()],
+    ["no server listens at its address", () => proxy.cut()],
     ["it takes connections and says nothing", async () => proxy.stall()],
   ] as const) {
     it(`lives, says what it waits for, and begins when that is there: ${what}`, async () => {

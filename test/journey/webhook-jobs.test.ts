@@ -25,7 +25,7 @@ describe("A job that calls webhooks, in a service whose mail server is away", fu
 
   before(async () => {
     [nats, database] = await Promise.all([startNats(), freshDatabase()]);
-    // Nobody listens there.
+    // No server listens there.
     surroundings = { nats, mysqlUrl: database.url, smtpUrl: "smtp://127.0.0.1:1" };
     waybill = await startWaybill(surroundings, { ...settings, ROLES: "api,scheduler,projector" });
     client = createApiClient(waybill.url);

@@ -89,7 +89,7 @@ describe("A receiver that waits for a mailing to end", function () {
     await killed.kill();
     receiver.answers(withStatus(204));
     const role = await startRole();
-    // The server gives the decision to somebody else after ten seconds.
+    // NATS redelivers the decision to another process after ten seconds.
     await eventually(() => expect(receiver.received).to.have.lengthOf(2), 30_000);
     const [first, second] = receiver.received;
     expect(second?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);

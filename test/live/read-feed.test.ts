@@ -26,7 +26,7 @@ describe("A feed", () => {
       return value;
     };
     while (!(await step()).isCaughtUp);
-    // More than is held for anybody, while the reader takes nothing.
+    // More than is buffered for one reader, while the reader takes nothing.
     for (let round = 0; round < 30; round += 1) {
       await happen(
         log,

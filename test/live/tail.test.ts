@@ -8,7 +8,7 @@ import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 type Counted = { readonly log: EventLog; readonly readers: () => number };
 
-/** Counts those who follow the log at the moment. */
+/** Counts the current followers of the log. */
 function counted(log: EventLog): Counted {
   let readers = 0;
   const follow: EventLog["follow"] = async function* (options) {

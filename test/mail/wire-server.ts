@@ -17,7 +17,7 @@ export type WireServer = {
   readonly url: string;
   readonly port: number;
   readonly heard: Heard;
-  /** How often somebody connected. */
+  /** The number of connections so far. */
   readonly connections: () => number;
   readonly openConnections: () => number;
   /** From now on, at this moment; null is the usual reply again. */

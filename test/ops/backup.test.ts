@@ -115,7 +115,7 @@ describe("A backup of the log", function () {
     expect(recipientsOfMails()).to.have.members(all);
   };
 
-  it("made with NATS stopped brings everything back, and mails nobody again but whom it still owes a mail", async () => {
+  it("made with NATS stopped brings everything back, and mails only the recipients that it still owes a mail", async () => {
     const before = await pictureOf(service, Object.values(jobs));
     await service.stop();
     await nats.stop();
@@ -156,7 +156,7 @@ describe("A backup of the log", function () {
     await mailsWhatWaitedOnce();
   });
 
-  it("that is older than the last mails is found out, and repeats those that nobody cancels, as the same mail", async () => {
+  it("that is older than the last mails is found out, and repeats those that are not cancelled, as the same mail", async () => {
     const archive = archiveIn(folder, "older");
     await nats.copyWhileRunning(archive);
     const lost = await service.client.create(mailing(["gus@example.com"]));

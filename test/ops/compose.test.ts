@@ -7,7 +7,7 @@ const root = new URL("../../", import.meta.url);
 /** After SHUTDOWN_TIMEOUT, what the program takes to end whatever hangs. */
 const endingMs = 2000;
 
-/** As compose fills it in for somebody who has set nothing. */
+/** The file as compose fills it in without any setting. */
 const withDefaults = (text: string): string => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 
 describe("the compose file", () => {

@@ -66,7 +66,7 @@ describe("the manifests for Kubernetes", () => {
     containerOf(workload).ports.find(({ name }: Manifest) => name === port)?.containerPort;
 
   it("ask for health where it is answered", () => {
-    // Nobody logs: only the paths are asked for.
+    // Only the paths are needed, so nothing is logged.
     const answered = healthRoutes({ probes: [], logger: null as never }).map(({ path }) => path);
     for (const deployment of deployments()) {
       const container = containerOf(deployment);

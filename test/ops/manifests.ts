@@ -38,6 +38,6 @@ export function expectValidSettings(env: Readonly<Record<string, string>>, place
   });
   const config = readConfig(watched);
   const unknown = Object.keys(env).filter((name) => !asked.has(name));
-  expect(unknown, `${place}: settings that nobody asks for`).to.deep.equal([]);
+  expect(unknown, `${place}: settings that do not exist`).to.deep.equal([]);
   return config;
 }

@@ -78,7 +78,7 @@ describe("a check of the rows", () => {
     const writing = (async () => {
       while (!isOver) {
         await side.mailing();
-        // A log in memory lets nobody else have a turn.
+        // A log in memory does not yield to other work.
         await pause(5);
       }
     })();
@@ -109,7 +109,7 @@ describe("a check of the rows", () => {
     expect((await failureOf(check())).message).to.include("version 0");
     // The server frees the lock of the check before a moment after it has ended.
     const lock = await takeLock(side.db, { name: rebuildLock("jobs") }, 5000);
-    if (lock === null) throw new Error("Somebody holds the lock.");
+    if (lock === null) throw new Error("The lock is held elsewhere.");
     expect(await failureOf(check())).to.be.instanceOf(RebuildRefused);
     lock.release();
   });

@@ -35,7 +35,7 @@ describe("a rebuild under load", () => {
     const writing = async (): Promise<void> => {
       while (!isOver) {
         written = await write(written.jobs);
-        // A log in memory lets nobody else have a turn.
+        // A log in memory does not yield to other work.
         await pause(5);
       }
     };

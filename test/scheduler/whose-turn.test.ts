@@ -40,7 +40,7 @@ describe("a worker with more to do than it has slots", () => {
     await server.stop();
   });
 
-  /** Created and queued, while nobody works yet. */
+  /** Created and queued, before any worker runs. */
   const queue = async (count: number, priority: "high" | "low" | "normal", tenant: string): Promise<JobRef[]> => {
     const jobs = await Promise.all(
       Array.from({ length: count }, () => writeSide.createJob(["ada@example.com"], { priority }, {}, tenant)),

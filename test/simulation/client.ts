@@ -77,7 +77,7 @@ export function createClients(world: World, { shared, createClient }: Service) {
           () => setTimeout(say, sayAgainAfterMs),
         );
       };
-      /** Somebody who asked for something else with the key was faster, and may have died over it. */
+      /** Another client with a different request under the same key was faster, and may have died during it. */
       const sayTheOther = (): void => {
         draft = draftOf(world, index, scenario, anotherSubject);
         say();

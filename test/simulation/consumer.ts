@@ -22,8 +22,8 @@ export type Consumer<Event extends WaybillEvent> = {
 };
 
 /**
- * A durable consumer as the server keeps it: by message, not by delivery, so that whoever was handed a message first
- * can acknowledge it, or give it back, while somebody else has it in hand.
+ * A durable consumer as the server keeps it: by message, not by delivery, so that the first
+ * receiver of a message can acknowledge it, or give it back, while another one is working on it.
  */
 export function createConsumer<Event extends WaybillEvent>(world: World, ackWaitMs: number): Consumer<Event> {
   const items: Item<Event>[] = [];

@@ -15,7 +15,7 @@ export type Handover = {
   answer: SendOutcome["kind"] | null;
   /** What became of it stands in the log. */
   isRecorded: boolean;
-  /** Something happened that leaves nobody sure whether it was taken, or whose it is to send. */
+  /** Something happened after which it is uncertain whether it was taken, or which worker has to send it. */
   isInDoubt: boolean;
 };
 
@@ -25,14 +25,14 @@ export type MailWorld = ReturnType<typeof createMailWorld>;
 const leaseIsFreshForMs = 1000;
 const patienceMs = 5000;
 
-/** The mail server, and what everybody did with it. */
+/** The mail server, and what each worker did with it. */
 export function createMailWorld(world: World, shared: SharedLog) {
   const handovers: Handover[] = [];
-  /** Whoever did not answer for a job may lose it, and does not know until it asks the log. */
+  /** A worker that did not answer for a job may lose it, and does not know until it reads the log. */
   const doubted = new Set<string>();
   let awayUntil = 0;
   let putsOffUntil = 0;
-  /** Others who know why a mail must not be handed over now. */
+  /** Further checks that know why a mail must not be handed over now. */
   const isRefused: ((address: string, atMs: number) => string | null)[] = [];
   /** Addresses whose mail is the death of its worker. */
   const deadly = new Set<string>();
@@ -109,7 +109,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
       awayUntil = world.nowMs() + forMs;
     },
     putOff: (forMs: number): void => {
-      world.note(`the mail server puts everybody off for ${(forMs / 1000).toFixed(1)} s`);
+      world.note(`the mail server defers every recipient for ${(forMs / 1000).toFixed(1)} s`);
       putsOffUntil = world.nowMs() + forMs;
     },
     /** From now on another worker may hold the job without this one knowing. */

@@ -11,7 +11,7 @@ const timeoutMs = 1000;
 /** How workers ask each other whether they are at it, and what they may conclude from the silence of another. */
 export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
   const answering = new Map<string, Answering>();
-  /** Who was found gone, by whom, from which job, and when. */
+  /** Which worker was found gone, by which one, from which job, and when. */
   const foundGone: { readonly by: string; readonly worker: string; readonly jobId: string; readonly atMs: number }[] =
     [];
   const holders = new Map<string, { readonly worker: string; readonly sinceMs: number }>();

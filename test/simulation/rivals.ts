@@ -17,7 +17,7 @@ import type { SimulatedProcess, World } from "./world.ts";
 const now = (): string => new Date().toISOString();
 const againAfterMs = 700;
 
-/** Those who ask for a job at the same moment as the one it is made for, or long after it, and those who erase it. */
+/** Clients that create a job at the same moment as its first client, or long after it, and clients that erase it. */
 export function createRivals(world: World, service: Service) {
   const { shared, createClient, createRival } = service;
   const erasing = new Set<object>();
@@ -95,7 +95,7 @@ function standsStill(world: World, process: SimulatedProcess, { standsBefore, st
   };
 }
 
-/** What is wrong with what is stored for a job, once everything is quiet; `isSwept` where somebody does away with what is left over. */
+/** What is wrong with what is stored for a job, once everything is quiet; `isSwept` where a sweeper removes the leftovers. */
 export async function faultsOfContent({ shared }: Service, jobId: string, isSwept: boolean): Promise<string[]> {
   const job = { tenant: "default", jobId };
   const { state } = foldDecisions(await shared.memory.readDecisions(job));

@@ -28,7 +28,7 @@ const puttingOffMs = 2000;
 export async function runHistory(seed: number, scenario: Scenario = scenarioOf(seed)): Promise<History> {
   const world = createWorld(seed, scenario.faults);
   const restoreTime = installVirtualTime(world);
-  const reject = (failure: unknown): void => world.violated(`a rejection that nobody handled: ${String(failure)}`);
+  const reject = (failure: unknown): void => world.violated(`an unhandled rejection: ${String(failure)}`);
   const others = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", reject);
@@ -41,7 +41,7 @@ export async function runHistory(seed: number, scenario: Scenario = scenarioOf(s
   }
 }
 
-/** Nothing ends a worker but orders, and nobody is taken for dead who is not. */
+/** Only orders end a worker, and no living worker is taken for dead. */
 const isCalm = ({ faults, logOutages, deadly }: Scenario): boolean =>
   [faults.crashes, faults.freezes, faults.lostProbes].every((often) => often === 0) &&
   logOutages.length === 0 &&
@@ -61,7 +61,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
     const { status, completedAt } = viewOf(jobId) ?? { status: "pending", completedAt: null };
     return completedAt === null && status !== "paused" && !isHeldBack(jobId);
   };
-  /** By one of its group that is paused and that nobody will resume. */
+  /** By a paused job of its group that will never be resumed. */
   const isHeldBack = (jobId: string): boolean =>
     isGrouped(viewOf(jobId)) && jobIds.map(viewOf).some((view) => view?.status === "paused" && isGrouped(view));
   const isQuiet = (): boolean =>

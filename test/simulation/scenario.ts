@@ -17,7 +17,7 @@ export type Faults = {
   readonly refused: number;
   readonly deferred: number;
   readonly unavailable: number;
-  /** The mail server takes a mail, or does not, and nobody is told. */
+  /** The mail server takes a mail, or does not, and does not answer. */
   readonly unanswered: number;
 };
 
@@ -48,7 +48,7 @@ export type Order = Moment & {
 /** An address that its owner wants no more mail at. */
 export type Unsubscription = Moment & { readonly job: number; readonly recipient: number };
 
-/** While the mail server puts everybody off (451), a job is held back and let go on, or workers are replaced, one after the other. */
+/** While the mail server defers every recipient (451), a job is held back and let go on, or workers are replaced, one after the other. */
 export type Unrest = Moment & {
   readonly job: number;
   readonly how: "pauses" | "restarts";
@@ -58,7 +58,7 @@ export type Unrest = Moment & {
   readonly everyMs: number;
 };
 
-/** Somebody who asks for a job with its key, too, or erases what it was about. Stands still before one of his steps. */
+/** A client that also creates a job with the key, or erases its content. It stands still before one of its steps. */
 export type Rival = {
   readonly job: number;
   readonly does: "the same" | "another" | "erase";

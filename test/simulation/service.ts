@@ -157,7 +157,7 @@ export function createService(world: World, scenario: Scenario) {
     mail,
     suppressions,
     readSide,
-    /** For whoever is outside of the service: it neither crashes nor freezes. */
+    /** For clients outside of the service: it neither crashes nor freezes. */
     createClient: (): SimulatedProcess => bear("client", false),
     /** For a request that its process may not survive. */
     createRival: (): SimulatedProcess => bear("rival"),

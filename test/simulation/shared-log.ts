@@ -63,7 +63,7 @@ export function createSharedLog(world: World) {
           return () => hearers.delete(hearer);
         },
         follow: () => {
-          throw new Error("Nobody follows the log here");
+          throw new Error("This log has no followers");
         },
       };
     },

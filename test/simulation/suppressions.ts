@@ -10,14 +10,14 @@ import type { SimulatedProcess, World } from "./world.ts";
 const promisedMs = 2000;
 const tenant = "default";
 
-/** The suppression list of a world. Where nobody ever comes onto it, nobody asks for it: other histories stay as they were. */
+/** The suppression list of a world. A history without suppressions never reads it, so that other histories stay as they were. */
 export function createSuppressions(world: World, isUsed: boolean) {
   const store = createMemorySuppressionStore();
   const since = new Map<string, number>();
   const digests: string[] = [];
   const hearing = new Set<(digest: string) => void>();
 
-  /** All that is asked goes over the wire, and every entry is told to whoever hears it. */
+  /** Every request goes over the wire, and every entry is sent to every listener. */
   const entriesOf = (process: SimulatedProcess): SuppressionEntries => ({
     state: () => ask(world, process, "suppressions", async () => ({ createdAt: "once", lastSequence: digests.length })),
     readAfter: async (sequence, tell) => {

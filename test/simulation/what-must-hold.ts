@@ -54,12 +54,12 @@ function wrongStarts(history: readonly Entry[]): readonly Entry[] {
   return wrong;
 }
 
-/** Each JobCompleted, and whether nobody was left over in the log before it. */
+/** Each JobCompleted, and whether no recipient was left over in the log before it. */
 function endsOf(history: readonly Entry[]): { readonly sequence: number; readonly isRight: boolean }[] {
   return history.flatMap(({ event, sequence }, index) => {
     if (event.type !== "JobCompleted") return [];
     const before = foldJobView(history.slice(0, index + 1).map((entry) => entry.event));
-    // Who was left out by the scope of a retry is pending, and is neither claimed nor asked for.
+    // A recipient that the scope of a retry leaves out is pending, and is neither claimed nor expected.
     const counts = before === null ? null : progressOf(before);
     const isScoped = history.some((entry) => entry.event.type === "JobRetried" && entry.event.data.scope === "unknown");
     return [{ sequence, isRight: counts?.deferred === 0 && (isScoped || counts.pending === 0) }];

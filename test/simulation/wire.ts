@@ -3,7 +3,7 @@ import type { SimulatedProcess, World } from "./world.ts";
 
 /**
  * A process asks the log, and the world decides: it is answered, or the question is lost, or the answer, or what was
- * asked for happens when nobody waits for it any more.
+ * asked for happens when no caller waits for it any more.
  */
 export function ask<Answer>(
   world: World,
@@ -40,7 +40,7 @@ export function ask<Answer>(
   });
 }
 
-/** Something is said that nobody answers, and that may be lost. */
+/** A message without an answer, which may be lost. */
 export function say(world: World, process: SimulatedProcess, effect: () => void): void {
   world.leave(process, () => {
     if (world.isLogAway() || world.strikes(world.faults.lostMessages)) return;

@@ -20,7 +20,7 @@ const beginning = Date.parse("2026-11-21T09:30:00.000Z");
 
 /** Lets what a step set going come to rest: promises that are settled are gone on with, until nothing is left. */
 const rest = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
-/** Lets the engine tell of rejections that nobody handled; whatever else this Node process has to do happens here, too. */
+/** Lets the engine report unhandled rejections; whatever else this Node process has to do happens here, too. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Time, processes and whatever may befall them. Everything happens in steps, in an order that the seed decides. */
@@ -108,7 +108,7 @@ export function createWorld(seed: number, faults: Faults) {
       note(`!! ${text}`);
       violations.push(text);
     },
-    /** From now on nothing goes wrong any more; whoever was frozen goes on. */
+    /** From now on nothing goes wrong any more; frozen processes go on. */
     heal: (processes: readonly SimulatedProcess[]): void => {
       isHealed = true;
       note("-- the world is healed --");
@@ -116,7 +116,7 @@ export function createWorld(seed: number, faults: Faults) {
     },
     /** An answer, a message or a timer that reaches a process; one that is dead never hears of it. */
     tell,
-    /** A call or a message leaves a process; what a dead one says nobody hears. */
+    /** A call or a message leaves a process; what a dead one sends is lost. */
     leave: pass,
     /** Runs a piece of a process, as its start: the next thing that happens, so that what it goes on with is its own, too. */
     runIn: (process: SimulatedProcess, run: () => void): void => {
@@ -128,7 +128,7 @@ export function createWorld(seed: number, faults: Faults) {
     isInProcess: () => current !== null,
     /** A timer of the process that is running. */
     after: (delayMs: number, callback: () => void): (() => void) => {
-      if (current === null) throw new Error("A timer was set by nobody");
+      if (current === null) throw new Error("A timer was set outside of every process");
       if (current.state === "dead") return () => {};
       const step = tell(current, Math.max(1, delayMs), () => {
         if (!step.isCancelled) callback();

@@ -9,7 +9,7 @@ const subjects: readonly (readonly [string, header: string, subject: string])[] 
   ["in Base64", "Subject: =?UTF-8?B?R3LDvMOfZQ==?=", "Grüße"],
   ["in quoted letters", "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe_an_alle?=", "Grüße an alle"],
   ["in another charset", "Subject: =?iso-8859-1?Q?Gr=FC=DFe?=", "Grüße"],
-  ["in a charset that nobody knows", "Subject: =?x-none?Q?Hello?=", "Hello"],
+  ["in an unknown charset", "Subject: =?x-none?Q?Hello?=", "Hello"],
   ["with a language", "Subject: =?utf-8*de?Q?Gr=C3=BC=C3=9Fe?=", "Grüße"],
   ["in part", "Subject: Re: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= und Dank", "Re: Grüße und Dank"],
   ["in two words that belong together", "Subject: =?utf-8?Q?Gr=C3=BC?=\r\n =?utf-8?Q?=C3=9Fe?=", "Grüße"],

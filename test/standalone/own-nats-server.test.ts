@@ -67,7 +67,7 @@ describe("a NATS server of one's own", () => {
       const [{ group = "" } = {}] = (await processes()).filter(({ pid }) => pid === String(server.pid));
       expect(group).to.match(/^\d+$/);
       await server[end]();
-      // Its watchdog has said that it is gone: then nobody else of its group may be there.
+      // Its watchdog has said that it is gone: then no other process of its group may be left.
       expect((await processes()).filter((one) => one.group === group)).to.deep.equal([]);
       server = await startNatsServer({ dataDir, binary });
     }

@@ -116,7 +116,7 @@ describe("a mailing that takes more than one attempt", () => {
   };
 
   for (const [interruption, interrupt] of Object.entries(interruptions)) {
-    it(`gives up nobody who was put off before and after ${interruption}, where the job says skip`, async () => {
+    it(`gives up no recipient that was deferred before and after ${interruption}, where the job says skip`, async () => {
       const others = Array.from({ length: 10 }, (_, index) => `person${index}@example.com`);
       const everybody = ["full@example.com", ...others];
       server.answerRecipient("full@example.com", later);

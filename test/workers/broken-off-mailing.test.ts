@@ -8,7 +8,7 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const people = Array.from({ length: 40 }, (_, index) => `person${index}@example.com`);
 
-describe("a mailing whose turn breaks off, where nobody in doubt is mailed again", () => {
+describe("a mailing whose turn breaks off, where no recipient in doubt is mailed again", () => {
   let writeSide: WriteSide;
   let mailServer: TestMailServer;
 
@@ -31,7 +31,7 @@ describe("a mailing whose turn breaks off, where nobody in doubt is mailed again
     }, 15_000);
   const mailed = (): readonly string[] => mailServer.mails.flatMap(({ to }) => to).sort();
 
-  it("gives up nobody who was claimed ahead and not handed over", async () => {
+  it("gives up no recipient that was claimed ahead and not handed over", async () => {
     let mails = 0;
     const pace: Pace = async () => {
       mails += 1;
@@ -44,7 +44,7 @@ describe("a mailing whose turn breaks off, where nobody in doubt is mailed again
     expect(writeSide.reported.map(String)).to.deep.equal(["Error: broken once"]);
   });
 
-  it("gives up nobody either where a worker is stopped and what follows from an outcome fails", async () => {
+  it("gives up no recipient either where a worker is stopped and what follows from an outcome fails", async () => {
     mailServer.answerRecipient("person0@example.com", { code: 550, text: "5.1.1 no such mailbox" });
     const refused = async (): Promise<void> => {
       throw new Error("broken once");

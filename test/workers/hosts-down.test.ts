@@ -14,7 +14,7 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const payload = { event: "order.paid", data: {} };
 const urls = 40;
-/** Ten are on their way at a time, and five that find nobody are enough: the next one may be called before that. */
+/** Ten are in flight at a time, and five without an answer are enough: the next one may be called before that. */
 const mostCalls = 15;
 
 const allowed = readNetworks("127.0.0.0/8").filter((network) => network !== null);
@@ -45,7 +45,7 @@ describe("A host that is down", () => {
     await writeSide.cleanUp();
   });
 
-  /** Only who never answers is not waited for: on a loaded machine a good answer may take its time. */
+  /** Only a host that never answers times out: on a loaded machine a good answer may take its time. */
   const hang = (): void => {
     isHanging = (url) => url.startsWith(down.url);
     down.answers(() => {});
@@ -102,7 +102,7 @@ describe("A host that is down", () => {
     expect(down.received).to.have.lengthOf(urls);
   });
 
-  it("is found out by each tenant alone, as nobody's jobs are slowed by another's", async () => {
+  it("is found out by each tenant alone, as no tenant's jobs are slowed by another's", async () => {
     hang();
     await reached(await createJob(many(down.url)), "retrying");
     recover();
@@ -112,7 +112,7 @@ describe("A host that is down", () => {
     expect(down.received.map(({ path }) => path)).not.to.include("/again");
   });
 
-  it("is asked all the same on the last attempt: nobody fails for what another job met", async () => {
+  it("is asked all the same on the last attempt: no recipient fails for what another job met", async () => {
     hang();
     await reached(await createJob(many(down.url)), "retrying");
     recover();
@@ -123,7 +123,7 @@ describe("A host that is down", () => {
 describe("The breakers before receivers", () => {
   const unanswered = { kind: "unanswered", error: { code: "timed-out", message: "late" } } as const;
 
-  it("forget whoever was not called for the longest, so that many hosts take no more memory", async () => {
+  it("drop the host not called for the longest, so that many hosts take no more memory", async () => {
     const breakers = createBreakers({ maxReceivers: 2 });
     const ask = (receiver: string) => breakers.guard(receiver, async () => unanswered);
     for (let count = 1; count <= 5; count += 1) await ask("first");

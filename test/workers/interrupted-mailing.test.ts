@@ -10,7 +10,7 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
 const people = Array.from({ length: 60 }, (_, index) => `person${index}@example.com`);
 
-describe("a mailing that somebody decides about while it is being sent", () => {
+describe("a mailing that is cancelled or paused while it is being sent", () => {
   let writeSide: WriteSide;
   let mailServer: TestMailServer;
 
@@ -55,7 +55,7 @@ describe("a mailing that somebody decides about while it is being sent", () => {
     expect(mailServer.mails.length - 1 - atCancel).to.be.at.most(1);
   });
 
-  it("goes on after a pause with those who were not mailed", async () => {
+  it("goes on after a pause with the recipients not mailed", async () => {
     writeSide.startWorker(mailServer.url);
     mailServer.slowDown(10);
     const job = await writeSide.createJob(people);

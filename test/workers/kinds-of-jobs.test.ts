@@ -56,7 +56,7 @@ describe("jobs of several kinds", () => {
     expect(coffee).to.deep.equal([jobs[1]]);
   });
 
-  it("wait untouched where only a newer release knows their kind, and hold nobody up", async () => {
+  it("wait untouched where only a newer release knows their kind, and delay no other job", async () => {
     const unknown = await createJob("tea.make");
     await becomes(unknown, "queued");
     writeSide.startWorker(mailServer.url);

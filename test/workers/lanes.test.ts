@@ -50,10 +50,10 @@ describe("A queue of turns", () => {
     stop();
   });
 
-  it("hands back what it found when nobody takes it, for another worker", async () => {
+  it("hands back what it found when no caller takes it, for another worker", async () => {
     const { jobId } = await queueTurn();
     const [idle, other] = [openQueue(), openQueue()];
-    // It looks, and whoever asked has found something else to do.
+    // It looks, and its caller has found other work.
     expect(await idle.take(1)).to.deep.equal([]);
     await eventually(async () => expect(idsOf(await other.take(1))).to.deep.equal([jobId]), 5000);
   });
@@ -80,7 +80,7 @@ describe("A queue of turns", () => {
     stop();
   });
 
-  it("makes a consumer anew that somebody deleted, and hands out what came meanwhile", async () => {
+  it("recreates a deleted consumer, and hands out what came meanwhile", async () => {
     const queue = openQueue();
     await queue.take(1);
     const manager = await opened.connection.nats.jetstreamManager();

@@ -80,7 +80,7 @@ describe("a mailing", () => {
     expect(view.error?.code).to.equal("too-many-failures");
   });
 
-  it("waits for its next attempt, with nobody failed, while the mail server is away", async () => {
+  it("waits for its next attempt, with no recipient failed, while the mail server is away", async () => {
     await mailServer.stop();
     const job = await writeSide.createJob(people(3));
     const view = await eventually(async () => {

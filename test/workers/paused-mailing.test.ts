@@ -44,7 +44,7 @@ describe("a mailing that asked not to be sent in doubt, paused while some recipi
     return job;
   };
 
-  it("takes those claims back, and mails everybody once after it was resumed", async () => {
+  it("takes those claims back, and mails every recipient once after it was resumed", async () => {
     const job = await claimedAhead();
     const claimed = await recipientsIn(job, "RecipientsClaimed");
     await tell(job, "PauseJob");

@@ -67,7 +67,7 @@ describe("a mailing of which each recipient has words of their own", () => {
     }
   });
 
-  it("fails the one whose variables do not fill it in, and nobody else", async () => {
+  it("fails the recipient whose variables do not fill it in, and no other", async () => {
     const { job, view } = await send(
       { "ada@example.com": { name: "Ada" }, "bob@example.com": { nmae: "secret" }, "cy@example.com": { name: "Cy" } },
       { html: null, text: "Hello {{ name }}" },
@@ -89,7 +89,7 @@ describe("a mailing of which each recipient has words of their own", () => {
     });
   });
 
-  it("fails one who makes it run without end, and nobody else", async () => {
+  it("fails the recipient whose variables make it run without end, and no other", async () => {
     const text = "{% for i in (1..n) %}{% for j in (1..n) %}{% endfor %}{% endfor %}Hello";
     const { view } = await send(
       { "ada@example.com": { n: 1 }, "eve@example.com": { n: 90_000 }, "bob@example.com": { n: 2 } },
@@ -112,7 +112,7 @@ describe("a mailing of which each recipient has words of their own", () => {
     expect(textIn(mailTo("ada@example.com"), "text/plain")).to.equal("See us [https://a.example]");
   });
 
-  it("brings its attachments, large ones too, whole and to everybody", async () => {
+  it("brings its attachments, large ones too, whole and to every recipient", async () => {
     const files = { "Rechnung für Köln.pdf": Buffer.alloc(3_000_000, "1234567"), "empty.pdf": Buffer.alloc(0) };
     const people = Array.from({ length: 8 }, (_, index) => `p${index}@example.com`);
     const recipients = people.map((email) => ({ email, variables: { name: email } }));
@@ -132,7 +132,7 @@ describe("a mailing of which each recipient has words of their own", () => {
     }
   });
 
-  it("fails as a whole, with nobody mailed, when an attachment is lost", async () => {
+  it("fails as a whole, without a mail, when an attachment is lost", async () => {
     const lost = {
       filename: "a.pdf",
       contentType: "application/pdf",

@@ -19,7 +19,7 @@ function closedGate() {
   return { gate, letGo };
 }
 
-describe("a mailing to somebody who is suppressed", () => {
+describe("a mailing to a suppressed recipient", () => {
   let writeSide: WriteSide;
   let mailServer: TestMailServer;
 
@@ -58,7 +58,7 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(claimed).not.to.include(1);
   });
 
-  it("completes where everybody is, as nobody failed", async () => {
+  it("completes where every recipient is suppressed, as none failed", async () => {
     for (const email of people(3)) await suppress(email);
     writeSide.startWorker(mailServer.url);
     const view = await ended(await writeSide.createJob(people(3)));
@@ -66,7 +66,7 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(mailServer.connections).to.be.at.most(1);
   });
 
-  it("mails nobody any more who unsubscribes while it goes on, once what was claimed is through", async () => {
+  it("mails no recipient any more that unsubscribes while it goes on, once what was claimed is through", async () => {
     writeSide.startWorker(mailServer.url);
     mailServer.hold();
     const job = await writeSide.createJob(people(40));
@@ -78,7 +78,7 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(mailed()).to.deep.equal([...early].sort());
   });
 
-  it("does not mail who unsubscribed between the claim and a mail that has to wait", async () => {
+  it("does not mail a recipient that unsubscribed between the claim and a mail that has to wait", async () => {
     const { gate, letGo } = closedGate();
     writeSide.startWorker(mailServer.url, { pace: () => gate });
     const job = await writeSide.createJob(people(2));
@@ -102,7 +102,7 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(progressOf(again)).to.include({ sent: 3, failed: 2, suppressed: 1 });
   });
 
-  it("records who was refused before it goes onto the list, and ends only after", async () => {
+  it("records a refused recipient before the address goes onto the list, and ends only after", async () => {
     mailServer.answerRecipient("person0@example.com", { code: 550, text: "5.1.1 no such user" });
     const { gate, letGo } = closedGate();
     const recorded: string[][] = [];
@@ -118,7 +118,7 @@ describe("a mailing to somebody who is suppressed", () => {
     await ended(job, "failed");
   });
 
-  it("mails again who was taken off the list", async () => {
+  it("mails a recipient again that was taken off the list", async () => {
     await suppress("person0@example.com");
     writeSide.startWorker(mailServer.url);
     expect(progressOf(await ended(await writeSide.createJob(people(1))))).to.include({ suppressed: 1 });
@@ -126,7 +126,7 @@ describe("a mailing to somebody who is suppressed", () => {
     expect(progressOf(await ended(await writeSide.createJob(people(1))))).to.include({ sent: 1 });
   });
 
-  it("goes on not mailing who was forgotten", async () => {
+  it("still does not mail an erased address", async () => {
     await suppress("person0@example.com");
     await writeSide.suppressions.forgetAddress("default", "person0@example.com");
     writeSide.startWorker(mailServer.url);

@@ -71,7 +71,7 @@ describe("one message to many URLs", () => {
     await once(job, "completed");
     const byPath = new Map(receiver.received.map((one) => [one.path, one]));
     const [a, b] = [byPath.get("/a"), byPath.get("/b")];
-    if (a === undefined || b === undefined) throw new Error("Somebody was not called.");
+    if (a === undefined || b === undefined) throw new Error("A receiver was not called.");
     expect(JSON.parse(a.text)).to.deep.equal({ type: "order.paid", timestamp: now, data: payload.data });
     expect(JSON.parse(b.text).data).to.deep.equal({ order: 17, greeting: "Hi Bob", vip: true });
     expect([a, b].every((one) => isSignedBy(secret.text, one))).to.equal(true);
@@ -85,7 +85,7 @@ describe("one message to many URLs", () => {
     expect(JSON.stringify(await writeSide.log.readHistory(job)), "no URL is in the log").to.not.include(receiver.url);
   });
 
-  it("is refused for good by who says so, and tried again, the same, with who does not", async () => {
+  it("fails for good where the receiver refuses for good, and is retried unchanged elsewhere", async () => {
     startWorker();
     receiver.answers((response, { path }) => void response.writeHead(path === "/gone" ? 410 : 503).end());
     const job = await createJob(["/gone", "/busy", "/busy-too"], { maxAttempts: 2 });
@@ -136,7 +136,7 @@ describe("one message to many URLs", () => {
     expect(receiver.received).to.have.lengthOf(0);
   });
 
-  it("fails without calling anybody where what was to be sent is gone", async () => {
+  it("fails without a call where the content is gone", async () => {
     startWorker();
     const job = await createJob(["/a"], { contentSha256: "0".repeat(64) });
     expect((await once(job, "failed")).error?.code).to.equal("content-changed");

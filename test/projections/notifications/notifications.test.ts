@@ -33,7 +33,7 @@ describe("the notification to the creator of a job that it has ended", () => {
   });
   after(() => side.cleanUp());
 
-  /** A job that somebody asked for, and what became of it. */
+  /** A job that a caller created, and its further events. */
   async function asked(actor: string, [created = jobCreated(), ...rest]: readonly EventOfJob[], tenant = "default") {
     const job = newJob(tenant);
     if (created.type !== "JobCreated") throw new Error("A history begins with JobCreated.");

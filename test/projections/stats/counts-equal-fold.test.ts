@@ -80,7 +80,7 @@ describe("the counts of any histories of some jobs", () => {
 /** A recipient that was sent stays so whatever is retried. */
 const everSent: readonly number[] = [cell.sent, cell.failedYetSent, cell.unknownYetSent, cell.suppressedYetSent];
 
-/** What a worker that lost the job still says after its end is in the job's own row; nobody counts it any more. */
+/** What a worker that lost the job still says after its end is in the job's own row and is no longer counted. */
 const untilCompleted = <Event extends { readonly type: string }>(history: readonly Event[]): readonly Event[] => {
   const end = history.findIndex(({ type }) => type === "JobCompleted");
   return end === -1 ? history : history.slice(0, end + 1);
@@ -90,7 +90,7 @@ const isCounted = ({ type }: EventOfJob): boolean => (countedTypes as readonly s
 
 const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "queued";
 
-/** Of views without claims and deferrals, which change nothing here: who is to be tried again is still to be mailed. */
+/** Of views without claims and deferrals, which change nothing here: a recipient that is to be retried is still to be mailed. */
 function unsentOf(views: readonly ReturnType<typeof viewOf>[]): ReadonlyMap<JobStatus, number> {
   const unsent = new Map<JobStatus, number>();
   for (const { status, ledger } of views) {
