@@ -127,10 +127,10 @@ describe("One trace", function () {
     expectTraced(jobId, traceId);
   });
 
-  it("is told by the line of a turn that broke off", async () => {
+  it("is in the log line of a turn that failed", async () => {
     const jobId = await createBrokenJob();
     await eventually(() => {
-      const said = linesAbout("worker", jobId).find(({ msg }) => msg === "a turn broke off; it is taken up again");
+      const said = linesAbout("worker", jobId).find(({ msg }) => msg === "turn failed; retrying");
       expect(said).to.include({ tenant: "default", requestId: "order-18", traceId });
     }, 20_000);
     expectTraced(jobId, traceId);
