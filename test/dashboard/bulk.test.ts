@@ -114,7 +114,7 @@ describe("Many jobs at once", () => {
     const { page } = watched;
     await open("Throng", 21);
     await page.getByRole("button", { name: "Cancel all 21 that match" }).click();
-    await dialog().getByText("None of them can be cancelled").waitFor();
+    await dialog().getByText("No matching job can be cancelled").waitFor();
     expect(
       await dialog()
         .getByRole("button", { name: /^Cancel/ })

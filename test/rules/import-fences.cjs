@@ -33,7 +33,7 @@ const table = [
     "knex mysql2",
   ],
   ["config.ts", "settings access schemas domain"],
-  ["erasure", "job-kinds suppressions commands content event-log nats domain poll-loop.ts", "nats"],
+  ["erasure", "intake job-kinds suppressions commands content event-log nats domain poll-loop.ts", "nats"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
   [

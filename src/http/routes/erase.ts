@@ -1,12 +1,8 @@
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
-import type { LedgerPage } from "../../../projections/recipients/queries.ts";
-import { type AddressErasureRequest, eraseAddress } from "../../erasure/erase-address.ts";
+import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
-import { eraseLeftovers } from "../../erasure/erase-leftovers.ts";
-import { eraseReports } from "../../erasure/erase-reports.ts";
+import { erasePerson, type PersonQueries } from "../../erasure/erase-person.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
-import { jobIdOfOutboxRow } from "../../intake/derived-job-id.ts";
-import { typesWithFile } from "../../job-kinds/all-job-kinds.ts";
 import { eraseRequest, readEraseContentRequest, readEraseRequest } from "../../schemas/erase-request.ts";
 import { changeRequest } from "../../schemas/job-action-request.ts";
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
@@ -78,61 +74,44 @@ async function eraseContent(
   return json(toJobAnswer(erased.job, base), { "Event-Sequence": String(sequence) });
 }
 
-type Erased = { readonly jobsErased: number; readonly jobsNotEnded: readonly string[]; readonly sequence: number };
-
-/**
- * Erases an address from each job that has ended, from the files of reports and from the outbox, and lists the jobs that
- * have not ended: what is erased stays erased, and a repeated request continues where this one stopped. If the address is
- * suppressed, the list still knows it, by a digest.
- */
 async function eraseRecipient(dependencies: RouteDependencies, { context, body }: ApiRequest): Promise<Answer> {
-  const { log, recipients, jobs, readPosition, suppressions, outbox, now } = dependencies;
   const asked = readEraseRequest(body ?? {});
   if (!asked.valid) return refuseFaults(asked.faults);
   const { email: address, reason } = asked.value;
   const { tenant } = context;
-  const first = () => recipients.ofAddress(tenant, address, { cursor: null, limit: pageSize });
-  const { lastSequence } = await log.state();
-  const found = await askIncluding(readPosition, "recipients", lastSequence, first);
-  if (found.readSequence < lastSequence) return refuseBehind(lastSequence);
-  const isSuppressed = await suppressions.forgetAddress(tenant, address);
-  const erasureOfAddress = { address, reason, cause: toCause(context), at: now() };
-  const inJobs = await orUnavailable(() => eraseInJobs(dependencies, tenant, found, erasureOfAddress));
-  await untilErased(readPosition, inJobs.sequence);
-  const inOutbox = await orUnavailable(() => outbox.eraseAddress(tenant, address));
-  // A report that is reading now may have read a row while it still held the address.
-  const { lastSequence: forgottenAt } = await log.state();
-  const running: string[] = [];
-  for (const type of typesWithFile) {
-    const list = () => jobs.list(tenant, { ...runningJobs, type });
-    const writing = await askIncluding(readPosition, "jobs", forgottenAt, list);
-    if (writing.readSequence < forgottenAt) return refuseBehind(forgottenAt);
-    running.push(...writing.jobs.map(({ id }) => id));
-  }
-  const inReports = await orUnavailable(() => eraseReports(dependencies, tenant, erasureOfAddress));
-  const leftOver = await orUnavailable(() => eraseLeftovers(dependencies, tenant, erasureOfAddress));
-  const erased = {
-    jobsErased: inJobs.jobsErased,
-    reportsErased: inReports.erased,
-    outboxRowsErased: inOutbox.erased,
-    leftoversErased: leftOver.erased,
-    isSuppressed,
-  };
-  const jobsNotEnded = [
-    ...new Set([
-      ...inJobs.jobsNotEnded,
-      ...inOutbox.waiting.map((rowId) => jobIdOfOutboxRow(tenant, rowId)),
-      ...running,
-      ...inReports.notEnded,
-      ...leftOver.notEnded,
-    ]),
-  ];
+  const request = { address, reason, cause: toCause(context), at: dependencies.now() };
+  const queries = queriesOf(dependencies, tenant);
+  const { remember } = dependencies.ownWrites;
+  const erasure = await orUnavailable(() => erasePerson(dependencies, queries, tenant, request, remember));
+  if (erasure.outcome === "read-model-behind") return refuseBehind(erasure.upTo);
+  const { erased, jobsNotEnded, sequence } = erasure;
   if (jobsNotEnded.length > 0) {
     const detail = `${jobsNotEnded.length} jobs that may hold this address have not ended. Cancel them or wait, then ask again.`;
     return refuse("jobs-not-ended", detail, { members: { ...erased, jobsNotEnded } });
   }
-  const sequence = Math.max(inJobs.sequence, inReports.sequence);
   return json(erased, sequence === 0 ? {} : { "Event-Sequence": String(sequence) });
+}
+
+function queriesOf(
+  { recipients, jobs, readPosition }: Pick<RouteDependencies, "recipients" | "jobs" | "readPosition">,
+  tenant: string,
+): PersonQueries<LedgerCursor> {
+  return {
+    jobsOf: async (address, cursor, upTo) => {
+      const ask = () => recipients.ofAddress(tenant, address, { cursor, limit: pageSize });
+      const first = () => askIncluding(readPosition, "recipients", upTo, ask);
+      const { entries, readSequence, next } = await (cursor === null ? first() : askReadModel(ask));
+      return { jobIds: entries.map(({ jobId }) => jobId), readSequence, next };
+    },
+    running: async (type, upTo) => {
+      const ask = () => jobs.list(tenant, { ...runningJobs, type });
+      const { jobs: running, readSequence } = await askIncluding(readPosition, "jobs", upTo, ask);
+      return { jobIds: running.map(({ id }) => id), readSequence };
+    },
+    untilErased: async (sequence) => {
+      await untilErased(readPosition, sequence);
+    },
+  };
 }
 
 const runningJobs: Omit<JobListOptions, "type"> = {
@@ -146,33 +125,6 @@ const runningJobs: Omit<JobListOptions, "type"> = {
   sortBy: "createdAt",
   order: "desc",
 };
-
-/** Erases the address in each job that the ledger names, a page at a time. */
-async function eraseInJobs(
-  dependencies: RouteDependencies,
-  tenant: string,
-  first: LedgerPage,
-  asked: AddressErasureRequest,
-): Promise<Erased> {
-  const { recipients, ownWrites } = dependencies;
-  const jobsNotEnded: string[] = [];
-  let [jobsErased, sequence] = [0, 0];
-  for (let page = first; ; ) {
-    for (const { jobId } of page.entries) {
-      const erasure = await eraseAddress(dependencies, { tenant, jobId }, asked);
-      if (erasure.outcome === "not-ended") {
-        jobsNotEnded.push(jobId);
-        continue;
-      }
-      if (erasure.outcome === "erased") jobsErased += 1;
-      sequence = Math.max(sequence, erasure.sequence);
-      if (erasure.sequence > 0) ownWrites.remember({ tenant, jobId }, erasure.sequence);
-    }
-    const { next } = page;
-    if (next === null) return { jobsErased, jobsNotEnded, sequence };
-    page = await askReadModel(() => recipients.ofAddress(tenant, asked.address, { cursor: next, limit: pageSize }));
-  }
-}
 
 /** For work that may take longer than a query of a read model. */
 async function orUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
