@@ -1,5 +1,6 @@
 import { handleCommand } from "../../commands/handle-command.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
+import type { Instant } from "../../domain/message.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
 import type { Checked } from "../../schemas/fault.ts";
 import {
@@ -13,112 +14,89 @@ import {
 import { job as jobSchema, toJobAnswer } from "../answers/job.ts";
 import { type Answer, jobNotFound, json, refuseFaults, refuseRejection } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
-import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
+import { type ApiRequest, type Describes, needed, optional, type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 const changed = { 200: { is: "The job as it is now.", json: jobSchema, headers: ["Event-Sequence"] } } as const;
 
+type ChangeRoute<Change> = Pick<Route, "method" | "path"> &
+  Pick<Describes, "operation" | "summary" | "body" | "problems"> & {
+    readonly read: (body: unknown) => Checked<Change>;
+    readonly toCommand: (asked: Change, at: Instant) => JobCommand;
+  };
+
+const readChange = (body: unknown) => readChangeRequest(body ?? {});
+
 /** The decisions that people make about an existing job. */
-export const changeJobRoutes = (dependencies: RouteDependencies): readonly Route[] => [
-  route({
-    method: "POST",
-    path: "/jobs/:jobId/retry",
-    describes: {
+export function changeJobRoutes(dependencies: RouteDependencies): readonly Route[] {
+  const changing = <Change>({ method, path, read, toCommand, ...described }: ChangeRoute<Change>): Route =>
+    route({
+      method,
+      path,
+      describes: { ...described, answers: changed, needs: ["log-writes"] },
+      takesBody: true,
+      handle: (request) =>
+        change(dependencies, request, read(request.body), (asked) => toCommand(asked, dependencies.now())),
+    });
+  return [
+    changing({
+      method: "POST",
+      path: "/jobs/:jobId/retry",
       operation: "retryJob",
       summary: "Run a failed job again; recipients already sent are not mailed again.",
       body: optional(retryRequest),
-      answers: changed,
-      needs: ["log-writes"],
       problems: ["job-not-found", "job-not-failed", "job-requeued", "content-erased"],
-    },
-    takesBody: true,
-    handle: (request) =>
-      change(dependencies, request, readRetryRequest(request.body ?? {}), ({ scope, reason }) => ({
-        type: "RetryJob",
-        at: dependencies.now(),
-        scope: scope ?? "failed",
-        reason: reason ?? null,
-      })),
-  }),
-  route({
-    method: "DELETE",
-    path: "/jobs/:jobId",
-    describes: {
+      read: (body) => readRetryRequest(body ?? {}),
+      toCommand: ({ scope = "failed", reason = null }, at) => ({ type: "RetryJob", at, scope, reason }),
+    }),
+    changing({
+      method: "DELETE",
+      path: "/jobs/:jobId",
       operation: "cancelJob",
       summary: "Cancel a job that has not ended.",
       body: optional(changeRequest),
-      answers: changed,
-      needs: ["log-writes"],
       problems: ["job-not-found", "job-has-ended"],
-    },
-    takesBody: true,
-    handle: (request) =>
-      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
-        type: "CancelJob",
-        at: dependencies.now(),
-        reason: reason ?? null,
-      })),
-  }),
-  route({
-    method: "POST",
-    path: "/jobs/:jobId/pause",
-    describes: {
+      read: readChange,
+      toCommand: ({ reason = null }, at) => ({ type: "CancelJob", at, reason }),
+    }),
+    changing({
+      method: "POST",
+      path: "/jobs/:jobId/pause",
       operation: "pauseJob",
       summary: "Pause a job.",
       body: optional(changeRequest),
-      answers: changed,
-      needs: ["log-writes"],
       problems: ["job-not-found", "job-has-ended"],
-    },
-    takesBody: true,
-    handle: (request) =>
-      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
-        type: "PauseJob",
-        at: dependencies.now(),
-        reason: reason ?? null,
-      })),
-  }),
-  route({
-    method: "POST",
-    path: "/jobs/:jobId/resume",
-    describes: {
+      read: readChange,
+      toCommand: ({ reason = null }, at) => ({ type: "PauseJob", at, reason }),
+    }),
+    changing({
+      method: "POST",
+      path: "/jobs/:jobId/resume",
       operation: "resumeJob",
       summary: "Resume a paused job.",
       body: optional(changeRequest),
-      answers: changed,
-      needs: ["log-writes"],
       problems: ["job-not-found", "job-not-paused"],
-    },
-    takesBody: true,
-    handle: (request) =>
-      change(dependencies, request, readChangeRequest(request.body ?? {}), ({ reason }) => ({
-        type: "ResumeJob",
-        at: dependencies.now(),
-        reason: reason ?? null,
-      })),
-  }),
-  route({
-    method: "PATCH",
-    path: "/jobs/:jobId",
-    describes: {
+      read: readChange,
+      toCommand: ({ reason = null }, at) => ({ type: "ResumeJob", at, reason }),
+    }),
+    changing({
+      method: "PATCH",
+      path: "/jobs/:jobId",
       operation: "rescheduleJob",
       summary: "Change the time or priority of a job that has not started.",
       body: needed(rescheduleRequest),
-      answers: changed,
-      needs: ["log-writes"],
       problems: ["job-not-found", "job-has-started", "job-has-ended", "scheduled-too-late"],
-    },
-    takesBody: true,
-    handle: (request) =>
-      change(dependencies, request, readRescheduleRequest(request.body), ({ scheduledAt, priority, reason }) => ({
+      read: readRescheduleRequest,
+      toCommand: ({ scheduledAt, priority, reason = null }, at) => ({
         type: "RescheduleJob",
-        at: dependencies.now(),
+        at,
         ...(scheduledAt === undefined ? {} : { scheduledAt }),
         ...(priority === undefined ? {} : { priority }),
-        reason: reason ?? null,
-      })),
-  }),
-];
+        reason,
+      }),
+    }),
+  ];
+}
 
 /** Answers with the job from the log, so that the answer includes the decision, with or without a read model. */
 async function change<Change>(
