@@ -1,6 +1,6 @@
 import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import { createBreakers } from "../signed-post/breakers.ts";
+import { type Breakers, createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
 import { createPublisher } from "./publisher.ts";
 import { createRetrier } from "./retrier.ts";
@@ -17,6 +17,8 @@ export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "semaph
   readonly log: EventLog;
   readonly feed: DecisionFeed;
   readonly due: DueDeliveries;
+  /** By default breakers with the usual waits. */
+  readonly breakers?: Breakers;
 };
 
 type Report = (failure: unknown) => void;
@@ -35,8 +37,8 @@ const retriesInHand = 64;
 export function createWebhooks(dependencies: WebhooksDependencies, report: Report): Webhooks {
   const { log, feed, due, receivers } = dependencies;
   const sender = createSender({
-    ...dependencies,
     breakers: createBreakers(),
+    ...dependencies,
     semaphore: createFairSemaphore(atOnce, atOnceOfTenant),
   });
   const publishing = createSemaphore(decisionsInHand);

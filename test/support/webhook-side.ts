@@ -6,6 +6,7 @@ import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-lo
 import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { toJobAnswer } from "../../src/http/answers/job.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
+import type { Breakers } from "../../src/signed-post/breakers.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import type { SafePost } from "../../src/signed-post/safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
@@ -26,7 +27,10 @@ export type WebhookSide = {
   readonly writeSide: WriteSide;
   readonly store: WebhookStore;
   /** Null in place of a database: there is none. */
-  start(db: Knex | null, changed?: { readonly log?: EventLog; readonly post?: SafePost }): Webhooks;
+  start(
+    db: Knex | null,
+    changed?: { readonly log?: EventLog; readonly post?: SafePost; readonly breakers?: Breakers },
+  ): Webhooks;
   addEndpoint(url: string, overrides?: Partial<WebhookEndpoint>): Promise<WebhookEndpoint>;
   /** A job that has ended. */
   endedJob(webhookUrl: string | null): Promise<JobRef>;
@@ -44,7 +48,7 @@ export async function startWebhookSide(): Promise<WebhookSide> {
   return {
     writeSide,
     store,
-    start: (db, { log = ownLog, post = createSafePost({ allowed: loopback, timeoutMs: 2000 }) } = {}) => {
+    start: (db, { log = ownLog, post = createSafePost({ allowed: loopback, timeoutMs: 2000 }), ...changed } = {}) => {
       const feed = createJetStreamDecisionFeed(connection, nats.prefix, "webhooks", (notice) => reported.push(notice));
       const webhooks = createWebhooks(
         {
@@ -54,6 +58,7 @@ export async function startWebhookSide(): Promise<WebhookSide> {
           due: createDueDeliveries(db ?? nowhere),
           receivers: createReceivers(store, createTenantSecrets(store, ownSecret), contentStore),
           post,
+          ...changed,
           show: (job) => toJobAnswer(job, "/api"),
         },
         (failure) => reported.push(failure),
