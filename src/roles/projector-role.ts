@@ -6,7 +6,7 @@ import { shareFollowing } from "../../projections/following/share-following.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
 import { createOutageReport } from "../logger.ts";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop } from "../poll-loop.ts";
 import type { Parts } from "./parts.ts";
 
 /** A reachable database is migrated within this time; an unreachable one must not keep the process from accepting jobs. */
@@ -55,17 +55,14 @@ async function migrateWhenReachable({ db, logger }: Parts, signal: AbortSignal):
 }
 
 function startRebuilds({ db, log, contentStore, announcements, logger, lifecycle }: Parts): void {
-  const stopping = new AbortController();
   const report = createOutageReport(logger, { part: "rebuilds" }).failed;
   const sources = { readContent: createContentReader(contentStore) };
   const asked = { db, log, sources, announcements, projectors: allProjectors, logger, report };
-  const poll = async (): Promise<"done"> => {
-    await carryOutRebuilds(asked, stopping.signal);
+  const poll = async (stopping: AbortSignal): Promise<"done"> => {
+    await carryOutRebuilds(asked, stopping);
     return "done";
   };
-  const loop = keepPolling({ poll, everyMs: pollRebuildsMs, report }, stopping.signal);
-  lifecycle.started("the rebuilds", async () => {
-    stopping.abort();
-    await loop;
-  });
+  const loop = createPollLoop({ poll, everyMs: pollRebuildsMs, report });
+  loop.start();
+  lifecycle.started("the rebuilds", loop.stop);
 }

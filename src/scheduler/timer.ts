@@ -1,13 +1,8 @@
 import type { EventLog } from "../event-log/event-log.ts";
-import { keepPolling } from "../poll-loop.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { OverflowLanes } from "./overflow-lanes.ts";
 import { toQueued } from "./scheduler.ts";
 import type { DueTurn, WaitingList } from "./waiting-list.ts";
-
-export type Timer = {
-  start(): void;
-  stop(): Promise<void>;
-};
 
 type Report = (failure: unknown) => void;
 
@@ -18,10 +13,7 @@ const atOnce = 200;
  * Queues turns whose time has come. Nothing waits inside a consumer of the log: tens of thousands of delayed messages cost
  * a NATS server more than its real work, and arrive late.
  */
-export function createTimer(log: EventLog, waitingList: WaitingList, lanes: OverflowLanes, report: Report): Timer {
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
+export function createTimer(log: EventLog, waitingList: WaitingList, lanes: OverflowLanes, report: Report): PollLoop {
   const queue = async ({ turn, cause, tenant, jobId }: DueTurn): Promise<void> => {
     try {
       const placed = lanes.place({ tenant, jobId }, turn);
@@ -34,13 +26,5 @@ export function createTimer(log: EventLog, waitingList: WaitingList, lanes: Over
 
   const poll = async () => ((await waitingList.takeDue(atOnce, queue)) === atOnce ? "more" : "done");
 
-  return {
-    start: () => {
-      loop ??= keepPolling({ poll, everyMs: pollEveryMs, report }, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return createPollLoop({ poll, everyMs: pollEveryMs, report });
 }

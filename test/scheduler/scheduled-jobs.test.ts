@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { waitingProjector } from "../../projections/waiting/projector.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
+import type { PollLoop } from "../../src/poll-loop.ts";
 import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
-import { createTimer, type Timer } from "../../src/scheduler/timer.ts";
+import { createTimer } from "../../src/scheduler/timer.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
@@ -13,7 +14,7 @@ const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
 describe("thousands of jobs that wait for their time", () => {
   let side: ReadSide;
-  const timers: Timer[] = [];
+  const timers: PollLoop[] = [];
   beforeEach(async () => {
     side = await openReadSide();
     side.startProjector(waitingProjector);
@@ -23,7 +24,7 @@ describe("thousands of jobs that wait for their time", () => {
     await side.cleanUp();
   });
 
-  const startTimer = (): Timer => {
+  const startTimer = (): PollLoop => {
     const report = (failure: unknown): void => void reported.push(failure);
     const timer = createTimer(side.log, createWaitingList(side.db), createOverflowLanes(), report);
     timers.push(timer);
