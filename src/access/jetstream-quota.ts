@@ -1,7 +1,8 @@
 import { type JobRef, LogFull } from "../event-log/event-log.ts";
-import { type BucketSettings, changeEntry, openBucket, openLazily } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket } from "../nats/bucket.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom } from "../nats/errors.ts";
+import { openLazily } from "../nats/open-lazily.ts";
 import { countIn, type DayCount, dayOf, emptyDay, type Quota, type QuotaAnswer, type QuotaRequest } from "./quota.ts";
 
 /** Counts of past days expire by themselves. */

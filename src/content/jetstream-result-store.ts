@@ -1,9 +1,9 @@
 import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType } from "nats";
 import { resultSubjectOf, streamFilter, streamName } from "../event-log/subjects.ts";
-import { openLazily } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection, payloadLimit } from "../nats/connection.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { lastMessageOf, removeMessage, storeIfLast } from "../nats/jetstream-api.ts";
+import { openLazily } from "../nats/open-lazily.ts";
 import { type ResultChunk, type ResultRef, type ResultStore, ResultStoreFull } from "./result-store.ts";
 
 const answerTimeoutMs = 1500;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import type { JetStreamConnection } from "../nats/connection.ts";
-import { createReader, deleteReader, isPassing, nextMessages } from "../nats/consumers.ts";
+import { canReadAgain, createReader, deleteReader, nextMessages } from "../nats/consumers.ts";
 import { placeOf } from "../nats/message.ts";
 import { openPull, PullEnded } from "../nats/pull.ts";
 import type { FollowOptions, LogEntry, UndecodableEvent } from "./event-log.ts";
@@ -36,7 +36,7 @@ export async function* followLog(
       }
     } catch (failure) {
       if (signal.aborted) return;
-      if (!isPassing(failure)) throw failure;
+      if (!canReadAgain(failure)) throw failure;
       await pause(retryAfterMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -93,7 +93,7 @@ export async function deleteReader(connection: JetStreamConnection, stream: stri
 }
 
 /** The failure is temporary: the server or the connection is away, or the consumer was lost with them. */
-export const isPassing = (failure: unknown): boolean =>
+export const canReadAgain = (failure: unknown): boolean =>
   failure instanceof PullEnded || failure instanceof Unavailable || isUnanswered(failure) || isJetStreamError(failure);
 
 /**
@@ -119,7 +119,7 @@ export type PendingOptions = {
 
 /**
  * The messages that the stream now holds after a sequence, in batches that are never empty. Throws the failures that
- * `isPassing` recognises.
+ * `canReadAgain` recognises.
  */
 export async function* readPending(
   connection: JetStreamConnection,

@@ -1,9 +1,10 @@
 import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
-import { type BucketSettings, openLazily } from "./bucket.ts";
+import type { BucketSettings } from "./bucket.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { isOutOfRoom, isWrongSequence } from "./errors.ts";
 import { nextMessageOf, removeMessage } from "./jetstream-api.ts";
 import { nameWith } from "./names.ts";
+import { openLazily } from "./open-lazily.ts";
 import { readSubject } from "./read-subject.ts";
 
 /** The timeout of each request; a large object takes some dozens of them at a time. */

@@ -3,7 +3,7 @@ import type { Msg } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isPassing, readPending } from "../nats/consumers.ts";
+import { canReadAgain, readPending } from "../nats/consumers.ts";
 import { isMessageMissing } from "../nats/errors.ts";
 import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
@@ -77,7 +77,7 @@ export async function* readStored(
         continue;
       }
       failures += 1;
-      if (!isPassing(failure)) throw failure;
+      if (!canReadAgain(failure)) throw failure;
       if (failures === maxFailures) throw new Unavailable("The log could not be read on.", { cause: failure });
       await pause(retryAfterMs);
     }

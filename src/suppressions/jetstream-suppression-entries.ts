@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isPassing, readPending } from "../nats/consumers.ts";
+import { canReadAgain, readPending } from "../nats/consumers.ts";
 import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
@@ -91,7 +91,7 @@ async function readSubjects(
     }
     return reached;
   } catch (failure) {
-    if (!isPassing(failure)) throw failure;
+    if (!canReadAgain(failure)) throw failure;
     throw new Unavailable("The suppressions could not be read to their end.", { cause: failure });
   }
 }

@@ -1,12 +1,29 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
 import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
-import { type StoredEvent, serviceTenant, type WaybillEvent } from "../../src/event-log/event-log.ts";
+import { logRef, type StoredEvent, serviceTenant, type WaybillEvent } from "../../src/event-log/event-log.ts";
 import { channelOf, isOfService } from "../../src/event-log/subjects.ts";
+import { events, eventTypes } from "../../src/schemas/events.ts";
 import { releasedVersions } from "../../src/schemas/upcast.ts";
 
 const golden = new URL("../golden/", import.meta.url);
+
+/** Records the example of every type that has no recorded event yet, as the log would store it. */
+function recordNewTypes() {
+  for (const type of eventTypes) {
+    const folder = new URL(`${type}/`, golden);
+    if (existsSync(folder)) continue;
+    const event = { type, at: "2026-11-21T09:30:00.000Z", data: events[type].example } as WaybillEvent;
+    const { jobId } = isOfService(channelOf(event)) ? logRef : { jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
+    const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
+    const bytes = encodeEnvelope({ tenant: "default", jobId }, { ...cause, id: `${jobId}:${type}`, event });
+    mkdirSync(folder);
+    writeFileSync(new URL("v1.json", folder), `${JSON.stringify(JSON.parse(`${bytes}`), null, 2)}\n`);
+  }
+}
+
+if (process.env["WRITE_DOCS"] === "1") recordNewTypes();
 
 /** The message as it was recorded when its version was released. */
 const recorded = (type: string, file: string) => JSON.parse(readFileSync(new URL(`${type}/${file}`, golden), "utf8"));
