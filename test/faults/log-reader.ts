@@ -61,7 +61,10 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
       return known;
     },
     deleteConsumer: async (name) => {
-      await manager.consumers.delete(stream, name);
+      await manager.consumers.delete(stream, name).catch((failure: unknown) => {
+        // NATS 2.9 deletes it, and then fails to remove a folder into which it is still writing.
+        if (!/directory not empty/.test(String(failure))) throw failure;
+      });
     },
     countConsumers: async () => (await manager.streams.info(stream)).state.consumer_count,
     bytes: async () => (await manager.streams.info(stream)).state.bytes,
