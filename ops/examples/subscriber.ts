@@ -1,5 +1,5 @@
 /**
- * Follows a tenant's events, from the first one on, and prints each as a line of JSON. Started again, it goes on where it
+ * Follows a tenant's events, from the first entry on, and prints each as a line of JSON. Started again, it goes on where it
  * was. Settings: NATS_URL, NATS_USER, NATS_PASSWORD, CONSUMER.
  */
 import { connect } from "nats";
@@ -22,9 +22,11 @@ const messages = await consumer.consume({ max_messages: 100 });
 process.once("SIGTERM", () => void messages.close());
 
 for await (const message of messages) {
-  const event: WaybillEvent = message.json();
-  // Here goes what is to happen. It may happen twice, so know the event by its id; a type that is new is left aside.
-  process.stdout.write(`${JSON.stringify({ sequence: message.seq, ...event })}\n`);
+  const entry: readonly WaybillEvent[] = message.json();
+  for (const [index, event] of entry.entries()) {
+    // Here goes what is to happen. It may happen twice, so know the event by its id; a type that is new is left aside.
+    process.stdout.write(`${JSON.stringify({ sequence: message.seq, index, ...event })}\n`);
+  }
   // After it, never before: what is not acknowledged comes again.
   message.ack();
 }

@@ -1,4 +1,5 @@
-import type { EventLog, LogEntry } from "../../src/event-log/event-log.ts";
+import { endOfBatch } from "../../src/event-log/batches.ts";
+import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
 
 const readAtOnce = 500;
 
@@ -13,10 +14,10 @@ export type LogWindow = {
 export type Subscription = {
   readonly position: () => number;
   /**
-   * The next events, at least one and at most `maxEvents`; waits for them. Null once the signal aborts, and if the
+   * The next events of whole entries, at least one entry and else at most `maxEvents` events; waits for them. Null once the signal aborts, and if the
    * window has moved on without this reader. Throws the failure of following the log, after every event before it.
    */
-  next(maxEvents: number): Promise<readonly LogEntry[] | null>;
+  next(maxEvents: number): Promise<readonly LogEvent[] | null>;
   end(): void;
 };
 
@@ -42,7 +43,7 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
   const changed = createNotifier();
   const closing = new AbortController();
   const cursors = new Set<Cursor>();
-  let kept: LogEntry[] = [];
+  let kept: LogEvent[] = [];
   let start = afterSequence;
   let failure: { readonly cause: unknown } | null = null;
 
@@ -54,10 +55,11 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
     kept = kept.slice(count);
   };
   const makeRoom = async (more: number): Promise<void> => {
-    const last = kept[readAtOnce - 1];
-    if (last === undefined || kept.length + more <= keptEvents) return;
-    await untilTaken(cursors, last.sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
-    if (start < last.sequence) drop(readAtOnce);
+    if (kept.length < readAtOnce || kept.length + more <= keptEvents) return;
+    const end = endOfBatch(kept, 0, readAtOnce);
+    const sequence = kept[end - 1]?.sequence ?? start;
+    await untilTaken(cursors, sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
+    if (start < sequence) drop(indexAfter(kept, sequence));
   };
   const read = async (): Promise<void> => {
     for await (const batch of log.follow({ afterSequence, maxEvents: readAtOnce, signal: closing.signal })) {
@@ -86,7 +88,7 @@ export function openWindow({ log, afterSequence, patienceMs, keptEvents, onOver 
         next: async (maxEvents) => {
           while (!signal.aborted && cursor.position >= start) {
             const first = indexAfter(kept, cursor.position);
-            const entries = kept.slice(first, first + maxEvents);
+            const entries = kept.slice(first, endOfBatch(kept, first, maxEvents));
             if (entries.length > 0) {
               cursor.position = entries.at(-1)?.sequence ?? cursor.position;
               drop(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
@@ -141,7 +143,7 @@ async function untilTaken(
 }
 
 /** The index of the first entry after a sequence. */
-function indexAfter(entries: readonly LogEntry[], sequence: number): number {
+function indexAfter(entries: readonly LogEvent[], sequence: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

@@ -2,7 +2,8 @@ import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { isOfJob, type LogEntry, type StoredEvent } from "../../src/event-log/event-log.ts";
+import { endOfBatch, inBatches } from "../../src/event-log/batches.ts";
+import { isOfJob, type LogEvent, type StoredEvent } from "../../src/event-log/event-log.ts";
 import { describeFailure } from "../../src/logger.ts";
 import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
@@ -33,24 +34,24 @@ export class CheckpointMoved extends Error {
 }
 
 /**
- * Writes rows and checkpoint in one transaction: however often an event is delivered, and whichever process is killed
- * when, the event counts once. Events of unknown types, and those of the service, are skipped. Returns the new
+ * Writes rows and checkpoint in one transaction: however often an entry is delivered, and whichever process is killed
+ * when, its events count once. Events of unknown types, and those of the service, are skipped. Returns the new
  * checkpoint.
  *
- * If an event of the batch cannot be projected, the events before it are projected one by one, and UnprojectableEvent
- * names it.
+ * If an event of the batch cannot be projected, the entries before it are projected one by one, and UnprojectableEvent
+ * names its entry.
  */
 export async function projectBatch(
   place: ProjectionPlace,
   from: Checkpoint,
-  batch: readonly LogEntry[],
+  batch: readonly LogEvent[],
 ): Promise<Checkpoint> {
   try {
     return await commit(place, from, batch);
   } catch (failure) {
-    if (!(failure instanceof UnprojectableEvent) || batch.length === 1) throw failure;
+    if (!(failure instanceof UnprojectableEvent) || endOfBatch(batch, 0, 1) === batch.length) throw failure;
     let reached = from;
-    for (const entry of batch) reached = await commit(place, reached, [entry]);
+    for (const entry of inBatches(batch, 1)) reached = await commit(place, reached, entry);
     return reached;
   }
 }
@@ -58,7 +59,7 @@ export async function projectBatch(
 async function commit(
   { db, projector, suffix, sources }: ProjectionPlace,
   from: Checkpoint,
-  batch: readonly LogEntry[],
+  batch: readonly LogEvent[],
 ): Promise<Checkpoint> {
   const last = batch.at(-1);
   if (last === undefined) return from;
@@ -67,7 +68,7 @@ async function commit(
     if (await moveCheckpoint(through, projector.name, suffix, from, to)) return;
     throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
   };
-  const events = batch.filter((entry): entry is StoredEvent => isOfJob(entry) && isHandled(projector, entry));
+  const events = batch.filter((event): event is StoredEvent => isOfJob(event) && isHandled(projector, event));
   // Before the commit: a process that dies in between is followed by one that does it again.
   if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
   const [first] = events;

@@ -1,4 +1,4 @@
-import type { EventLog, FollowOptions, LogEntry } from "../../src/event-log/event-log.ts";
+import type { EventLog, FollowOptions, LogEvent } from "../../src/event-log/event-log.ts";
 import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
@@ -55,7 +55,7 @@ async function* followTogether(
   log: EventLog,
   windowsOf: WindowsOf,
   { afterSequence, maxEvents, signal }: FollowOptions,
-): AsyncGenerator<readonly LogEntry[]> {
+): AsyncGenerator<readonly LogEvent[]> {
   if (signal.aborted) return;
   const windows = windowsOf((await log.state()).createdAt);
   let position = afterSequence;

@@ -109,7 +109,7 @@ async function decide(
     const id = `alerts/${alert}/${sequence}/${event.type}`;
     const cause = { actor: "alerts", correlationId: null, causationId: state.raised?.id ?? null, traceparent: null };
     try {
-      const stored = { id, event, sequence: await log.append(alertsRef, { ...cause, id, event }, sequence) };
+      const stored = { id, event, sequence: await log.append(alertsRef, [{ ...cause, id, event }], sequence) };
       decided(event);
       return {
         ofAlert: new Map([...before.ofAlert, [alert, alertAfter(state, stored)]]),

@@ -1,6 +1,13 @@
 import type { TSchema } from "typebox";
-import { encodeEnvelope, envelopeContentType } from "../event-log/encode-envelope.ts";
-import { alertsRef, type JobRef, logRef, serviceTenant, type WaybillEvent } from "../event-log/event-log.ts";
+import { encodeEntry, entryContentType } from "../event-log/encode-entry.ts";
+import {
+  alertsRef,
+  type JobRef,
+  logRef,
+  maxEventsOfEntry,
+  serviceTenant,
+  type WaybillEvent,
+} from "../event-log/event-log.ts";
 import { channelOf, isOfService, streamFilter, streamName } from "../event-log/subjects.ts";
 import { cloudEvent } from "../schemas/cloud-event.ts";
 import type { EventChannel } from "../schemas/event-fields.ts";
@@ -10,9 +17,9 @@ import { pastVersions } from "../schemas/upcast.ts";
 const description = (stream: string, filter: string) => `The event log of Waybill, for other services to follow.
 
 The stream \`${stream}\` of NATS JetStream (subjects \`${filter}\`) holds every event forever, in one order; no event is ever changed or
-removed. One message is one event: a CloudEvent in structured JSON. \`Nats-Msg-Id\` is the event's id.
+removed. One message is one entry: a JSON array of CloudEvents (1 to ${maxEventsOfEntry}) that were decided or found out together, in order.
 
-A message may be delivered twice, so identify events by \`id\` (or by their sequence in the stream). Of a recipient's outcomes within a run the first
+A message may be delivered twice, so identify events by \`id\` (or by the sequence of the message and their index in it). Of a recipient's outcomes within a run the first
 final one counts. Ignore types and versions that you do not know. A new version of a type has a new \`dataschema\`; events written
 before keep their version, so this document also describes every past version, under a name that ends with its number.
 
@@ -23,10 +30,9 @@ const ofService = `Events of the service as a whole: the tenant is \`${serviceTe
 
 /** The channels of the log. */
 const channels = {
-  job: { address: "job", title: "Decisions about the job", about: ofJobs },
+  job: { address: null, title: "Decisions about the job, and facts that belong to them", about: ofJobs },
   queue: { address: "queue.{lane}", title: "Turns: the job may run now", about: ofJobs },
-  recipients: { address: "recipients", title: "Outcomes of the recipients", about: ofJobs },
-  notify: { address: "notify", title: "Notifications of the job's end", about: ofJobs },
+  facts: { address: "facts", title: "What became of the recipients, and who was told of the end", about: ofJobs },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
@@ -57,26 +63,29 @@ export function asyncApiDocument(prefix: string): object {
       description: description(stream, filter),
       license: { name: "MIT" },
     },
-    defaultContentType: envelopeContentType,
-    channels: Object.fromEntries(names.map((name) => [name, toChannel(name, filter, ofChannel(name))])),
+    defaultContentType: entryContentType,
+    channels: Object.fromEntries(names.map((name) => [name, toChannel(name, filter)])),
     operations: Object.fromEntries(names.map((name) => [`append-${name}`, toOperation(name)])),
-    components: { messages: Object.fromEntries(eventTypes.flatMap(messagesOf)) },
+    components: {
+      messages: Object.fromEntries(names.map((name) => [name, toMessage(name, ofChannel(name))])),
+      schemas: Object.fromEntries(eventTypes.flatMap(schemasOf)),
+    },
   };
 }
 
+/** Facts also stand beside the decision that they belong to. */
 const ofChannel = (name: EventChannel): readonly EventType[] =>
-  eventTypes.filter((type) => events[type].channel === name);
+  eventTypes.filter((type) => events[type].channel === name || (name === "job" && events[type].channel === "facts"));
 
-function toChannel(name: EventChannel, filter: string, types: readonly EventType[]) {
+function toChannel(name: EventChannel, filter: string) {
   const { address, title, about } = channels[name];
   const { lane, ...others } = parameters;
-  const messages = types.flatMap((type) => messagesOf(type).map(([message]) => message));
   return {
-    address: `${filter.replace(">", "{tenant}.{jobId}")}.${address}`,
+    address: `${filter.replace(">", "{tenant}.{jobId}")}${address === null ? "" : `.${address}`}`,
     title,
     description: about,
     parameters: name === "queue" ? { ...others, lane } : others,
-    messages: Object.fromEntries(messages.map((message) => [message, { $ref: `#/components/messages/${message}` }])),
+    messages: { [name]: { $ref: `#/components/messages/${name}` } },
     bindings: { nats: {} },
   };
 }
@@ -90,36 +99,47 @@ const toOperation = (name: EventChannel) => ({
 
 const job: JobRef = { tenant: "acme", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
 
+/** An entry of a channel: one event or more, of these types. */
+const toMessage = (name: EventChannel, types: readonly EventType[]) => ({
+  name,
+  title: channels[name].title,
+  contentType: entryContentType,
+  headers: {
+    type: "object",
+    required: ["Nats-Msg-Id"],
+    properties: { "Nats-Msg-Id": { type: "string" }, "Content-Type": { const: entryContentType } },
+  },
+  payload: {
+    type: "array",
+    minItems: 1,
+    maxItems: maxEventsOfEntry,
+    items: {
+      anyOf: types.flatMap((type) => schemasOf(type).map(([schema]) => ({ $ref: `#/components/schemas/${schema}` }))),
+    },
+  },
+});
+
 /**
  * Every version of a type, each with its name in the document; the newest one, with an example, has the name of the
  * type.
  */
-function messagesOf(type: EventType): readonly (readonly [string, object])[] {
+function schemasOf(type: EventType): readonly (readonly [string, object])[] {
   const past = (pastVersions[type] ?? []).map(({ schema }) => schema);
   const newest = past.length + 1;
   return [
-    ...past.map((schema, index) => [`${type}.v${index + 1}`, toMessage(type, index + 1, schema)] as const),
-    [type, { ...toMessage(type, newest, events[type].schema), examples: [exampleOf(type)] }],
+    ...past.map((schema, index) => [`${type}.v${index + 1}`, toSchema(type, index + 1, schema)] as const),
+    [type, { ...toSchema(type, newest, events[type].schema), examples: [exampleOf(type)] }],
   ];
 }
 
-const toMessage = (type: EventType, version: number, data: TSchema) => ({
-  name: type,
+const toSchema = (type: EventType, version: number, data: TSchema) => ({
+  ...cloudEvent,
   title: `${type}, version ${version}`,
-  contentType: envelopeContentType,
-  headers: {
-    type: "object",
-    required: ["Nats-Msg-Id"],
-    properties: { "Nats-Msg-Id": { type: "string" }, "Content-Type": { const: envelopeContentType } },
-  },
-  payload: {
-    ...cloudEvent,
-    properties: {
-      ...cloudEvent.properties,
-      type: { const: type },
-      dataschema: { const: `urn:waybill:event:${type}:${version}` },
-      data,
-    },
+  properties: {
+    ...cloudEvent.properties,
+    type: { const: type },
+    dataschema: { const: `urn:waybill:event:${type}:${version}` },
+    data,
   },
 });
 
@@ -136,9 +156,6 @@ function exampleOf(type: EventType) {
     causationId: null,
     traceparent: null,
   };
-  const bytes = encodeEnvelope(ref, { id, event, ...cause });
-  return {
-    headers: { "Nats-Msg-Id": id, "Content-Type": envelopeContentType },
-    payload: JSON.parse(Buffer.from(bytes).toString()) as unknown,
-  };
+  const entry = encodeEntry(ref, [{ id, event, ...cause }]);
+  return (JSON.parse(Buffer.from(entry).toString()) as readonly unknown[])[0];
 }

@@ -75,7 +75,7 @@ async function decideAndAppend(
   const decider = randomUUID().slice(0, 8);
   for (const event of decision.events) {
     const id = `${job.jobId}/${sequence}/${event.type}/${decider}`;
-    sequence = await log.append(job, { ...cause, id, event }, sequence);
+    sequence = await log.append(job, [{ ...cause, id, event }], sequence);
     state = jobDecider.evolve(state, event);
   }
   return { outcome: "accepted", events: decision.events, state, sequence };

@@ -36,8 +36,8 @@ export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
 /** Mailings use the lanes that existed before other kinds of jobs; every other kind has lanes of its own. */
 export type Lane = `queue.${Priority}` | `queue.${Priority}.${string}`;
-/** Decisions about a job, its turns on the queue, the outcomes of its recipients, and the notifications of its end. */
-export type ChannelOfJob = "job" | Lane | "recipients" | "notify";
+/** Decisions about a job, facts about it, and its turns on the queue. */
+export type ChannelOfJob = "job" | "facts" | Lane;
 export type ChannelOfService = "alert" | "seal" | "pass";
 export type Channel = ChannelOfJob | ChannelOfService;
 
@@ -59,43 +59,55 @@ export type NewEvent<Event extends WaybillEvent = WaybillEvent> = Cause & {
   readonly event: Event;
 };
 
-/** `sequence` is its place in the whole log: unique, growing, with gaps. */
-export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent<Event> &
-  JobRef & {
-    readonly sequence: number;
-    readonly channel: Channel;
-  };
+/** At least one event, and at most `maxEventsOfEntry`. */
+export type NewEntry<Event extends WaybillEvent = WaybillEvent> = readonly [NewEvent<Event>, ...NewEvent<Event>[]];
 
 /**
- * A message of the log whose type this release does not know, or that an operator has passed by: readers skip it, and
- * its sequence counts.
+ * The place of an event: `sequence` is that of its entry in the whole log (unique, growing, with gaps), `index` its
+ * position in the entry, from 0.
  */
-export type UnknownEvent = JobRef & { readonly sequence: number; readonly unknownType: string };
+export type Place = { readonly sequence: number; readonly index: number };
 
-export type LogEntry = StoredEvent<WaybillEvent> | UnknownEvent;
+export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent<Event> & JobRef & Place;
+
+/**
+ * An event whose type this release does not know, or an entry that an operator has passed by: readers skip it, and its
+ * sequence counts.
+ */
+export type UnknownEvent = JobRef & Place & { readonly unknownType: string };
+
+export type LogEvent = StoredEvent<WaybillEvent> | UnknownEvent;
 
 /** Whether this is an event of a job that this release knows. Read models are made of these events only. */
-export const isOfJob = (entry: LogEntry): entry is StoredEvent => "event" in entry && entry.tenant !== serviceTenant;
+export const isOfJob = (event: LogEvent): event is StoredEvent => "event" in event && event.tenant !== serviceTenant;
 
 /** Which log this is and how far it has come. `createdAt` changes when a stream is deleted and created again. */
 export type LogState = { readonly createdAt: string; readonly lastSequence: number };
 
+/** An entry holds no more events than this. */
+export const maxEventsOfEntry = 64;
+
 /**
- * The log of everything that happened, the source of truth of the service. Events are never changed or removed.
+ * The log of everything that happened, the source of truth of the service. It consists of entries: events that were
+ * decided or found out together, about one job, and that are stored together or not at all. No entry is ever changed or
+ * removed.
  *
  * Every method throws Unavailable when the log cannot be reached within its deadline.
  */
 export interface EventLog {
   /**
-   * Stores a decision about a job, or about the service, if the last event of its own subject is still
-   * `expectedSequence` (0: none; messages that were passed by do not count), and throws VersionConflict otherwise. When
-   * it returns, the event is stored; the result is its sequence. A lost answer is resolved by a look at the log, so a
-   * conflict is never reported for the caller's own event.
+   * Stores an entry with one decision about a job, or about the service, and the facts that belong to it, if the last entry
+   * with a decision is still `expectedSequence` (0: none; entries that were passed by do not count), and throws
+   * VersionConflict otherwise. When it returns, the entry is stored; the result is its sequence. A lost answer is resolved
+   * by a look at the log, so a conflict is never reported for the caller's own entry.
    */
-  append(job: JobRef, event: NewEvent<JobEvent | ServiceEvent>, expectedSequence: number): Promise<number>;
+  append(job: JobRef, entry: NewEntry<JobEvent | Fact | ServiceEvent>, expectedSequence: number): Promise<number>;
 
-  /** Stores a fact. The same id again, within two minutes, is stored once. Many facts may be in flight at a time. */
-  record(job: JobRef, event: NewEvent<Fact>): Promise<number>;
+  /**
+   * Stores an entry of facts. An entry whose first event has the same id is stored once within two minutes. Many entries
+   * may be in flight at a time.
+   */
+  record(job: JobRef, entry: NewEntry<Fact>): Promise<number>;
 
   /** The decisions about a job, oldest first, read from the leader: events appended before the call are among them. */
   readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
@@ -133,11 +145,11 @@ export interface EventLog {
 
   /**
    * The whole log in order from after a sequence, then new events as they are appended, until the signal aborts.
-   * Batches hold the available events, up to `maxEvents`, and are never empty. An event that cannot be decoded throws
-   * UndecodableEvent when its turn comes, after everything before it was yielded, unless an operator has passed it by.
-   * Lost connections are re-established.
+   * Batches hold the available events, up to `maxEvents` or those of one entry; they are never empty, and never end inside
+   * an entry. An entry that cannot be decoded throws UndecodableEvent when its turn comes, after everything before it was
+   * yielded, unless an operator has passed it by. Lost connections are re-established.
    */
-  follow(options: FollowOptions): AsyncIterable<readonly LogEntry[]>;
+  follow(options: FollowOptions): AsyncIterable<readonly LogEvent[]>;
 }
 
 export type FollowOptions = {

@@ -2,10 +2,10 @@ import type { Msg } from "nats";
 import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { sawStored } from "../nats/horizon.ts";
 import { placeOf } from "../nats/message.ts";
-import { decodeMessage } from "./decode-envelope.ts";
+import { decodeMessage } from "./decode-entry.ts";
 import type { Delivery } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
-import { streamName } from "./subjects.ts";
+import { channelOf, parseSubject, streamName } from "./subjects.ts";
 
 /** Reports to an operator that a message was skipped. */
 export type Notice = (message: string) => void;
@@ -31,9 +31,11 @@ export function readDelivery<Event extends WaybillEvent>(
   // Decisions about this event need a log that includes it: a turn is not over because a replica lags behind.
   sawStored(connection, streamName(prefix, "JOBS"), streamSequence);
   try {
+    const { channel } = parseSubject(prefix, message.subject);
     const entry = decodeMessage(prefix, message.subject, streamSequence, message.data);
-    // The channel that the consumer reads determines the types of events.
-    if ("event" in entry) return toDelivery(connection, message, entry as StoredEvent<Event>);
+    const event = entry.find((event) => "event" in event && channelOf(event.event) === channel);
+    // The channel that the consumer reads determines the types of events; facts beside a decision are of another one.
+    if (event !== undefined) return toDelivery(connection, message, event as StoredEvent<Event>);
   } catch (failure) {
     notice(String(failure));
     if (failure instanceof UndecodableEvent && failure.isNewer) {

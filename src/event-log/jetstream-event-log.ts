@@ -1,12 +1,11 @@
 import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { defaultJobType, type JobEvent } from "../domain/job/events.ts";
-import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageSince } from "../nats/horizon.ts";
 import type { StreamMessage } from "../nats/jetstream-api.ts";
 import { readSubject } from "../nats/read-subject.ts";
-import { decodeMessage } from "./decode-envelope.ts";
+import { decodeMessage } from "./decode-entry.ts";
 import {
   alertsRef,
   type Channel,
@@ -14,8 +13,7 @@ import {
   isOfJob,
   type JobRef,
   type Lane,
-  type LogEntry,
-  type Notice,
+  type LogEvent,
   type StoredEvent,
   UndecodableEvent,
   type UnknownEvent,
@@ -24,7 +22,8 @@ import {
 import { followLog } from "./jetstream-follow.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
-import { channelOf, lanesOf, streamName, subjectOf } from "./subjects.ts";
+import { inOrder, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
+import { channelOfEntry, lanesOf, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
 /** How often the history of a job is read while decisions about it come in. */
@@ -46,26 +45,26 @@ export async function createJetStreamEventLog(
    * Messages that were passed by decided nothing, but NATS counts them: the append is then guarded by the sequence of
    * the last of them.
    */
-  const append: EventLog["append"] = async (job, event, expectedSequence) => {
+  const append: EventLog["append"] = async (job, entry, expectedSequence) => {
     try {
-      return await publisher.append(job, event, expectedSequence);
+      return await publisher.append(job, entry, expectedSequence);
     } catch (failure) {
       if (!(failure instanceof VersionConflict)) throw failure;
-      const last = await passedSince(subjectOf(prefix, job, channelOf(event.event)), expectedSequence);
+      const last = await passedSince(subjectOf(prefix, job, channelOfEntry(entry)), expectedSequence);
       if (last === null) throw failure;
-      return await publisher.append(job, event, last);
+      return await publisher.append(job, entry, last);
     }
   };
 
   const lastOf = (job: JobRef, channel: Channel) =>
     lastMessageSince(connection, stream, subjectOf(prefix, job, channel));
-  const readAll = async (job: JobRef, channel: Channel, last?: number): Promise<readonly LogEntry[]> => {
+  const readAll = async (job: JobRef, channel: Channel, last?: number): Promise<readonly LogEvent[]> => {
     const reach = last ?? (await lastOf(job, channel))?.sequence ?? 0;
-    const { entries, failure } = await decode(
+    const { events, failure } = await decode(
       await readSubject(connection, stream, subjectOf(prefix, job, channel), reach),
     );
     if (failure !== null) throw failure;
-    return entries;
+    return events;
   };
   const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> =>
     (await readAll(job, channel, last)).filter(isOfJob);
@@ -74,40 +73,41 @@ export async function createJetStreamEventLog(
 
   /**
    * Reads decisions first and facts after them: a job that is read as completed without the outcomes of its recipients
-   * would look as if it had mailed nobody. It uses eight exact subjects and a sort, because a wildcard over them makes
-   * NATS 2.9 scan the whole log.
+   * would look as if it had mailed nobody. It uses exact subjects and a sort, because a wildcard over them makes NATS 2.9
+   * scan the whole log.
    */
   const readParts = async (job: JobRef, reach: number): Promise<StoredEvent[]> => {
     const decisions = await read(job, "job", reach);
     // The event that created the job determines its lanes.
-    const channels: readonly Channel[] = [...lanesOfJob(decisions[0]), "recipients", "notify"];
+    const channels: readonly Channel[] = [...lanesOfJob(decisions[0]), "facts"];
     const facts = await Promise.all(channels.map((channel) => read(job, channel)));
-    return [decisions, ...facts].flat().sort((one, other) => one.sequence - other.sequence);
+    return [decisions, ...facts].flat().sort(inOrder);
+  };
+
+  const readHistory = async (job: JobRef): Promise<StoredEvent[]> => {
+    for (let round = 1; ; round += 1) {
+      const reach = await lastDecision(job);
+      const history = await readParts(job, reach);
+      if ((await lastDecision(job)) === reach) return history;
+      // New decisions arrived meanwhile, and some of their facts may be missing; everything before them is complete.
+      if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
+    }
   };
 
   /** Most jobs are read when their creation is the only decision, and no event can precede that. */
-  const readDecisions = async (job: JobRef): Promise<StoredEvent[]> => {
+  const readDecisions = async (job: JobRef): Promise<StoredEvent<JobEvent>[]> => {
     const last = await lastOf(job, "job");
     if (last === null) return [];
-    return onlyCreated(prefix, last) ?? (await read(job, "job", last.sequence));
+    return onlyCreated(prefix, last) ?? (await read(job, "job", last.sequence)).filter(isDecision);
   };
 
   return {
     append,
     record: publisher.record,
-    // The channel determines the types of events.
-    readDecisions: async (job) => (await readDecisions(job)) as StoredEvent<JobEvent>[],
-    readRecipients: async (job) => (await read(job, "recipients")).filter(isAboutRecipients),
-    readNotices: async (job) => (await read(job, "notify")) as StoredEvent<Notice>[],
-    readHistory: async (job) => {
-      for (let round = 1; ; round += 1) {
-        const reach = await lastDecision(job);
-        const history = await readParts(job, reach);
-        if ((await lastDecision(job)) === reach) return history;
-        // New decisions arrived meanwhile, and some of their facts may be missing; everything before them is complete.
-        if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
-      }
-    },
+    readDecisions,
+    readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
+    readNotices: async (job) => (await read(job, "facts")).filter(isNotice),
+    readHistory,
     lastDecision,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     // The channel determines the types of events.
@@ -123,10 +123,10 @@ export async function createJetStreamEventLog(
 }
 
 /** Null if there are newer decisions, or if one cannot be decoded: the whole history is read then. */
-function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage): StoredEvent[] | null {
+function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage): StoredEvent<JobEvent>[] | null {
   try {
-    const entry = decodeMessage(prefix, subject, sequence, data);
-    return isOfJob(entry) && entry.event.type === "JobCreated" ? [entry] : null;
+    const decisions = decodeMessage(prefix, subject, sequence, data).filter(isDecision);
+    return decisions[0]?.event.type === "JobCreated" ? decisions : null;
   } catch (failure) {
     if (failure instanceof UndecodableEvent) return null;
     throw failure;
@@ -154,7 +154,3 @@ function listen({ nats, along }: JetStreamConnection, subject: string, heard: ()
 
 const lanesOfJob = (created: StoredEvent | undefined): readonly Lane[] =>
   lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : defaultJobType);
-
-/** The progress of a job's file, for a job that makes one, is on the same subject. */
-const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>
-  entry.channel === "recipients" && entry.event.type !== "ResultStored";

@@ -4,13 +4,14 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, createReader, deleteReader, nextMessages } from "../nats/consumers.ts";
 import { placeOf } from "../nats/message.ts";
 import { openPull, PullEnded } from "../nats/pull.ts";
-import type { FollowOptions, LogEntry, UndecodableEvent } from "./event-log.ts";
+import { inBatches } from "./batches.ts";
+import type { FollowOptions, LogEvent, UndecodableEvent } from "./event-log.ts";
 
 const retryAfterMs = 500;
 
-/** Stops before the first message that cannot be decoded and that no operator has passed by. */
+/** Decodes messages into their events, in order; stops before the first message that cannot be decoded and that no operator has passed by. */
 export type Decode = (messages: readonly Msg[]) => Promise<{
-  readonly entries: readonly LogEntry[];
+  readonly events: readonly LogEvent[];
   readonly failure: UndecodableEvent | null;
 }>;
 
@@ -24,13 +25,13 @@ export async function* followLog(
   stream: string,
   { afterSequence, maxEvents, signal }: FollowOptions,
   decode: Decode,
-): AsyncGenerator<readonly LogEntry[]> {
+): AsyncGenerator<readonly LogEvent[]> {
   let last = afterSequence;
   while (!signal.aborted) {
     try {
       for await (const messages of readFrom(connection, stream, last, maxEvents, signal)) {
-        const { entries, failure } = await decode(messages);
-        if (entries.length > 0) yield entries;
+        const { events, failure } = await decode(messages);
+        yield* inBatches(events, maxEvents);
         if (failure !== null) throw failure;
         last = placeOf(messages.at(-1) as Msg).streamSequence;
       }

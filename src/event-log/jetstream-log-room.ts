@@ -1,9 +1,11 @@
 import type { JetStreamManager } from "nats";
+import type { JobEvent } from "../domain/job/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { decodeMessage } from "./decode-envelope.ts";
-import type { WaybillEvent } from "./event-log.ts";
+import { decodeMessage } from "./decode-entry.ts";
+import type { StoredEvent } from "./event-log.ts";
 import type { OnStored } from "./jetstream-publish.ts";
 import type { LogRoom } from "./log-room.ts";
+import { isDecision } from "./select-events.ts";
 import { channelFilter, streamName } from "./subjects.ts";
 
 /** An older answer is refreshed in the background, while the caller goes on with it. */
@@ -111,7 +113,7 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
     total -= open.get(job) ?? 0;
     open.delete(job);
   };
-  const hear = (job: string, event: WaybillEvent): void => {
+  const hear = (job: string, event: JobEvent): void => {
     forget(job);
     if (event.type !== "JobCreated") return;
     expected.shift();
@@ -133,8 +135,9 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
       isWatching = true;
       connection.nats.subscribe(channelFilter(prefix, "job"), {
         callback: (_, { subject, data }) => {
-          const event = readEvent(prefix, subject, data);
-          if (event !== null && (event.type === "JobCreated" || ends.has(event.type))) hear(subject, event);
+          for (const { event } of readDecisions(prefix, subject, data)) {
+            if (event.type === "JobCreated" || ends.has(event.type)) hear(subject, event);
+          }
         },
       });
       connection.onReconnect(() => {
@@ -145,14 +148,13 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
   };
 }
 
-const ends: ReadonlySet<WaybillEvent["type"]> = new Set(["JobCompleted", "JobFailed", "JobCancelled"]);
+const ends: ReadonlySet<JobEvent["type"]> = new Set(["JobCompleted", "JobFailed", "JobCancelled"]);
 
 /** A message that cannot be read announces no further writes. */
-function readEvent(prefix: string, subject: string, data: Uint8Array): WaybillEvent | null {
+function readDecisions(prefix: string, subject: string, data: Uint8Array): readonly StoredEvent<JobEvent>[] {
   try {
-    const entry = decodeMessage(prefix, subject, 0, data);
-    return "event" in entry ? entry.event : null;
+    return decodeMessage(prefix, subject, 0, data).filter(isDecision);
   } catch {
-    return null;
+    return [];
   }
 }

@@ -2,7 +2,7 @@ import type { Instant } from "../domain/message.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isMessageMissing } from "../nats/errors.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
-import { decodeMessage } from "./decode-envelope.ts";
+import { decodeMessage } from "./decode-entry.ts";
 import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
 import { leafHashOf } from "./log-message.ts";
 import { streamName, subjectOf } from "./subjects.ts";
@@ -62,7 +62,7 @@ export async function recordPass(
   const last = await asking(connection, () => lastMessageOf(connection, streamName(prefix, "JOBS"), subject));
   const id = `pass/${data.sequence}/${data.sha256.slice(0, 16)}`;
   const cause = { actor, correlationId: null, causationId: null, traceparent: null };
-  return await log.append(logRef, { ...cause, id, event: { type: "MessagePassed", at, data } }, last?.sequence ?? 0);
+  return await log.append(logRef, [{ ...cause, id, event: { type: "MessagePassed", at, data } }], last?.sequence ?? 0);
 }
 
 function whyNot(prefix: string, subject: string, sequence: number, body: Uint8Array) {

@@ -5,8 +5,8 @@ import { lastMessageSince } from "../nats/horizon.ts";
 import { lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
 import { placeOf, storedAtOf } from "../nats/message.ts";
 import { readSubject } from "../nats/read-subject.ts";
-import { decodeMessage } from "./decode-envelope.ts";
-import { isPassed, type LogEntry, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
+import { decodeMessage } from "./decode-entry.ts";
+import { isPassed, type LogEvent, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
 import type { Decode } from "./jetstream-follow.ts";
 import { leafHashOf } from "./log-message.ts";
 import { parseSubject, streamName, subjectOf } from "./subjects.ts";
@@ -38,14 +38,14 @@ export function createReading(
   };
 
   const decode: Decode = async (messages) => {
-    const entries: LogEntry[] = [];
+    const events: LogEvent[] = [];
     for (const message of messages) {
       const entry = decodeOrFail(prefix, message);
-      if (!(entry instanceof UndecodableEvent)) entries.push(entry);
-      else if (isPassed(entry, await readPasses())) entries.push(withoutEvent(prefix, entry, message));
-      else return { entries, failure: entry };
+      if (!(entry instanceof UndecodableEvent)) for (const event of entry) events.push(event);
+      else if (isPassed(entry, await readPasses())) events.push(withoutEvent(prefix, entry, message));
+      else return { events, failure: entry };
     }
-    return { entries, failure: null };
+    return { events, failure: null };
   };
 
   /**
@@ -59,9 +59,9 @@ export function createReading(
     const later = (await readSubject(connection, stream, subject, last.sequence)).filter(
       (message) => placeOf(message).streamSequence > sequence,
     );
-    const { entries, failure } = await decode(later);
-    const isPassedBy = failure === null && entries.every(isWithoutEvent);
-    return isPassedBy ? (entries.at(-1)?.sequence ?? null) : null;
+    const { events, failure } = await decode(later);
+    const isPassedBy = failure === null && events.every(isWithoutEvent);
+    return isPassedBy ? (events.at(-1)?.sequence ?? null) : null;
   };
 
   return { readPasses, decode, passedSince };
@@ -69,7 +69,7 @@ export function createReading(
 
 const undecodable = "undecodable";
 
-const isWithoutEvent = (entry: LogEntry): boolean => "unknownType" in entry && entry.unknownType === undecodable;
+const isWithoutEvent = (event: LogEvent): boolean => "unknownType" in event && event.unknownType === undecodable;
 
 function isDecodable(prefix: string, { subject, sequence, data }: StreamMessage): boolean {
   try {
@@ -87,11 +87,13 @@ function isDecodable(prefix: string, { subject, sequence, data }: StreamMessage)
  */
 function toPass(prefix: string, message: Msg): Passes {
   const entry = decodeOrFail(prefix, message);
-  const isPass = !(entry instanceof UndecodableEvent) && "event" in entry && entry.event.type === "MessagePassed";
-  return isPass ? [entry as StoredEvent<MessagePassed>] : [];
+  return entry instanceof UndecodableEvent ? [] : entry.filter(isPass);
 }
 
-function decodeOrFail(prefix: string, message: Msg): LogEntry | UndecodableEvent {
+const isPass = (event: LogEvent): event is StoredEvent<MessagePassed> =>
+  "event" in event && event.event.type === "MessagePassed";
+
+function decodeOrFail(prefix: string, message: Msg): readonly LogEvent[] | UndecodableEvent {
   const sequence = placeOf(message).streamSequence;
   try {
     return decodeMessage(prefix, message.subject, sequence, message.data);
@@ -104,12 +106,12 @@ function decodeOrFail(prefix: string, message: Msg): LogEntry | UndecodableEvent
 }
 
 /** A subject that does not belong to the log names no job either. */
-function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEntry {
+function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEvent {
   const unknownType = undecodable;
   try {
     const { tenant, jobId } = parseSubject(prefix, subject);
-    return { tenant, jobId, sequence, unknownType };
+    return { tenant, jobId, sequence, index: 0, unknownType };
   } catch {
-    return { tenant: serviceTenant, jobId: logRef.jobId, sequence, unknownType };
+    return { tenant: serviceTenant, jobId: logRef.jobId, sequence, index: 0, unknownType };
   }
 }

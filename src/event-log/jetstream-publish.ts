@@ -8,9 +8,9 @@ import { askJetStream } from "../nats/jetstream-api.ts";
 import { placeOf } from "../nats/message.ts";
 import { readSubject } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
-import { encodeEnvelope, envelopeContentType } from "./encode-envelope.ts";
-import { type JobRef, LogFull, type NewEvent, VersionConflict } from "./event-log.ts";
-import { channelOf, streamName, subjectOf } from "./subjects.ts";
+import { encodeEntry, entryContentType } from "./encode-entry.ts";
+import { type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
+import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often a publish without an answer is sent in all, with the same id and the same expectation. */
 const maxTries = 3;
@@ -20,10 +20,10 @@ const maxTries = 3;
 const askAgainAfterMs = 50;
 
 export type Publisher = {
-  /** Guarded by the last sequence of the event's own subject. */
-  append(job: JobRef, event: NewEvent, expectedSequence: number): Promise<number>;
-  /** Deduplicated by id. */
-  record(job: JobRef, event: NewEvent): Promise<number>;
+  /** Guarded by the last sequence of the subject of its decisions. */
+  append(job: JobRef, entry: NewEntry, expectedSequence: number): Promise<number>;
+  /** Deduplicated by the id of its first event. */
+  record(job: JobRef, entry: NewEntry): Promise<number>;
 };
 
 /** Called with every message that was stored. */
@@ -50,7 +50,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
   };
   const publish = async (subject: string, data: Uint8Array, id: string, expectedSequence: number | null) => {
     const messageHeaders = headers();
-    messageHeaders.append("Content-Type", envelopeContentType);
+    messageHeaders.append("Content-Type", entryContentType);
     messageHeaders.append("Nats-Msg-Id", id);
     if (expectedSequence !== null) {
       messageHeaders.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
@@ -68,32 +68,33 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     }
   };
 
-  /** The sequence of the event with this id on the subject, if there is one. */
+  /** The sequence of the entry with this id on the subject, if there is one. */
   const findStored = async (subject: string, id: string): Promise<number | null> => {
     const messages = await readSubject(connection, stream, subject);
     const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === id);
     return found === undefined ? null : placeOf(found).streamSequence;
   };
 
-  const store = async (job: JobRef, event: NewEvent, expectedSequence: number | null): Promise<number> => {
-    const subject = subjectOf(prefix, job, channelOf(event.event));
-    const data = encodeEnvelope(job, event);
+  const store = async (job: JobRef, entry: NewEntry, expectedSequence: number | null): Promise<number> => {
+    const subject = subjectOf(prefix, job, channelOfEntry(entry));
+    const data = encodeEntry(job, entry);
+    const [{ id }] = entry;
     let unanswered: unknown = null;
     for (let tries = 0; tries < maxTries; tries += 1) {
       // The client would keep the message until it reconnects, long after the caller has received an error.
       if (!connection.isUp()) throw new Unavailable("There is no connection to NATS.", { cause: unanswered });
       try {
-        const { seq, duplicate } = await publish(subject, data, event.id, expectedSequence);
+        const { seq, duplicate } = await publish(subject, data, id, expectedSequence);
         const isForeign = duplicate && expectedSequence !== null && unanswered === null;
-        if (isForeign) throw new VersionConflict(`${event.id} was decided before.`);
+        if (isForeign) throw new VersionConflict(`${id} was decided before.`);
         return seq;
       } catch (failure) {
         if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });
         if (isWrongSequence(failure)) {
           // After a lost answer, servers from 2.12 on reject the repetition: the conflict may be with our own message.
-          const sequence = unanswered === null ? null : await findStored(subject, event.id);
+          const sequence = unanswered === null ? null : await findStored(subject, id);
           if (sequence !== null) return sequence;
-          throw new VersionConflict(`${event.id} expected ${expectedSequence}.`, { cause: failure });
+          throw new VersionConflict(`${id} expected ${expectedSequence}.`, { cause: failure });
         }
         if (isBusy(failure))
           throw new Unavailable("NATS is still replicating the message and has not stored it.", { cause: failure });
@@ -105,7 +106,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
   };
 
   return {
-    append: (job, event, expectedSequence) => store(job, event, expectedSequence),
-    record: (job, event) => store(job, event, null),
+    append: (job, entry, expectedSequence) => store(job, entry, expectedSequence),
+    record: (job, entry) => store(job, entry, null),
   };
 }

@@ -1,21 +1,12 @@
 import { Unavailable } from "../domain/unavailable.ts";
-import {
-  type Cause,
-  type EventLog,
-  type JobRef,
-  LogFull,
-  type NewEvent,
-  VersionConflict,
-  type WaybillEvent,
-} from "./event-log.ts";
+import { type EventLog, type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
 
 /** The result of one attempt to store something. */
 export type AppendOutcome = "stored" | "conflict" | "full" | "unavailable" | "failed";
 
 export type Append = {
   readonly job: JobRef;
-  readonly event: WaybillEvent;
-  readonly cause: Cause;
+  readonly entry: NewEntry;
   readonly outcome: AppendOutcome;
   readonly ms: number;
 };
@@ -23,24 +14,16 @@ export type Append = {
 /** Wraps a log and reports the end of every append. */
 export const observeAppends = (log: EventLog, observe: (append: Append) => void): EventLog => ({
   ...log,
-  append: (job, event, expectedSequence) =>
+  append: (job, entry, expectedSequence) =>
     timed(
-      () => log.append(job, event, expectedSequence),
-      (outcome, ms) => observe(toAppend(job, event, outcome, ms)),
+      () => log.append(job, entry, expectedSequence),
+      (outcome, ms) => observe({ job, entry, outcome, ms }),
     ),
-  record: (job, event) =>
+  record: (job, entry) =>
     timed(
-      () => log.record(job, event),
-      (outcome, ms) => observe(toAppend(job, event, outcome, ms)),
+      () => log.record(job, entry),
+      (outcome, ms) => observe({ job, entry, outcome, ms }),
     ),
-});
-
-const toAppend = (job: JobRef, { event, ...cause }: NewEvent, outcome: AppendOutcome, ms: number): Append => ({
-  job,
-  event,
-  cause,
-  outcome,
-  ms,
 });
 
 /** Reports when a call is over, and how it ended. */

@@ -1,7 +1,7 @@
 import { defaultJobType, type JobQueued, type JobType, type Priority } from "../domain/job/events.ts";
 import { nameWith, startOf, tokenOf } from "../nats/names.ts";
 import { events, eventTypes } from "../schemas/events.ts";
-import type { Channel, ChannelOfService, JobRef, Lane, WaybillEvent } from "./event-log.ts";
+import type { Channel, ChannelOfService, JobRef, Lane, NewEntry, WaybillEvent } from "./event-log.ts";
 
 /** The parts of a subject of the log; the channel is null if it is one of a newer release. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
@@ -11,13 +11,7 @@ const priorities: readonly Priority[] = ["high", "normal", "low"];
 const lane = /^queue\.(?:high|normal|low)(?:\.[a-z]+-[a-z]+)?(?:\.crowd)?$/;
 
 const isChannel = (text: string): text is Channel =>
-  text === "job" ||
-  text === "recipients" ||
-  text === "notify" ||
-  text === "seal" ||
-  text === "alert" ||
-  text === "pass" ||
-  lane.test(text);
+  text === "facts" || text === "seal" || text === "alert" || text === "pass" || lane.test(text);
 
 /** Whether the subject is about the service as a whole, and not about a job of a tenant. */
 export const isOfService = (channel: Channel): channel is ChannelOfService =>
@@ -27,8 +21,11 @@ export const isOfService = (channel: Channel): channel is ChannelOfService =>
 export const lanesOf = (type: JobType): readonly Lane[] =>
   priorities.flatMap((priority) => [false, true].map((isCrowded) => laneOf({ type, priority, isCrowded })));
 
-export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string =>
-  `${ofJob(prefix, "jobs", job)}.${channel}`;
+/** `jobs.<tenant>.<jobId>` for the decisions about a job; every other channel has one token more, or some. */
+export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string => {
+  const ofDecisions = ofJob(prefix, "jobs", job);
+  return channel === "job" ? ofDecisions : `${ofDecisions}.${channel}`;
+};
 
 export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(prefix, "content", job);
 
@@ -37,7 +34,10 @@ export const resultSubjectOf = (prefix: string, job: JobRef, run: number, index:
   `${ofJob(prefix, "results", job)}.${run}.${index}`;
 
 /** Matches one channel of every job. */
-export const channelFilter = (prefix: string, channel: Channel): string => `${startOf(prefix)}jobs.*.*.${channel}`;
+export const channelFilter = (prefix: string, channel: Channel): string => {
+  const ofDecisions = `${startOf(prefix)}jobs.*.*`;
+  return channel === "job" ? ofDecisions : `${ofDecisions}.${channel}`;
+};
 
 /**
  * The streams of the log, the contents and recipients, the suppression lists, the files of reports, and the canary
@@ -61,18 +61,16 @@ export const streamFilter = (prefix: string, stream: StreamKind): string =>
 export function parseSubject(prefix: string, subject: string): SubjectParts {
   const start = `${startOf(prefix)}jobs.`;
   const endOfTenant = subject.indexOf(".", start.length);
-  const endOfJob = subject.indexOf(".", endOfTenant + 1);
-  if (!subject.startsWith(start) || endOfTenant < 0 || endOfJob < 0) {
+  if (!subject.startsWith(start) || endOfTenant < 0) {
     throw new Error(
-      `${JSON.stringify(subject)} is not a subject of the log; expected ${start}<tenant>.<jobId>.<channel>`,
+      `${JSON.stringify(subject)} is not a subject of the log; expected ${start}<tenant>.<jobId> or ${start}<tenant>.<jobId>.<channel>`,
     );
   }
+  const tenant = subject.slice(start.length, endOfTenant);
+  const endOfJob = subject.indexOf(".", endOfTenant + 1);
+  if (endOfJob < 0) return { tenant, jobId: subject.slice(endOfTenant + 1), channel: "job" };
   const channel = subject.slice(endOfJob + 1);
-  return {
-    tenant: subject.slice(start.length, endOfTenant),
-    jobId: subject.slice(endOfTenant + 1, endOfJob),
-    channel: isChannel(channel) ? channel : null,
-  };
+  return { tenant, jobId: subject.slice(endOfTenant + 1, endOfJob), channel: isChannel(channel) ? channel : null };
 }
 
 /** The suffix, after a separator, of names that belong to one kind of job; null for the default kind. */
@@ -95,9 +93,13 @@ export function laneOf({
 /** Matches every lane of every job. */
 export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
 
-/** The subject of an event. */
+/** The channel of an event. */
 export const channelOf = (event: WaybillEvent): Channel =>
   event.type === "JobQueued" ? laneOf(event.data) : events[event.type].channel;
+
+/** The subject of an entry: facts stand beside the decision that they belong to. */
+export const channelOfEntry = (entry: NewEntry): Channel =>
+  entry.some(({ event }) => channelOf(event) === "job") ? "job" : channelOf(entry[0].event);
 
 /** The types of events that are about a job of a tenant, and not about the service as a whole. */
 export const typesOfJobs = eventTypes.filter((type) => type === "JobQueued" || !isOfService(events[type].channel));

@@ -1,8 +1,17 @@
 import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 
 /** An event as answers and reports show it: what was appended, and nothing that could change. */
-export const toEventAnswer = ({ sequence, event, jobId, tenant, actor, traceparent }: StoredEvent<WaybillEvent>) => ({
+export const toEventAnswer = ({
   sequence,
+  index,
+  event,
+  jobId,
+  tenant,
+  actor,
+  traceparent,
+}: StoredEvent<WaybillEvent>) => ({
+  sequence,
+  index,
   type: event.type,
   time: event.at,
   jobId,

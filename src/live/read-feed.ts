@@ -1,10 +1,12 @@
-import type { EventLog, LogEntry, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import { type Cursor, isBehind, lastWholeEntry } from "../event-log/cursor.ts";
+import type { EventLog, LogEvent, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 import type { PastReader } from "./past-readers.ts";
 import { createNotifier, type Tail } from "./tail.ts";
 
 export type FeedRequest = {
   readonly tenant: string;
-  readonly afterSequence: number;
+  /** Where the feed begins. */
+  readonly after: Cursor;
   /** The types of events; empty for all. */
   readonly types: readonly WaybillEvent["type"][];
   /** Admits the feed to the past, also later where the feed falls behind. */
@@ -39,15 +41,18 @@ export const isPast = (afterSequence: number, lastSequence: number): boolean =>
 export async function* readFeed(
   log: EventLog,
   tail: Tail,
-  { tenant, afterSequence, types, past }: FeedRequest,
+  { tenant, after, types, past }: FeedRequest,
   signal: AbortSignal,
   idleMs: number,
 ): AsyncGenerator<FeedStep> {
   const wanted = new Set<string>(types);
-  const isWanted = (entry: LogEntry): entry is StoredEvent<WaybillEvent> =>
-    "event" in entry && entry.tenant === tenant && (wanted.size === 0 || wanted.has(entry.event.type));
+  const isWanted = (event: LogEvent): event is StoredEvent<WaybillEvent> =>
+    "event" in event &&
+    event.tenant === tenant &&
+    (wanted.size === 0 || wanted.has(event.event.type)) &&
+    isBehind(after, event);
 
-  let position = afterSequence;
+  let position = lastWholeEntry(after);
   while (!signal.aborted) {
     const subscription = await subscribe(tail, tenant, signal);
     try {
@@ -62,7 +67,7 @@ export async function* readFeed(
       while (!signal.aborted) {
         const heard = await subscription.next(idleMs);
         if (heard.events.length === 0 && subscription.isLost()) break;
-        const events = heard.events.filter((entry) => entry.sequence > position && isWanted(entry));
+        const events = heard.events.filter((event) => event.sequence > position && isWanted(event));
         position = Math.max(position, heard.position);
         yield { events, position, isCaughtUp: true };
       }
@@ -80,7 +85,7 @@ async function* readPast(
   afterSequence: number,
   end: number,
   signal: AbortSignal,
-): AsyncGenerator<readonly LogEntry[]> {
+): AsyncGenerator<readonly LogEvent[]> {
   if (afterSequence >= end) return;
   const batches = log.follow({ afterSequence, maxEvents, signal })[Symbol.asyncIterator]();
   const next = () => batches.next();
@@ -156,7 +161,10 @@ async function subscribe(tail: Tail, tenant: string, signal: AbortSignal): Promi
       if (heard.length === 0 && failure !== null) throw failure;
       const events = heard;
       heard = [];
-      return { events, position: isLost ? (events.at(-1)?.sequence ?? 0) : tail.position() };
+      if (!isLost) return { events, position: tail.position() };
+      // The buffer may have ended inside an entry: that entry is read again, whole.
+      const position = (events.at(-1)?.sequence ?? 1) - 1;
+      return { events: events.filter(({ sequence }) => sequence <= position), position };
     },
     isLost: () => isLost,
     leave,

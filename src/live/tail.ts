@@ -1,4 +1,4 @@
-import type { EventLog, JobRef, LogEntry, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import type { EventLog, JobRef, LogEvent, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 
 export type Listener = {
   /** Called in the order of the log; it must neither wait nor throw. */
@@ -108,7 +108,7 @@ async function readOn(
   log: EventLog,
   afterSequence: number,
   signal: AbortSignal,
-  tell: (entry: LogEntry) => void,
+  tell: (entry: LogEvent) => void,
 ): Promise<void> {
   for await (const batch of log.follow({ afterSequence, maxEvents, signal })) {
     if (signal.aborted) return;

@@ -38,7 +38,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
   const seconds = new Histogram({
-    ...named("publish_seconds", "Time from the publishing of an event until the log has stored it."),
+    ...named("publish_seconds", "Time from the publishing of an entry until the log has stored it."),
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
@@ -50,7 +50,7 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     registers,
   });
   const failures = new Counter({
-    ...named("publish_failures_total", "Events that were not stored: the log was unavailable or full."),
+    ...named("publish_failures_total", "Entries that were not stored: the log was unavailable or full."),
     labelNames: ["reason"],
     registers,
   });
@@ -77,11 +77,11 @@ export function createAppendMetrics(registry: Registry): (append: Append) => voi
     if (event.type === "JobFailed") deadLetters.inc({ reason: reasonOf(event) });
   };
 
-  return ({ event, outcome, ms }) => {
+  return ({ entry, outcome, ms }) => {
     switch (outcome) {
       case "stored":
         seconds.observe(ms / 1000);
-        countStored(event);
+        for (const { event } of entry) countStored(event);
         return;
       case "conflict":
         conflicts.inc();

@@ -43,7 +43,8 @@ export function createServiceMetrics(): ServiceMetrics {
   return {
     appended: (append) => {
       appended(append);
-      if (append.outcome === "stored") attempts.appended(append.job, append.event);
+      if (append.outcome !== "stored") return;
+      for (const { event } of append.entry) attempts.appended(append.job, event);
     },
     attempts,
     served: createHttpMetrics(registry),

@@ -4,7 +4,7 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
-import type { EventLog, WaybillEvent } from "../event-log/event-log.ts";
+import type { EventLog, JobRef, NewEvent, WaybillEvent } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
 import type { LogGauge } from "../event-log/log-gauge.ts";
@@ -60,9 +60,13 @@ const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
 };
 
 /** Logs one line for each step of a job that this process took, with the request and the trace that started the job. */
-function logAppend(logger: Logger, { job, event, cause, outcome }: Append): void {
+function logAppend(logger: Logger, { job, entry, outcome }: Append): void {
+  if (outcome === "stored") for (const event of entry) logStored(logger, job, event);
+}
+
+function logStored(logger: Logger, job: JobRef, { event, ...cause }: NewEvent): void {
   const level = levels[event.type];
-  if (level === undefined || outcome !== "stored") return;
+  if (level === undefined) return;
   const turn = "run" in event.data && "attempt" in event.data ? toTurn(event.data) : {};
   const requestId = cause.correlationId ?? undefined;
   const traceId = traceIdOf(cause.traceparent);

@@ -23,7 +23,7 @@ export function createScheduler(
     feed,
     async (decision) => {
       const turn = turnOpenedBy(decision.event);
-      if (turn !== null) await log.record(decision, toQueued(decision, lanes.place(decision, turn)));
+      if (turn !== null) await log.record(decision, [toQueued(decision, lanes.place(decision, turn))]);
     },
     tryAgainMs,
     report,

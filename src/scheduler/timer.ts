@@ -17,7 +17,7 @@ export function createTimer(log: EventLog, waitingList: WaitingList, lanes: Over
   const queue = async ({ turn, cause, tenant, jobId }: DueTurn): Promise<void> => {
     try {
       const placed = lanes.place({ tenant, jobId }, turn);
-      await log.record({ tenant, jobId }, toQueued({ ...cause, jobId }, placed));
+      await log.record({ tenant, jobId }, [toQueued({ ...cause, jobId }, placed)]);
     } catch (failure) {
       report(failure);
       throw failure;

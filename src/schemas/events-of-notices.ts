@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { webhookTypes } from "../domain/webhooks/events.ts";
 import { instant, jobError, on, orNull, positive } from "./event-fields.ts";
 
-const notice = on("notify");
+const notice = on("facts");
 
 const webhookDelivery = {
   deliveryId: Type.String({ minLength: 1 }),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { data, natural, on, orNull, positive, sha256, turn } from "./event-fields.ts";
 
-const ofRecipients = on("recipients");
+const ofRecipients = on("facts");
 
 const deliveryError = data({
   code: Type.String(),

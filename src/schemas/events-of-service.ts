@@ -60,7 +60,7 @@ export const eventsOfService = {
     },
     {
       sequence: 17,
-      subject: "jobs.acme.0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f.job",
+      subject: "jobs.acme.0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f",
       sha256: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
       fault: "Unexpected end of JSON input",
       reason: "Written by hand while the service was tried out",

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
+import { readEnvelopes } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
-import { cloudEvent } from "../schemas/cloud-event.ts";
+import type { CloudEvent } from "../schemas/cloud-event.ts";
 import { data, instant, natural, orNull, positive, sha256 } from "../schemas/event-fields.ts";
 
 export const evidenceFormat = "waybill-evidence/1";
@@ -24,7 +25,7 @@ const seal = data({
 /** The position of a message in the tree of its seal; `index` counts from 0. */
 const proof = data({ seal: positive, index: natural, path: Type.Array(sha256) });
 
-const event = data({
+const entry = data({
   sequence: positive,
   storedAt: Type.String({ pattern: "^[0-9]{1,20}$" }),
   /** Visible ASCII, like every subject of Waybill. With a line feed in it, the rest of the subject could pass as part of the body. */
@@ -38,9 +39,9 @@ const statement = data({
   tenant: text,
   jobId: text,
   madeAt: instant,
-  /** The last sequence of the log at that time: the bundle holds every event of the job up to it. */
+  /** The last sequence of the log at that time: the bundle holds every entry of the job up to it. */
   logSequence: natural,
-  events: Type.Array(event, { minItems: 1 }),
+  entries: Type.Array(entry, { minItems: 1 }),
   seals: Type.Array(seal),
   /** Content and recipients, as they are stored; null if they were erased. */
   content: orNull(text),
@@ -49,7 +50,7 @@ const statement = data({
 const signature = data({ keyId: text, publicKey: text, signature: text });
 
 export type EvidenceStatement = Static<typeof statement>;
-export type EvidenceEvent = EvidenceStatement["events"][number];
+export type EvidenceEntry = EvidenceStatement["entries"][number];
 export type EvidenceSeal = EvidenceStatement["seals"][number];
 export type EvidenceSignature = Static<typeof signature>;
 
@@ -66,18 +67,21 @@ export type EvidencedEvent = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-const checkedEnvelope = checkedBy(cloudEvent);
+type Read = { readonly events: readonly EvidencedEvent[]; readonly fault: string | null };
 
-type Read = { readonly event: EvidencedEvent | null; readonly fault: string | null };
-
-export function readEvidencedEvent({ sequence, subject, body }: EvidenceEvent, index: number): Read {
-  const name = `Event ${index + 1} (sequence ${sequence})`;
+export function readEvidencedEvents({ sequence, subject, body }: EvidenceEntry, place: number): Read {
+  const name = `Entry ${place + 1} (sequence ${sequence})`;
   try {
-    const { type, time, actor, data, subject: jobId } = checkedEnvelope(JSON.parse(body));
-    const fault = subject.includes(`.${jobId}.`) ? null : `${name} says that it is about ${jobId}.`;
-    const members = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
-    return { event: { sequence, type, time, actor, data: members }, fault };
+    const envelopes = readEnvelopes(Buffer.from(body));
+    const other = envelopes.find(({ subject: jobId }) => !`${subject}.`.includes(`.${jobId}.`));
+    const fault = other === undefined ? null : `${name} says that it is about ${other.subject}.`;
+    return { events: envelopes.map((envelope) => ({ sequence, ...eventOf(envelope) })), fault };
   } catch {
-    return { event: null, fault: `${name} cannot be read as an event.` };
+    return { events: [], fault: `${name} cannot be read as events.` };
   }
+}
+
+function eventOf({ type, time, actor, data }: CloudEvent): Omit<EvidencedEvent, "sequence"> {
+  const members = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
+  return { type, time, actor, data: members };
 }

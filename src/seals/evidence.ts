@@ -5,7 +5,7 @@ import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
-import { type EvidenceEvent, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
+import { type EvidenceEntry, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
 import { LeafHashes } from "./merkle.ts";
 import { faultOfSeal, readSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
@@ -21,7 +21,7 @@ export type EvidenceSources = {
 
 /**
  * Two lines: the statement, and the signature over its bytes. Null if the log knows no such job. The sealed ranges that
- * contain the job's events are read once, one after the other; of other jobs' events only the hashes are kept.
+ * contain the job's entries are read once, one after the other; of other jobs' entries only the hashes are kept.
  */
 export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
   const { log, sealedLog, contentStore, key, now } = sources;
@@ -30,14 +30,14 @@ export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promi
   if (history.length === 0) return null;
   const content = await contentLeft(contentStore, job, history);
   const sequences = new Set(history.map(({ sequence }) => sequence));
-  const { events, seals } = await prove(sealedLog, sequences);
+  const { entries, seals } = await prove(sealedLog, sequences);
   const statement: EvidenceStatement = {
     format: evidenceFormat,
     tenant: job.tenant,
     jobId: job.jobId,
     madeAt: now(),
     logSequence: lastSequence,
-    events,
+    entries,
     seals: seals.map(toSealAnswer),
     content: content === null ? null : Buffer.from(content).toString(),
   };
@@ -66,17 +66,17 @@ export function signed(statement: EvidenceStatement, { keyId, publicKey, private
 /** The prefix differs from that of a seal, so that a signature over a seal is never valid for a bundle. */
 export const signedBytesOf = (line: string): Buffer => Buffer.from(`waybill.evidence.v1\n${line}`);
 
-type Proven = { readonly events: EvidenceEvent[]; readonly seals: StoredSeal[] };
+type Proven = { readonly entries: EvidenceEntry[]; readonly seals: StoredSeal[] };
 
 async function prove(sealedLog: SealedLog, sequences: ReadonlySet<number>): Promise<Proven> {
   const wanted = [...sequences].sort((one, other) => one - other);
-  const proven: Proven = { events: [], seals: [] };
+  const proven: Proven = { entries: [], seals: [] };
   for await (const seal of coveringSeals(sealedLog, wanted)) await proveIn(sealedLog, seal, sequences, proven);
-  const sealedTo = proven.events.at(-1)?.sequence ?? 0;
+  const sealedTo = proven.entries.at(-1)?.sequence ?? 0;
   const [first, last] = [wanted.find((sequence) => sequence > sealedTo), wanted.at(-1)];
   if (first === undefined || last === undefined) return proven;
   for await (const message of between(sealedLog, first - 1, last)) {
-    if (sequences.has(message.sequence)) proven.events.push(toEvent(message, null));
+    if (sequences.has(message.sequence)) proven.entries.push(toEntry(message, null));
   }
   return proven;
 }
@@ -85,7 +85,7 @@ async function proveIn(
   sealedLog: SealedLog,
   seal: StoredSeal,
   sequences: ReadonlySet<number>,
-  { events, seals }: Proven,
+  { entries, seals }: Proven,
 ): Promise<void> {
   const hashes: Buffer[] = [];
   const own: { readonly message: LogMessage; readonly index: number }[] = [];
@@ -100,11 +100,11 @@ async function proveIn(
   seals.push(seal);
   for (const { message, index } of own) {
     const path = tree.path(index).map((node) => node.toString("hex"));
-    events.push(toEvent(message, { seal: seal.sequence, index, path }));
+    entries.push(toEntry(message, { seal: seal.sequence, index, path }));
   }
 }
 
-const toEvent = ({ sequence, storedAt, subject, body }: LogMessage, proof: EvidenceEvent["proof"]): EvidenceEvent => ({
+const toEntry = ({ sequence, storedAt, subject, body }: LogMessage, proof: EvidenceEntry["proof"]): EvidenceEntry => ({
   sequence,
   storedAt,
   subject,

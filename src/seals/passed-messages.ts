@@ -1,6 +1,5 @@
-import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
+import { type LogMessage, leafHashOf, readEnvelopes } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
-import { cloudEvent } from "../schemas/cloud-event.ts";
 import { events } from "../schemas/events.ts";
 import type { LogSource } from "./check.ts";
 
@@ -16,7 +15,6 @@ export type PassedMessage = {
 };
 
 const passSubject = "jobs._service.log.pass";
-const checkedEnvelope = checkedBy(cloudEvent);
 const checkedPass = checkedBy(events.MessagePassed.schema);
 
 export const isPassSubject = (subject: string): boolean =>
@@ -39,8 +37,8 @@ export async function readPassed(source: LogSource, passes: readonly LogMessage[
 
 function readPass(body: Uint8Array) {
   try {
-    const { type, time, actor, data } = checkedEnvelope(JSON.parse(Buffer.from(body).toString()));
-    return type === "MessagePassed" ? { data: checkedPass(data), passedBy: actor, passedAt: time } : null;
+    const pass = readEnvelopes(body).find(({ type }) => type === "MessagePassed");
+    return pass === undefined ? null : { data: checkedPass(pass.data), passedBy: pass.actor, passedAt: pass.time };
   } catch {
     return null;
   }

@@ -1,8 +1,7 @@
 import { hash, sign, verify } from "node:crypto";
 import type { LogSealed } from "../domain/log/events.ts";
-import type { LogMessage } from "../event-log/log-message.ts";
+import { type LogMessage, readEnvelopes } from "../event-log/log-message.ts";
 import { checkedBy } from "../schemas/checked-by.ts";
-import { cloudEvent } from "../schemas/cloud-event.ts";
 import { events } from "../schemas/events.ts";
 import { keyIdOf, type SealKey, toPublicKey } from "./seal-key.ts";
 
@@ -69,7 +68,6 @@ export const toSealAnswer = (seal: StoredSeal) => ({
   signature: seal.signature,
 });
 
-const checkedEnvelope = checkedBy(cloudEvent);
 const checkedSeal = checkedBy(events.LogSealed.schema);
 
 /** The subject of seals. It belongs to no tenant, because no tenant's name begins with an underscore. */
@@ -82,9 +80,10 @@ export const isSealSubject = (subject: string): boolean =>
 /** Reads a message on the subject of seals; null if it is not a seal that this release knows. */
 export function readSeal({ sequence, body }: Pick<LogMessage, "sequence" | "body">): StoredSeal | null {
   try {
-    const { type, time, data } = checkedEnvelope(JSON.parse(Buffer.from(body).toString()));
+    const [sealed, ...others] = readEnvelopes(body);
     const wanted: LogSealed["type"] = "LogSealed";
-    return type === wanted ? { ...checkedSeal(data), sequence, sealedAt: time } : null;
+    if (sealed?.type !== wanted || others.length > 0) return null;
+    return { ...checkedSeal(sealed.data), sequence, sealedAt: sealed.time };
   } catch {
     return null;
   }

@@ -114,7 +114,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   const cause = { actor: "sealer", correlationId: null, causationId: null, traceparent: null };
   const id = `seal/${from}-${to}/${root.slice(0, 16)}`;
   try {
-    await log.append(logRef, { id, event, ...cause }, range.after?.sequence ?? 0);
+    await log.append(logRef, [{ id, event, ...cause }], range.after?.sequence ?? 0);
   } catch (failure) {
     if (failure instanceof VersionConflict) return null;
     throw failure;

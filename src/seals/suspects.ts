@@ -1,4 +1,4 @@
-import type { LogMessage } from "../event-log/log-message.ts";
+import { type LogMessage, readEnvelopes } from "../event-log/log-message.ts";
 import type { LogSource } from "./check.ts";
 import type { ChainFinding } from "./check-chain.ts";
 
@@ -8,7 +8,7 @@ const namedAtMost = 10;
 
 /**
  * A root shows that something in its range was altered, but not what. Some alterations are visible in the message itself:
- * it is not JSON, names another job than its subject, or has an earlier time than the message before it.
+ * it is no entry of events, names another job than its subject, or has an earlier time than the message before it.
  */
 export async function findSuspects(
   source: LogSource,
@@ -38,12 +38,13 @@ export async function findSuspects(
 
 function whySuspect({ subject, body }: LogMessage, ids: Set<string>): string | null {
   try {
-    const { id, subject: about } = JSON.parse(Buffer.from(body).toString());
-    if (!subject.split(".").includes(about)) return "about another job than it stands at";
-    if (ids.has(id)) return "an event that stands there twice";
-    ids.add(id);
+    for (const { id, subject: about } of readEnvelopes(body)) {
+      if (!subject.split(".").includes(about)) return "about another job than it stands at";
+      if (ids.has(id)) return "an event that stands there twice";
+      ids.add(id);
+    }
     return null;
   } catch {
-    return "no JSON";
+    return "no entry of events";
   }
 }

@@ -7,11 +7,11 @@ import {
   checkedSignature,
   checkedStatement,
   type EvidencedEvent,
-  type EvidenceEvent,
+  type EvidenceEntry,
   type EvidenceSeal,
   type EvidenceSignature,
   type EvidenceStatement,
-  readEvidencedEvent,
+  readEvidencedEvents,
 } from "./evidence-format.ts";
 import { rootOfPath } from "./merkle.ts";
 import { digestOfSeal, faultOfSeal } from "./seal.ts";
@@ -30,8 +30,8 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
   const { statement, signature, line, checks } = readBundle(bytes);
   if (statement === null) return { checks, statement, events: [], keyId: null };
   const sealsBySequence = new Map(statement.seals.map((seal) => [seal.sequence, seal]));
-  const read = statement.events.map((event, index) => readEvidencedEvent(event, index));
-  const events = read.flatMap(({ event }) => (event === null ? [] : [event]));
+  const read = statement.entries.map(readEvidencedEvents);
+  const events = read.flatMap((entry) => entry.events);
   return {
     statement,
     events,
@@ -40,7 +40,7 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
       ...checks,
       checkSignature(line, signature),
       ...checkSeals(statement.seals, trust),
-      checkProofs(statement.events, sealsBySequence),
+      checkProofs(statement.entries, sealsBySequence),
       checkJob(
         statement,
         read.map(({ fault }) => fault),
@@ -121,48 +121,49 @@ function checkSeals(seals: readonly EvidenceSeal[], trust: Trust): readonly Chec
   return [...checks, named.length === 0 ? passed(published, "") : failed(published, named.join(" "))];
 }
 
-function checkProofs(events: readonly EvidenceEvent[], seals: ReadonlyMap<number, EvidenceSeal>): Check {
-  const what = "Each event stands in the sealed log exactly as it is shown here";
-  const faults = events.flatMap((event, index) => {
-    const fault = faultOfProof(event, seals);
-    return fault === null ? [] : [`Event ${index + 1} of the bundle (sequence ${event.sequence}): ${fault}.`];
+function checkProofs(entries: readonly EvidenceEntry[], seals: ReadonlyMap<number, EvidenceSeal>): Check {
+  const what = "Each entry stands in the sealed log exactly as it is shown here";
+  const faults = entries.flatMap((entry, index) => {
+    const fault = faultOfProof(entry, seals);
+    return fault === null ? [] : [`Entry ${index + 1} of the bundle (sequence ${entry.sequence}): ${fault}.`];
   });
   if (faults.length > 0) return failed(what, faults.slice(0, 20).join(" "));
-  const unsealed = events.filter(({ proof }) => proof === null).length;
-  const sealed = `${events.length - unsealed} of ${events.length} events are sealed.`;
+  const unsealed = entries.filter(({ proof }) => proof === null).length;
+  const sealed = `${entries.length - unsealed} of ${entries.length} entries are sealed.`;
   return passed(what, unsealed === 0 ? sealed : `${sealed} ${unsealed} not yet: ask for the evidence again later.`);
 }
 
-function faultOfProof(event: EvidenceEvent, seals: ReadonlyMap<number, EvidenceSeal>): string | null {
-  const { proof, sequence } = event;
+function faultOfProof(entry: EvidenceEntry, seals: ReadonlyMap<number, EvidenceSeal>): string | null {
+  const { proof, sequence } = entry;
   if (proof === null) {
     const isLate = [...seals.values()].every(({ to }) => sequence > to);
-    return isLate ? null : "it has no proof, though later events are sealed";
+    return isLate ? null : "it has no proof, though later entries are sealed";
   }
   const seal = seals.get(proof.seal);
   if (seal === undefined) return `the bundle has no seal ${proof.seal}, which it names`;
   if (sequence < seal.from || sequence > seal.to)
     return `it is outside of the seal's range, ${seal.from} to ${seal.to}`;
-  const leaf = leafHashOf({ ...event, body: Buffer.from(event.body) });
+  const leaf = leafHashOf({ ...entry, body: Buffer.from(entry.body) });
   const path = proof.path.map((node) => Buffer.from(node, "hex"));
   const root = rootOfPath(leaf, proof.index, seal.count, path)?.toString("hex");
   return root === seal.root ? null : "it or its proof was altered: it does not lead to what was sealed";
 }
 
-function checkJob({ tenant, jobId, events }: EvidenceStatement, faults: readonly (string | null)[]): Check {
-  const what = "The events are those of this job, in the order in which they were stored";
-  const strange = events.flatMap(({ subject, sequence }, index) => {
-    if (!isOf(subject, tenant, jobId)) return [`Event ${index + 1} (sequence ${sequence}) is not of this job.`];
-    const before = events[index - 1]?.sequence ?? 0;
-    return sequence > before ? [] : [`Event ${index + 1} (sequence ${sequence}) stands after ${before}.`];
+function checkJob({ tenant, jobId, entries }: EvidenceStatement, faults: readonly (string | null)[]): Check {
+  const what = "The entries are those of this job, in the order in which they were stored";
+  const strange = entries.flatMap(({ subject, sequence }, index) => {
+    if (!isOf(subject, tenant, jobId)) return [`Entry ${index + 1} (sequence ${sequence}) is not of this job.`];
+    const before = entries[index - 1]?.sequence ?? 0;
+    return sequence > before ? [] : [`Entry ${index + 1} (sequence ${sequence}) stands after ${before}.`];
   });
   const all = [...faults.filter((fault) => fault !== null), ...strange];
-  return all.length === 0 ? passed(what, `${events.length} events.`) : failed(what, all.slice(0, 20).join(" "));
+  return all.length === 0 ? passed(what, `${entries.length} entries.`) : failed(what, all.slice(0, 20).join(" "));
 }
 
 function isOf(subject: string, tenant: string, jobId: string): boolean {
   const [first, second] = [`jobs.${tenant}.${jobId}.`, `.jobs.${tenant}.${jobId}.`];
-  return subject.startsWith(first) || subject.slice(subject.indexOf(".")).startsWith(second);
+  const whole = `${subject}.`;
+  return whole.startsWith(first) || whole.slice(whole.indexOf(".")).startsWith(second);
 }
 
 function checkContent({ content }: EvidenceStatement, events: readonly EvidencedEvent[]): Check {

@@ -47,7 +47,7 @@ export function createSender(dependencies: SenderDependencies): Sender {
       const event = toEvent(attempt, verdict, Date.now());
       const { delivery, attempt: number, job, cause } = attempt;
       const id = `${delivery.deliveryId}/${delivery.round}/${number}/${event.type}`;
-      await persistently(signal, () => log.record(job, { ...cause, id, actor: "webhooks", event }));
+      await persistently(signal, () => log.record(job, [{ ...cause, id, actor: "webhooks", event }]));
     },
   };
 }

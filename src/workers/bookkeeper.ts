@@ -62,7 +62,7 @@ export function createBookkeeper(
   // event about the same recipient is then a new one. With the id of the first, the log would drop it silently.
   const store = async (patience: AbortSignal, what: string, event: RecipientEvent): Promise<void> => {
     const id = `${job.jobId}/${leaseSequence}/${what}`;
-    await persistently(patience, () => log.record(job, { ...cause, id, event }));
+    await persistently(patience, () => log.record(job, [{ ...cause, id, event }]));
     recordInLedger(ledger, event);
   };
 

@@ -61,7 +61,7 @@ describe("An operator", function () {
   });
 
   const record = async (event: AlertEvent): Promise<void> => {
-    last = await opened.log.append(alertsRef, caused(`alert-${last}`, event, { actor: "alerts" }), last);
+    last = await opened.log.append(alertsRef, [caused(`alert-${last}`, event, { actor: "alerts" })], last);
   };
   const webhook = (allowed = loopback): AlertReceiver =>
     createWebhookReceiver(receiver.url, async () => [secret], createSafePost({ allowed, timeoutMs: 2000 }));

@@ -7,15 +7,19 @@ import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
 import { events, eventTypes } from "../../src/schemas/events.ts";
 import { releasedVersions } from "../../src/schemas/upcast.ts";
 
-type Message = {
+type Schema = {
   readonly title: string;
-  readonly payload: { readonly properties: { readonly dataschema: { readonly const: string } } };
-  readonly examples?: readonly { readonly payload: unknown }[];
+  readonly properties: { readonly dataschema: { readonly const: string } };
+  readonly examples?: readonly unknown[];
 };
+type Message = { readonly payload: { readonly items: { readonly anyOf: readonly { readonly $ref: string }[] } } };
 type Channel = { readonly address: string; readonly messages: Readonly<Record<string, { readonly $ref: string }>> };
 type Document = {
   readonly channels: Readonly<Record<string, Channel>>;
-  readonly components: { readonly messages: Readonly<Record<string, Message>> };
+  readonly components: {
+    readonly messages: Readonly<Record<string, Message>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
+  };
 };
 
 const specification = createRequire(import.meta.url)("@asyncapi/specs/schemas/3.1.0-without-$id.json") as object;
@@ -29,7 +33,7 @@ const recorded = readdirSync(golden).flatMap((type) => {
 
 describe("The AsyncAPI document", () => {
   const document = asyncApiDocument("") as Document;
-  const messages = Object.values(document.components.messages);
+  const schemas = Object.values(document.components.schemas);
 
   it("is valid AsyncAPI 3.1", () => {
     const check = new ajv7.Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(specification);
@@ -38,15 +42,17 @@ describe("The AsyncAPI document", () => {
   });
 
   it("describes every version of every type that the log may hold", () => {
-    const described = messages.map(({ payload }) => payload.properties.dataschema.const);
+    const described = schemas.map(({ properties }) => properties.dataschema.const);
     expect(described.sort()).to.deep.equal([...releasedVersions.byDataschema.keys()].sort());
   });
 
   it("says on which subject an event stands", () => {
-    expect(document.channels["job"]?.address).to.equal("jobs.{tenant}.{jobId}.job");
+    expect(document.channels["job"]?.address).to.equal("jobs.{tenant}.{jobId}");
     for (const type of eventTypes) {
-      const { messages: those } = document.channels[events[type].channel] as Channel;
-      expect(those[type]).to.deep.equal({ $ref: `#/components/messages/${type}` });
+      const { channel } = events[type];
+      const those = document.components.messages[channel]?.payload.items.anyOf;
+      expect(those).to.deep.include({ $ref: `#/components/schemas/${type}` });
+      expect(document.channels[channel]?.messages[channel]?.$ref).to.equal(`#/components/messages/${channel}`);
     }
     const prefixed = asyncApiDocument("staging") as Document;
     expect(prefixed.channels["queue"]?.address).to.equal("staging.jobs.{tenant}.{jobId}.queue.{lane}");
@@ -55,10 +61,10 @@ describe("The AsyncAPI document", () => {
   it("shows an example of every type, which its own schema lets through", () => {
     const ajv = new Ajv2020({ strict: false });
     for (const type of eventTypes) {
-      const { payload, examples: shown = [] } = document.components.messages[type] as Message;
+      const { examples: shown = [], ...schema } = document.components.schemas[type] as Schema;
       expect(shown).to.have.length(1);
-      const check = ajv.compile(payload);
-      check(shown[0]?.payload);
+      const check = ajv.compile(schema);
+      check(shown[0]);
       expect(check.errors ?? [], type).to.deep.equal([]);
     }
   });
@@ -72,8 +78,8 @@ describe("The AsyncAPI document", () => {
   it("has a schema for every message that was ever recorded", () => {
     const ajv = new Ajv2020({ strict: false });
     for (const message of recorded) {
-      const described = messages.find(({ payload }) => payload.properties.dataschema.const === message.dataschema);
-      const check = ajv.compile(described?.payload ?? false);
+      const described = schemas.find(({ properties }) => properties.dataschema.const === message.dataschema);
+      const check = ajv.compile(described ?? false);
       check(message);
       expect(check.errors ?? [], message.dataschema).to.deep.equal([]);
     }

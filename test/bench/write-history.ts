@@ -59,13 +59,17 @@ async function writeJob(log: EventLog, job: JobRef, contentSha256: string): Prom
   const named = (what: string): string => `${job.jobId}/${what}`;
   const at = new Date().toISOString();
   const created = example.jobCreated({ total: recipientsPerJob, contentSha256 }, at);
-  const createdAt = await log.append(job, example.caused(named("created"), created), 0);
-  await log.record(job, example.caused(named("1/1/queued"), example.jobQueued({}, at)));
-  const startedAt = await log.append(job, example.caused(named("1/1/started"), example.jobStarted({}, at)), createdAt);
+  const createdAt = await log.append(job, [example.caused(named("created"), created)], 0);
+  await log.record(job, [example.caused(named("1/1/queued"), example.jobQueued({}, at))]);
+  const startedAt = await log.append(
+    job,
+    [example.caused(named("1/1/started"), example.jobStarted({}, at))],
+    createdAt,
+  );
   await writeOutcomes(log, job, at);
   const counts = example.counts({ total: recipientsPerJob, sent: recipientsPerJob });
   const completed = example.jobCompleted({ counts }, at);
-  await log.append(job, example.caused(named("1/1/completed"), completed), startedAt);
+  await log.append(job, [example.caused(named("1/1/completed"), completed)], startedAt);
 }
 
 async function writeOutcomes(log: EventLog, job: JobRef, at: string): Promise<void> {
@@ -74,10 +78,10 @@ async function writeOutcomes(log: EventLog, job: JobRef, at: string): Promise<vo
   for (let first = 0; first < recipientsPerJob; first += recipientsPerClaim) {
     const claimed = Array.from({ length: recipientsPerClaim }, (_, index) => first + index);
     const claim = example.recipientsClaimed({ recipients: claimed }, at);
-    writing.push(log.record(job, example.caused(named(`claim/${first}`), claim)));
+    writing.push(log.record(job, [example.caused(named(`claim/${first}`), claim)]));
     for (const recipient of claimed) {
       const sent = example.recipientSent({ recipient, messageId: `<${recipient}.${job.jobId}@example.org>` }, at);
-      writing.push(log.record(job, example.caused(named(`${recipient}/RecipientSent`), sent)));
+      writing.push(log.record(job, [example.caused(named(`${recipient}/RecipientSent`), sent)]));
     }
     if (writing.length >= eventsAtOnce) await Promise.all(writing.splice(0));
   }

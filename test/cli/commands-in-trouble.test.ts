@@ -74,7 +74,7 @@ describe("Every command, where things are as they should be and where they are n
   /** A message that cannot be decoded and is already passed by, so that nothing stops at it. */
   async function plantMessage(): Promise<Record<string, string>> {
     const { connection, close } = await openJetStreamLog(stage.nats.config, stage.nats.prefix);
-    const subject = `${stage.nats.prefix}.jobs.default.planted.recipients`;
+    const subject = `${stage.nats.prefix}.jobs.default.planted.facts`;
     const { seq } = await connection.nats.jetstream().publish(subject, "hello");
     await close();
     const { sha256 } = JSON.parse((await run("log show", [String(seq), "--json"])).out);

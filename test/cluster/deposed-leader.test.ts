@@ -43,11 +43,11 @@ describe("A leader that was cut off from the others and does not know it", funct
     opened = await openJetStreamLog(config, cluster.prefix, { replicas: 3 });
     const { log } = opened;
     const job = { tenant: "default", jobId: uuid() };
-    const created = await log.append(job, caused(uuid(), jobCreated()), 0);
+    const created = await log.append(job, [caused(uuid(), jobCreated())], 0);
 
     leader.stall();
     const paused = caused(uuid(), jobPaused());
-    const sequence = await eventually(() => log.append(job, paused, created), 45_000);
+    const sequence = await eventually(() => log.append(job, [paused], created), 45_000);
     await door.cut();
     behindDoor.port = portOf(leader);
     await door.restore();

@@ -56,13 +56,13 @@ describe("A replica that lags behind its leader", function () {
 
   it("leaves nothing out of a job's history that was acknowledged", async () => {
     const { log } = opened;
-    const created = await log.append(job, caused(uuid(), jobCreated()), 0);
-    await log.record(job, caused(uuid(), recipientSent({ recipient: 0 })));
+    const created = await log.append(job, [caused(uuid(), jobCreated())], 0);
+    await log.record(job, [caused(uuid(), recipientSent({ recipient: 0 }))]);
     await letOneLag(streamName(cluster.prefix, "JOBS"));
 
-    await log.append(job, caused(uuid(), jobPaused()), created);
-    await log.record(job, caused(uuid(), jobQueued()));
-    await log.record(job, caused(uuid(), recipientSent({ recipient: 1 })));
+    await log.append(job, [caused(uuid(), jobPaused())], created);
+    await log.record(job, [caused(uuid(), jobQueued())]);
+    await log.record(job, [caused(uuid(), recipientSent({ recipient: 1 }))]);
 
     await expectAlways(async () => (await log.readRecipients(job)).length, 2);
     await expectAlways(async () => (await log.readDecisions(job)).length, 2);
@@ -75,7 +75,7 @@ describe("A replica that lags behind its leader", function () {
     const from = (await log.state()).lastSequence;
     await letOneLag(streamName(cluster.prefix, "JOBS"));
 
-    await log.append(job, caused(uuid(), jobCreated()), 0);
+    await log.append(job, [caused(uuid(), jobCreated())], 0);
 
     const count = async (): Promise<number> => {
       let read = 0;

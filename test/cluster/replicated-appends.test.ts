@@ -24,7 +24,7 @@ describe("What is appended to a log with three replicas", function () {
     for (let round = 0; round < 50; round += 1) {
       const job = { tenant: "default", jobId: uuid() };
       const sent = caused(uuid(), recipientSent());
-      const places = await Promise.all([1, 2, 3, 4].map(() => log.record(job, sent)));
+      const places = await Promise.all([1, 2, 3, 4].map(() => log.record(job, [sent])));
       const [stored] = await log.readRecipients(job);
       expect(new Set(places)).to.deep.equal(new Set([stored?.sequence]));
     }
@@ -35,7 +35,7 @@ describe("What is appended to a log with three replicas", function () {
     for (let round = 0; round < 50; round += 1) {
       const job = { tenant: "default", jobId: uuid() };
       const created = caused(uuid(), jobCreated());
-      const outcomes = await Promise.allSettled([1, 2, 3].map(() => log.append(job, created, 0)));
+      const outcomes = await Promise.allSettled([1, 2, 3].map(() => log.append(job, [created], 0)));
       const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.name] : []));
       expect(failures).to.deep.equal(["VersionConflict", "VersionConflict"]);
       expect(await log.readDecisions(job)).to.have.length(1);
@@ -48,9 +48,9 @@ describe("What is appended to a log with three replicas", function () {
     let doubles = 0;
     for (let round = 0; round < 30; round += 1) {
       const job = { tenant: "default", jobId: uuid() };
-      const created = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
+      const created = await opened.log.append(job, [caused(uuid(), jobCreated())], 0);
       const outcomes = await Promise.allSettled(
-        rivals.map(({ log }) => log.append(job, caused(uuid(), jobStarted()), created)),
+        rivals.map(({ log }) => log.append(job, [caused(uuid(), jobStarted())], created)),
       );
       if (outcomes.filter(({ status }) => status === "fulfilled").length !== 1) doubles += 1;
     }

@@ -109,9 +109,9 @@ describe("A service in trouble, on the dashboard", () => {
 
   before(async () => {
     api = await startApi({ dashboard: await readDashboard({ hasMailbox: false, eventTypes: [] }), probes });
-    await api.log.append(alertsRef, caused("alert-1", alertRaised({ alert: "dead-letters" })), 0);
-    await api.log.append(alertsRef, caused("alert-2", alertRaised({ alert: "failure-rate" })), 1);
-    await api.log.append(alertsRef, caused("alert-3", alertCleared({ alert: "dead-letters", value: 4 })), 2);
+    await api.log.append(alertsRef, [caused("alert-1", alertRaised({ alert: "dead-letters" }))], 0);
+    await api.log.append(alertsRef, [caused("alert-2", alertRaised({ alert: "failure-rate" }))], 1);
+    await api.log.append(alertsRef, [caused("alert-3", alertCleared({ alert: "dead-letters", value: 4 }))], 2);
     watched = await openPage(`${api.url}/#/overview`);
   });
   after(async () => {

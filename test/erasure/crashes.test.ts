@@ -99,7 +99,7 @@ describe("an erasure that breaks off", () => {
     const ofRow = { actor: "outbox", correlationId: "row-1", causationId: null, traceparent: null };
     const event = jobCreated({ total: 1, contentSha256: digestOf(content) });
     await side.contentStore.put(job, content);
-    await side.log.append(job, { ...ofRow, id: "job-of-a-row/created", event }, 0);
+    await side.log.append(job, [{ ...ofRow, id: "job-of-a-row/created", event }], 0);
     await handleCommand(side.log, job, cancelJob(), cause);
     const erasedRows: string[] = [];
     let isAway = true;

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import type { EventLog, JobRef, LogEntry } from "../../src/event-log/event-log.ts";
+import { type EventLog, type JobRef, type LogEvent, maxEventsOfEntry } from "../../src/event-log/event-log.ts";
 import { caused, jobCreated, recipientSent } from "../support/examples.ts";
 import { followFrom, readOn } from "../support/following.ts";
 import { storeFacts } from "../support/store-facts.ts";
 
 const newJob = (): JobRef => ({ tenant: "default", jobId: uuid() });
 
-const sequencesOf = (entries: readonly LogEntry[]): readonly number[] => entries.map(({ sequence }) => sequence);
+const sequencesOf = (entries: readonly LogEvent[]): readonly number[] => entries.map(({ sequence }) => sequence);
 
 export function followContract(open: () => EventLog): void {
   readingOnContract(open);
@@ -22,8 +22,8 @@ function readingOnContract(open: () => EventLog): void {
       const { sequences } = await storeFacts(log, 5);
       const entries = await readOn(log, 0, (read) => read.at(-1)?.sequence === sequences.at(-1));
       expect(sequencesOf(entries).slice(-5)).to.deep.equal(sequences);
-      const inOrder = new Set(sequencesOf(entries.toSorted((one, other) => one.sequence - other.sequence)));
-      expect([...inOrder]).to.deep.equal(sequencesOf(entries));
+      const places = entries.map(({ sequence, index }) => sequence * maxEventsOfEntry + index);
+      expect([...new Set(places)].sort((one, other) => one - other)).to.deep.equal(places);
     });
 
     it("gives what comes after a place in the middle, each event as reading the job does", async () => {
@@ -46,6 +46,33 @@ function readingOnContract(open: () => EventLog): void {
       for (const size of sizes) expect(size).to.be.within(1, 10);
     });
 
+    it("ends no batch inside an entry, also where the entry is larger than asked for", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const job = newJob();
+      const sequences: number[] = [];
+      for (const size of [1, 3, 2, 12, 1]) {
+        const [first, ...others] = Array.from({ length: size }, (_, recipient) =>
+          caused(uuid(), recipientSent({ recipient })),
+        );
+        if (first !== undefined) sequences.push(await log.record(job, [first, ...others]));
+      }
+      const batches: LogEvent[][] = [];
+      const following = followFrom(log, lastSequence, 5);
+      for await (const batch of following.batches) {
+        batches.push([...batch]);
+        if (batch.at(-1)?.sequence === sequences.at(-1)) following.stop();
+      }
+      expect(batches.flat()).to.deep.equal(await log.readHistory(job));
+      for (const batch of batches) {
+        expect(batch[0]?.index).to.equal(0);
+        expect(
+          batch.length <= 5 || new Set(sequencesOf(batch)).size === 1,
+          JSON.stringify(sequencesOf(batch)),
+        ).to.equal(true);
+      }
+    });
+
     it("gives the jobs of all tenants, and every channel", async () => {
       const log = open();
       const { lastSequence } = await log.state();
@@ -53,8 +80,8 @@ function readingOnContract(open: () => EventLog): void {
         { tenant: "acme", jobId: uuid() },
         { tenant: "globex", jobId: uuid() },
       ];
-      await log.append(acme, caused(uuid(), jobCreated()), 0);
-      await log.record(globex, caused(uuid(), recipientSent()));
+      await log.append(acme, [caused(uuid(), jobCreated())], 0);
+      await log.record(globex, [caused(uuid(), recipientSent())]);
       const entries = await readOn(log, lastSequence, (read) => read.length === 2);
       expect(entries.map(({ tenant, jobId }) => ({ tenant, jobId }))).to.deep.equal([acme, globex]);
     });
@@ -82,7 +109,7 @@ function liveContract(open: () => EventLog): void {
       const log = open();
       const { lastSequence } = await log.state();
       const job = newJob();
-      const store = (recipient: number) => log.record(job, caused(uuid(), recipientSent({ recipient })));
+      const store = (recipient: number) => log.record(job, [caused(uuid(), recipientSent({ recipient }))]);
       for (let recipient = 0; recipient < 50; recipient += 1) await store(recipient);
       const reading = readOn(log, lastSequence, (read) => read.length === 250, 7);
       for (let recipient = 50; recipient < 250; recipient += 1) await store(recipient);
@@ -117,7 +144,7 @@ function endingContract(open: () => EventLog): void {
       const { lastSequence } = await log.state();
       await storeFacts(log, 10);
       const following = followFrom(log, lastSequence, 3);
-      const read: LogEntry[] = [];
+      const read: LogEvent[] = [];
       for await (const batch of following.batches) {
         read.push(...batch);
         following.stop();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
-import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
+import { decodeEntry } from "../../src/event-log/decode-entry.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import { logRef, type StoredEvent, serviceTenant, type WaybillEvent } from "../../src/event-log/event-log.ts";
 import { channelOf, isOfService } from "../../src/event-log/subjects.ts";
 import { events, eventTypes } from "../../src/schemas/events.ts";
@@ -17,9 +17,9 @@ function recordNewTypes() {
     const event = { type, at: "2026-11-21T09:30:00.000Z", data: events[type].example } as WaybillEvent;
     const { jobId } = isOfService(channelOf(event)) ? logRef : { jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f" };
     const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
-    const bytes = encodeEnvelope({ tenant: "default", jobId }, { ...cause, id: `${jobId}:${type}`, event });
+    const bytes = encodeEntry({ tenant: "default", jobId }, [{ ...cause, id: `${jobId}:${type}`, event }]);
     mkdirSync(folder);
-    writeFileSync(new URL("v1.json", folder), `${JSON.stringify(JSON.parse(`${bytes}`), null, 2)}\n`);
+    writeFileSync(new URL("v1.json", folder), `${JSON.stringify(JSON.parse(`${bytes}`)[0], null, 2)}\n`);
   }
 }
 
@@ -33,7 +33,7 @@ function decode(message: { subject: string; data: object }): StoredEvent {
   const channel = channelOf(message as unknown as WaybillEvent);
   const tenant = isOfService(channel) ? serviceTenant : "default";
   const place = { tenant, jobId: message.subject, channel };
-  return decodeEnvelope(place, 1, Buffer.from(JSON.stringify(message))) as StoredEvent;
+  return decodeEntry(place, 1, Buffer.from(JSON.stringify([message])))[0] as StoredEvent;
 }
 
 describe("every event ever recorded", () => {
@@ -70,7 +70,7 @@ describe("every event ever recorded", () => {
     it(`is written as it was recorded while its version is the newest: ${type}`, () => {
       const message = recorded(type, `v${dataschema.split(":").at(-1)}.json`);
       const stored = decode(message);
-      expect(JSON.parse(Buffer.from(encodeEnvelope(stored, stored)).toString())).to.deep.equal(message);
+      expect(JSON.parse(Buffer.from(encodeEntry(stored, [stored])).toString())[0]).to.deep.equal(message);
     });
   }
 });

@@ -36,13 +36,14 @@ const everyFact: readonly (JobQueued | RecipientEvent)[] = [
 
 export function historyContract(open: () => EventLog): void {
   roundTripContract(open);
+  entryContract(open);
   readingContract(open);
   tenantContract(open);
 }
 
 function roundTripContract(open: () => EventLog): void {
   describe("an event that was stored", () => {
-    it("comes back with every field it had, its place and its channel", async () => {
+    it("comes back with every field it had, and its place", async () => {
       const [log, job] = [open(), newJob()];
       const cause = { actor: "key:42", correlationId: "request-7", causationId: "created-1" };
       const [decided, queued, claimed] = [
@@ -51,23 +52,66 @@ function roundTripContract(open: () => EventLog): void {
         caused(uuid(), example.recipientsClaimed(), { actor: "worker:worker-2" }),
       ];
       const sequences = [
-        await log.append(job, decided, 0),
-        await log.record(job, queued),
-        await log.record(job, claimed),
+        await log.append(job, [decided], 0),
+        await log.record(job, [queued]),
+        await log.record(job, [claimed]),
       ];
       expect(await log.readHistory(job)).to.deep.equal([
-        { ...job, ...decided, channel: "job", sequence: sequences[0] },
-        { ...job, ...queued, channel: "queue.high", sequence: sequences[1] },
-        { ...job, ...claimed, channel: "recipients", sequence: sequences[2] },
+        { ...job, ...decided, sequence: sequences[0], index: 0 },
+        { ...job, ...queued, sequence: sequences[1], index: 0 },
+        { ...job, ...claimed, sequence: sequences[2], index: 0 },
       ]);
     });
 
     it("comes back as it was, of whatever type it is", async () => {
       const [log, job] = [open(), newJob()];
       let last = 0;
-      for (const event of everyDecision) last = await log.append(job, caused(uuid(), event), last);
-      for (const event of everyFact) await log.record(job, caused(uuid(), event));
+      for (const event of everyDecision) last = await log.append(job, [caused(uuid(), event)], last);
+      for (const event of everyFact) await log.record(job, [caused(uuid(), event)]);
       expect((await log.readHistory(job)).map(({ event }) => event)).to.deep.equal([...everyDecision, ...everyFact]);
+    });
+  });
+}
+
+function entryContract(open: () => EventLog): void {
+  describe("an entry of several events", () => {
+    const started = () => [caused(uuid(), example.jobStarted()), caused(uuid(), example.recipientsClaimed())] as const;
+
+    it("is stored under one sequence, and comes back in its order", async () => {
+      const [log, job] = [open(), newJob()];
+      const created = await log.append(job, [caused(uuid(), example.jobCreated())], 0);
+      const entry = started();
+      const sequence = await log.append(job, entry, created);
+      const sent = [0, 1, 2].map((recipient) => caused(uuid(), example.recipientSent({ recipient })));
+      const recorded = await log.record(job, sent as [(typeof sent)[0]]);
+      expect((await log.readHistory(job)).slice(1)).to.deep.equal([
+        ...entry.map((event, index) => ({ ...job, ...event, sequence, index })),
+        ...sent.map((event, index) => ({ ...job, ...event, sequence: recorded, index })),
+      ]);
+    });
+
+    it("has its decision among the decisions, and its facts among the facts", async () => {
+      const [log, job] = [open(), newJob()];
+      const created = await log.append(job, [caused(uuid(), example.jobCreated())], 0);
+      const sequence = await log.append(job, started(), created);
+      expect(await log.lastDecision(job)).to.equal(sequence);
+      expect((await log.readDecisions(job)).map(({ event }) => event.type)).to.deep.equal(["JobCreated", "JobStarted"]);
+      expect((await log.readRecipients(job)).map(({ event }) => event.type)).to.deep.equal(["RecipientsClaimed"]);
+    });
+
+    it("is stored whole or not at all", async () => {
+      const [log, job] = [open(), newJob()];
+      const created = await log.append(job, [caused(uuid(), example.jobCreated())], 0);
+      expect(await failureOf(log.append(job, started(), created + 1))).to.be.instanceOf(VersionConflict);
+      expect(await log.readHistory(job)).to.have.length(1);
+    });
+
+    it("is stored once, said again with the id of its first event", async () => {
+      const [log, job] = [open(), newJob()];
+      const entry = [0, 1].map((recipient) => caused(uuid(), example.recipientSent({ recipient })));
+      const sequence = await log.record(job, entry as [(typeof entry)[0]]);
+      expect(await log.record(job, entry as [(typeof entry)[0]])).to.equal(sequence);
+      expect(await log.readRecipients(job)).to.have.length(2);
     });
   });
 }
@@ -84,12 +128,12 @@ function readingContract(open: () => EventLog): void {
 
     it("is read whole in the order of the log, or its decisions and its recipients apart", async () => {
       const [log, job] = [open(), newJob()];
-      const created = await log.append(job, caused(uuid(), example.jobCreated()), 0);
-      await log.record(job, caused(uuid(), example.jobQueued()));
-      const started = await log.append(job, caused(uuid(), example.jobStarted()), created);
-      await log.record(job, caused(uuid(), example.recipientsClaimed()));
-      await log.record(job, caused(uuid(), example.recipientSent()));
-      await log.append(job, caused(uuid(), example.jobCompleted()), started);
+      const created = await log.append(job, [caused(uuid(), example.jobCreated())], 0);
+      await log.record(job, [caused(uuid(), example.jobQueued())]);
+      const started = await log.append(job, [caused(uuid(), example.jobStarted())], created);
+      await log.record(job, [caused(uuid(), example.recipientsClaimed())]);
+      await log.record(job, [caused(uuid(), example.recipientSent())]);
+      await log.append(job, [caused(uuid(), example.jobCompleted())], started);
 
       const types = (events: readonly { event: { type: string } }[]) => events.map(({ event }) => event.type);
       const [decisions, recipients, history] = [
@@ -115,7 +159,7 @@ function readingContract(open: () => EventLog): void {
       const [log, job] = [open(), newJob()];
       let last = 0;
       for (let turn = 1; turn <= 25; turn += 1) {
-        last = await log.append(job, caused(uuid(), example.jobPaused()), last);
+        last = await log.append(job, [caused(uuid(), example.jobPaused())], last);
         expect(await log.lastDecision(job)).to.equal(last);
         expect(await log.readDecisions(job)).to.have.length(turn);
       }
@@ -127,7 +171,7 @@ function readingContract(open: () => EventLog): void {
       for (let from = 0; from < recipients.length; from += 500) {
         const some = recipients.slice(from, from + 500);
         await Promise.all(
-          some.map((recipient) => log.record(job, caused(uuid(), example.recipientSent({ recipient })))),
+          some.map((recipient) => log.record(job, [caused(uuid(), example.recipientSent({ recipient }))])),
         );
       }
       const stored = await log.readRecipients(job);
@@ -146,15 +190,15 @@ function tenantContract(open: () => EventLog): void {
         { tenant: "acme", jobId },
         { tenant: "globex", jobId },
       ];
-      const ofAcme = await log.append(acme, caused(uuid(), example.jobCreated({ total: 1 })), 0);
-      const ofGlobex = await log.append(globex, caused(uuid(), example.jobCreated({ total: 2 })), 0);
-      await log.record(globex, caused(uuid(), example.recipientSent()));
+      const ofAcme = await log.append(acme, [caused(uuid(), example.jobCreated({ total: 1 }))], 0);
+      const ofGlobex = await log.append(globex, [caused(uuid(), example.jobCreated({ total: 2 }))], 0);
+      await log.record(globex, [caused(uuid(), example.recipientSent())]);
       expect(await log.lastDecision(acme)).to.equal(ofAcme);
       expect(await log.lastDecision(globex)).to.equal(ofGlobex);
       expect((await log.readHistory(acme)).map(({ tenant }) => tenant)).to.deep.equal(["acme"]);
       expect((await log.readHistory(globex)).map(({ tenant }) => tenant)).to.deep.equal(["globex", "globex"]);
       expect(await log.readRecipients(acme)).to.deep.equal([]);
-      const failure = await failureOf(log.append(acme, caused(uuid(), example.jobPaused()), ofGlobex));
+      const failure = await failureOf(log.append(acme, [caused(uuid(), example.jobPaused())], ofGlobex));
       expect(failure).to.be.instanceOf(VersionConflict);
     });
   });

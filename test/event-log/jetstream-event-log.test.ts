@@ -24,10 +24,10 @@ describe("the event log in JetStream", () => {
 
   it("is another one for another prefix on the same server", async () => {
     const other = await openJetStreamLog(nats.config, `${nats.prefix}b`);
-    const sequence = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
+    const sequence = await opened.log.append(job, [caused(uuid(), jobCreated())], 0);
     expect(await other.log.readHistory(job)).to.deep.equal([]);
     expect((await other.log.state()).lastSequence).to.equal(0);
-    expect(await other.log.append(job, caused(uuid(), jobCreated()), 0)).to.equal(1);
+    expect(await other.log.append(job, [caused(uuid(), jobCreated())], 0)).to.equal(1);
     expect(await opened.log.lastDecision(job)).to.equal(sequence);
     await other.close();
   });
@@ -35,16 +35,16 @@ describe("the event log in JetStream", () => {
   it("tells what became of the recipients where it tells that the job has ended, however long one answer takes", async () => {
     const { log, connection, close } = await openJetStreamLog(nats.config, nats.prefix);
     const ending = newJob();
-    const created = await log.append(ending, caused(uuid(), jobCreated()), 0);
+    const created = await log.append(ending, [caused(uuid(), jobCreated())], 0);
     const request = connection.nats.request.bind(connection.nats);
     let isSlow = true;
     // What is decided is asked for, and answered when the job has come to its end.
     connection.nats.request = async (subject, data, options) => {
-      if (isSlow && String(data).includes(`${ending.jobId}.job`)) {
+      if (isSlow && String(data).includes(`${ending.jobId}"`)) {
         isSlow = false;
-        const started = await log.append(ending, caused(uuid(), jobStarted()), created);
-        await log.record(ending, caused(uuid(), recipientSent()));
-        await log.append(ending, caused(uuid(), jobCompleted()), started);
+        const started = await log.append(ending, [caused(uuid(), jobStarted())], created);
+        await log.record(ending, [caused(uuid(), recipientSent())]);
+        await log.append(ending, [caused(uuid(), jobCompleted())], started);
       }
       return await request(subject, data, options);
     };

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
-import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import {
   type JobRef,
-  type LogEntry,
+  type LogEvent,
   type NewEvent,
   UndecodableEvent,
   VersionConflict,
@@ -36,7 +36,7 @@ describe("a message in the log that this release did not write", () => {
     prefix = `${nats.prefix}${uuid().slice(-12)}`;
     opened = await openJetStreamLog(nats.config, prefix);
     job = { tenant: "default", jobId: uuid() };
-    created = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
+    created = await opened.log.append(job, [caused(uuid(), jobCreated())], 0);
   });
 
   afterEach(() => opened.close());
@@ -44,13 +44,14 @@ describe("a message in the log that this release did not write", () => {
   /** Puts a message into the log as another program would. */
   const plant = async (channel: string, message: unknown): Promise<number> => {
     const subject = `${prefix}.jobs.${job.tenant}.${job.jobId}${channel}`;
-    const { seq } = await opened.connection.nats.jetstream().publish(subject, JSON.stringify(message));
+    const body = JSON.stringify(typeof message === "string" ? message : [message]);
+    const { seq } = await opened.connection.nats.jetstream().publish(subject, body);
     return seq;
   };
 
   /** A pause with some of its attributes changed. */
   const changed = (attributes: object): object => ({
-    ...JSON.parse(Buffer.from(encodeEnvelope(job, caused(uuid(), jobPaused()))).toString()),
+    ...JSON.parse(Buffer.from(encodeEntry(job, [caused(uuid(), jobPaused())])).toString())[0],
     ...attributes,
   });
 
@@ -63,8 +64,8 @@ describe("a message in the log that this release did not write", () => {
   const opening = () => changed({ type: "JobOpened", dataschema: "urn:waybill:event:JobOpened:1" });
 
   /** Everything that is handed out, and what it ends with. */
-  const followToFailure = async (): Promise<{ read: readonly LogEntry[]; failure: unknown }> => {
-    const read: LogEntry[] = [];
+  const followToFailure = async (): Promise<{ read: readonly LogEvent[]; failure: unknown }> => {
+    const read: LogEvent[] = [];
     const following = followFrom(opened.log, 0);
     const reading = async (): Promise<void> => {
       for await (const batch of following.batches) read.push(...batch);
@@ -73,39 +74,36 @@ describe("a message in the log that this release did not write", () => {
   };
 
   it("is handed on by the name of its type where that is not known, and the rest goes on", async () => {
-    const unknown = await plant(".job", opening());
-    const notice = await plant(
-      ".notify",
-      changed({ type: "NoticeRead", dataschema: "urn:waybill:event:NoticeRead:1" }),
-    );
-    const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
+    const unknown = await plant("", opening());
+    const notice = await plant(".facts", changed({ type: "NoticeRead", dataschema: "urn:waybill:event:NoticeRead:1" }));
+    const sent = await opened.log.record(job, [caused(uuid(), recipientSent())]);
     const entries = await readOn(opened.log, created, (read) => read.length === 3);
     expect(entries.slice(0, 2)).to.deep.equal([
-      { ...job, sequence: unknown, unknownType: "JobOpened" },
-      { ...job, sequence: notice, unknownType: "NoticeRead" },
+      { ...job, sequence: unknown, index: 0, unknownType: "JobOpened" },
+      { ...job, sequence: notice, index: 0, unknownType: "NoticeRead" },
     ]);
     expect(entries[2]).to.deep.include({ sequence: sent });
   });
 
   it("counts as a decision where it stands among them, though it cannot be decoded", async () => {
-    const unknown = await plant(".job", opening());
+    const unknown = await plant("", opening());
     expect(await opened.log.lastDecision(job)).to.equal(unknown);
     expect((await opened.log.readDecisions(job)).map(({ sequence }) => sequence)).to.deep.equal([created]);
-    expect(await opened.log.append(job, caused(uuid(), jobPaused()), unknown)).to.be.greaterThan(unknown);
+    expect(await opened.log.append(job, [caused(uuid(), jobPaused())], unknown)).to.be.greaterThan(unknown);
   });
 
   const broken: Readonly<Record<string, [channel: string, message: () => unknown]>> = {
-    "data that breaks its schema": [".job", () => changed({ data: { reason: 7 } })],
-    "a newer version of a known type": [".job", () => changed({ dataschema: "urn:waybill:event:JobPaused:2" })],
-    "a known type on a subject of others": [".recipients", () => changed({})],
-    "no event at all": [".job", () => "hello"],
-    "a subject of no channel": ["", () => changed({})],
+    "data that breaks its schema": ["", () => changed({ data: { reason: 7 } })],
+    "a newer version of a known type": ["", () => changed({ dataschema: "urn:waybill:event:JobPaused:2" })],
+    "a known type on a subject of others": [".facts", () => changed({})],
+    "no event at all": ["", () => "hello"],
+    "a subject of no channel": [".orders", () => changed({})],
   };
   for (const [what, [channel, message]] of Object.entries(broken)) {
     it(`stops a follower when its turn comes, and not before: ${what}`, async () => {
-      const sent = await opened.log.record(job, caused(uuid(), recipientSent()));
+      const sent = await opened.log.record(job, [caused(uuid(), recipientSent())]);
       const planted = await plant(channel, message());
-      await opened.log.record(job, caused(uuid(), recipientSent()));
+      await opened.log.record(job, [caused(uuid(), recipientSent())]);
       const { read, failure } = await followToFailure();
       expect(read.map(({ sequence }) => sequence)).to.deep.equal([created, sent]);
       expect(failure).to.be.instanceOf(UndecodableEvent).and.to.include({ sequence: planted });
@@ -137,13 +135,13 @@ describe("a message in the log that this release did not write", () => {
 
   it("holds up no decision about its job once it was passed by, be it the last of its subject", async () => {
     const pause = (): NewEvent<JobEvent> => caused(uuid(), jobPaused());
-    const first = await plant(".job", "hello");
-    expect(await failureOf(opened.log.append(job, pause(), created))).to.be.instanceOf(VersionConflict);
+    const first = await plant("", "hello");
+    expect(await failureOf(opened.log.append(job, [pause()], created))).to.be.instanceOf(VersionConflict);
     await passBy(first);
-    const paused = await opened.log.append(job, pause(), created);
-    for (const message of ["hello", "hello again"]) await passBy(await plant(".job", message));
+    const paused = await opened.log.append(job, [pause()], created);
+    for (const message of ["hello", "hello again"]) await passBy(await plant("", message));
     // A writer that has not seen the last decision is refused as ever.
-    expect(await failureOf(opened.log.append(job, pause(), created))).to.be.instanceOf(VersionConflict);
+    expect(await failureOf(opened.log.append(job, [pause()], created))).to.be.instanceOf(VersionConflict);
     const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
     const command = { type: "ResumeJob", at: exampleTime, reason: null } as const;
     const { outcome, sequence } = await handleCommand(opened.log, job, command, cause, { maxConflicts: 0 });
@@ -153,8 +151,8 @@ describe("a message in the log that this release did not write", () => {
   });
 
   it("allows no decision past one of a newer release", async () => {
-    await plant(".job", opening());
-    const pausing = opened.log.append(job, caused(uuid(), jobPaused()), created);
+    await plant("", opening());
+    const pausing = opened.log.append(job, [caused(uuid(), jobPaused())], created);
     expect(await failureOf(pausing)).to.be.instanceOf(VersionConflict);
   });
 
@@ -168,7 +166,7 @@ describe("a message in the log that this release did not write", () => {
   });
 
   it("stops a reader of the job where it cannot be decoded", async () => {
-    const planted = await plant(".job", changed({ data: {} }));
+    const planted = await plant("", changed({ data: {} }));
     for (const read of [opened.log.readDecisions(job), opened.log.readHistory(job)]) {
       expect(await failureOf(read))
         .to.be.instanceOf(UndecodableEvent)

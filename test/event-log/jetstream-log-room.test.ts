@@ -50,7 +50,7 @@ describe("the room for jobs in a log with a size limit", () => {
     let shareBefore = 0;
     while (await room.isLeftForJobs()) {
       shareBefore = (await streamInfo()).state.bytes / maxBytes;
-      await log.record(job, caused(uuid(), jobQueued()));
+      await log.record(job, [caused(uuid(), jobQueued())]);
     }
     expect(shareBefore, "share of the limit that was taken").to.be.within(0.7, 0.8);
   });
@@ -62,10 +62,10 @@ describe("the room for jobs in a log with a size limit", () => {
     const jobs: { readonly ref: JobRef; readonly sequence: number }[] = [];
     for (; await room.isLeftForJobs(); await connection.nats.flush()) {
       const ref = newJob();
-      jobs.push({ ref, sequence: await othersLog.append(ref, caused(uuid(), jobCreated()), 0) });
+      jobs.push({ ref, sequence: await othersLog.append(ref, [caused(uuid(), jobCreated())], 0) });
     }
     expect((await streamInfo()).state.bytes, "what is taken").to.be.below(maxBytes / 2);
-    for (const { ref, sequence } of jobs) await othersLog.append(ref, caused(uuid(), jobCompleted()), sequence);
+    for (const { ref, sequence } of jobs) await othersLog.append(ref, [caused(uuid(), jobCompleted())], sequence);
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
   });
 
@@ -79,7 +79,8 @@ describe("the room for jobs in a log with a size limit", () => {
     const room = await createJetStreamLogRoom(connection, prefix);
     expect(await room.isLeftForJobs()).to.equal(true);
     const othersLog = await createJetStreamEventLog(connection, prefix);
-    while ((await streamInfo()).state.bytes < maxBytes * 0.8) await othersLog.record(job, caused(uuid(), jobQueued()));
+    while ((await streamInfo()).state.bytes < maxBytes * 0.8)
+      await othersLog.record(job, [caused(uuid(), jobQueued())]);
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false), 3000);
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: maxBytes * 2 });
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
@@ -90,7 +91,7 @@ describe("the room for jobs in a log with a size limit", () => {
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
     expect((await streamInfo()).config.max_bytes).to.equal(5000);
     const log = await createJetStreamEventLog(connection, prefix);
-    while ((await streamInfo()).state.bytes < 4000) await log.record(job, caused(uuid(), jobQueued()));
+    while ((await streamInfo()).state.bytes < 4000) await log.record(job, [caused(uuid(), jobQueued())]);
     expect(await (await createJetStreamLogRoom(connection, prefix)).isLeftForJobs()).to.equal(false);
   });
 

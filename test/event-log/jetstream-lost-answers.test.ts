@@ -39,7 +39,7 @@ describe("the event log in JetStream behind a bad network", () => {
 
   beforeEach(async () => {
     job = { tenant: "default", jobId: uuid() };
-    created = await log.append(job, caused(uuid(), jobCreated()), 0);
+    created = await log.append(job, [caused(uuid(), jobCreated())], 0);
   });
 
   afterEach(async () => {
@@ -54,7 +54,7 @@ describe("the event log in JetStream behind a bad network", () => {
 
   it("finds that a decision was stored whose answer was lost", async () => {
     door.loseAnswers();
-    const appending = log.append(job, caused(uuid(), jobPaused()), created);
+    const appending = log.append(job, [caused(uuid(), jobPaused())], created);
     await eventually(async () => expect(await beside.log.readDecisions(job)).to.have.length(2));
     await breakAndMend();
     expect(await appending).to.equal(await beside.log.lastDecision(job));
@@ -63,10 +63,10 @@ describe("the event log in JetStream behind a bad network", () => {
 
   it("finds it also after a later decision", async () => {
     door.loseAnswers();
-    const appending = log.append(job, caused(uuid(), jobPaused()), created);
+    const appending = log.append(job, [caused(uuid(), jobPaused())], created);
     await eventually(async () => expect(await beside.log.readDecisions(job)).to.have.length(2));
     const paused = await beside.log.lastDecision(job);
-    await beside.log.append(job, caused(uuid(), jobCancelled()), paused);
+    await beside.log.append(job, [caused(uuid(), jobCancelled())], paused);
     await breakAndMend();
     expect(await appending).to.equal(paused);
     expect(await beside.log.readDecisions(job)).to.have.length(3);
@@ -74,7 +74,7 @@ describe("the event log in JetStream behind a bad network", () => {
 
   it("stores a decision that was lost on its way", async () => {
     door.stall();
-    const appending = log.append(job, caused(uuid(), jobPaused()), created);
+    const appending = log.append(job, [caused(uuid(), jobPaused())], created);
     await breakAndMend();
     expect(await appending).to.be.greaterThan(created);
     expect(await beside.log.readDecisions(job)).to.have.length(2);
@@ -82,8 +82,8 @@ describe("the event log in JetStream behind a bad network", () => {
 
   it("does not mistake the decision of another process for one that was lost on its way", async () => {
     door.stall();
-    const appending = failureOf(log.append(job, caused(uuid(), jobPaused()), created));
-    const cancelled = await beside.log.append(job, caused(uuid(), jobCancelled()), created);
+    const appending = failureOf(log.append(job, [caused(uuid(), jobPaused())], created));
+    const cancelled = await beside.log.append(job, [caused(uuid(), jobCancelled())], created);
     await breakAndMend();
     expect(await appending).to.be.instanceOf(VersionConflict);
     expect(await beside.log.lastDecision(job)).to.equal(cancelled);
@@ -91,7 +91,7 @@ describe("the event log in JetStream behind a bad network", () => {
 
   it("stores a fact once whose answer was lost", async () => {
     door.loseAnswers();
-    const recording = log.record(job, caused(uuid(), recipientSent()));
+    const recording = log.record(job, [caused(uuid(), recipientSent())]);
     await eventually(async () => expect(await beside.log.readRecipients(job)).to.have.length(1));
     await breakAndMend();
     const [stored] = await beside.log.readRecipients(job);
@@ -100,7 +100,7 @@ describe("the event log in JetStream behind a bad network", () => {
   });
 
   it("goes on handing out events in order after a break, each once", async () => {
-    const store = (recipient: number) => beside.log.record(job, caused(uuid(), recipientSent({ recipient })));
+    const store = (recipient: number) => beside.log.record(job, [caused(uuid(), recipientSent({ recipient }))]);
     const reading = readOn(log, created, (read) => read.length === 60, 7);
     for (let recipient = 0; recipient < 60; recipient += 1) {
       if (recipient % 20 === 10) await breakAndMend();
@@ -116,7 +116,7 @@ describe("the event log in JetStream behind a bad network", () => {
     });
     await breakAndMend();
     await eventually(() => log.lastDecision(job));
-    await beside.log.append(job, caused(uuid(), jobPaused()), created);
+    await beside.log.append(job, [caused(uuid(), jobPaused())], created);
     await eventually(() => expect(heard).to.be.greaterThan(0));
     stop();
   });
@@ -130,8 +130,8 @@ describe("the event log in JetStream behind a bad network", () => {
     door.stall();
     const asked = performance.now();
     const calls = [
-      log.append(job, caused(uuid(), jobPaused()), created),
-      log.record(job, caused(uuid(), recipientSent())),
+      log.append(job, [caused(uuid(), jobPaused())], created),
+      log.record(job, [caused(uuid(), recipientSent())]),
       log.readHistory(job),
       log.lastDecision(job),
       log.state(),

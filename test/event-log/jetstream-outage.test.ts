@@ -30,12 +30,12 @@ describe("the event log in JetStream while NATS is away", () => {
   beforeEach(async () => {
     await nats.start();
     job = { tenant: "default", jobId: uuid() };
-    created = await eventually(() => log.append(job, caused(uuid(), jobCreated()), 0));
+    created = await eventually(() => log.append(job, [caused(uuid(), jobCreated())], 0));
   });
 
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {
-    append: () => log.append(job, caused(uuid(), jobPaused()), created),
-    record: () => log.record(job, caused(uuid(), recipientSent())),
+    append: () => log.append(job, [caused(uuid(), jobPaused())], created),
+    record: () => log.record(job, [caused(uuid(), recipientSent())]),
     readDecisions: () => log.readDecisions(job),
     readRecipients: () => log.readRecipients(job),
     readHistory: () => log.readHistory(job),
@@ -56,7 +56,7 @@ describe("the event log in JetStream while NATS is away", () => {
 
   it("says so when it is killed in the middle of many facts, and loses none that it took", async () => {
     const facts = Array.from({ length: 2000 }, (_, recipient) => caused(uuid(), recipientSent({ recipient })));
-    const recording = facts.map((fact) => log.record(job, fact));
+    const recording = facts.map((fact) => log.record(job, [fact]));
     await Promise.race(recording);
     await nats.kill();
     const results = await Promise.allSettled(recording);
@@ -73,10 +73,10 @@ describe("the event log in JetStream while NATS is away", () => {
 
   it("takes facts again once it is back, those that were told before only once", async () => {
     const fact = caused(uuid(), recipientSent());
-    const sequence = await log.record(job, fact);
+    const sequence = await log.record(job, [fact]);
     await nats.kill();
     await nats.start();
-    expect(await eventually(() => log.record(job, fact))).to.equal(sequence);
+    expect(await eventually(() => log.record(job, [fact]))).to.equal(sequence);
     expect(await log.readRecipients(job)).to.have.length(1);
     expect((await log.readDecisions(job)).map((decision) => decision.sequence)).to.deep.equal([created]);
   });
@@ -93,7 +93,7 @@ describe("the event log in JetStream while NATS is away", () => {
         await nats.start();
       }
       const fact = caused(uuid(), recipientSent({ recipient }));
-      await eventually(() => log.record(job, fact));
+      await eventually(() => log.record(job, [fact]));
     }
     expect(await reading).to.deep.equal(await log.readRecipients(job));
   });

@@ -67,7 +67,7 @@ describe("the streams of the log", () => {
   });
 
   it("refuse to remove an event, or all of them", async () => {
-    const sequence = await opened.log.append(job, caused(uuid(), jobCreated()), 0);
+    const sequence = await opened.log.append(job, [caused(uuid(), jobCreated())], 0);
     const name = jobs(nats.prefix);
     for (const erase of [true, false]) {
       const failure = await failureOf(admin.streams.deleteMessage(name, sequence, erase));
@@ -84,13 +84,13 @@ describe("the streams of the log", () => {
   });
 
   it("hold each event as a message that any subscriber can read", async () => {
-    const subject = `${nats.prefix}.jobs.default.${job.jobId}.job`;
+    const subject = `${nats.prefix}.jobs.default.${job.jobId}`;
     const paused = caused("paused-1", jobPaused({ reason: "wrong list" }));
-    await opened.log.append(job, paused, await opened.log.lastDecision(job));
+    await opened.log.append(job, [paused], await opened.log.lastDecision(job));
     const message = await admin.streams.getMessage(jobs(nats.prefix), { last_by_subj: subject });
-    expect(message.header.get("Content-Type")).to.equal("application/cloudevents+json");
+    expect(message.header.get("Content-Type")).to.equal("application/cloudevents-batch+json");
     expect(message.header.get("Nats-Msg-Id")).to.equal("paused-1");
-    expect(message.json()).to.deep.include({
+    expect((message.json() as unknown[])[0]).to.deep.include({
       specversion: "1.0",
       id: "paused-1",
       type: "JobPaused",
@@ -114,7 +114,7 @@ describe("the streams of the log", () => {
     const { log, close } = await openJetStreamLog(nats.config, prefix, { maxBytes: 8192 });
     let last = 0;
     const fill = async (): Promise<void> => {
-      for (;;) last = await log.append(job, caused(uuid(), jobPaused()), last);
+      for (;;) last = await log.append(job, [caused(uuid(), jobPaused())], last);
     };
     expect(await failureOf(fill())).to.be.instanceOf(LogFull);
     expect(last).to.be.greaterThan(5);
@@ -138,7 +138,7 @@ describe("the streams of the log", () => {
       "a limit of events of a job": ["JOBS", { max_msgs_per_subject: 10 }, "max_msgs_per_subject is 10"],
       "answers from replicas": ["JOBS", { allow_direct: true }, "allow_direct is true"],
       "another window for duplicates": ["JOBS", { duplicate_window: 1_000_000_000 }, "duplicate_window is"],
-      "a part of the subjects": ["JOBS", { subjects: ["SUBJECT.job"] }, "subjects is"],
+      "a part of the subjects": ["JOBS", { subjects: ["SUBJECT"] }, "subjects is"],
       "many contents a job": ["CONTENT", { max_msgs_per_subject: -1 }, "max_msgs_per_subject is -1"],
       "contents that end after a day": ["CONTENT", { max_age: 86_400_000_000_000 }, "max_age is"],
     };
@@ -159,6 +159,6 @@ describe("the streams of the log", () => {
     }
 
     const forPrefix = (setting: Partial<StreamConfig>, prefix: string): Partial<StreamConfig> =>
-      setting.subjects === undefined ? setting : { subjects: [`${prefix}.jobs.*.*.job`] };
+      setting.subjects === undefined ? setting : { subjects: [`${prefix}.jobs.*.*`] };
   });
 });

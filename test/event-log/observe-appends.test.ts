@@ -10,15 +10,15 @@ import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 describe("A log that is observed", () => {
   let heard: Append[];
-  const outcomes = () => heard.map(({ event, outcome }) => [event.type, outcome]);
+  const outcomes = () => heard.map(({ entry, outcome }) => [entry[0].event.type, outcome]);
   beforeEach(() => {
     heard = [];
   });
 
   it("stores as before, and tells of each event when it is stored", async () => {
     const log = observeAppends(createMemoryEventLog(), (append) => heard.push(append));
-    expect(await log.append(job, caused("one", jobCreated()), 0)).to.equal(1);
-    expect(await log.record(job, caused("two", jobQueued()))).to.equal(2);
+    expect(await log.append(job, [caused("one", jobCreated())], 0)).to.equal(1);
+    expect(await log.record(job, [caused("two", jobQueued())])).to.equal(2);
     expect(await log.lastDecision(job)).to.equal(1);
     expect(outcomes()).to.deep.equal([
       ["JobCreated", "stored"],
@@ -32,10 +32,10 @@ describe("A log that is observed", () => {
     const failures = [new Unavailable("away"), new LogFull("full"), new Error("broken")];
     for (const failure of failures) {
       const observed = observeAppends(failing(failure), (append) => heard.push(append));
-      expect(await failureOf(observed.record(job, caused("one", jobQueued())))).to.equal(failure);
+      expect(await failureOf(observed.record(job, [caused("one", jobQueued())]))).to.equal(failure);
     }
     const observed = observeAppends(log, (append) => heard.push(append));
-    await failureOf(observed.append(job, caused("two", jobCreated()), 7));
+    await failureOf(observed.append(job, [caused("two", jobCreated())], 7));
     expect(outcomes().map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "full", "failed", "conflict"]);
   });
 

@@ -21,10 +21,10 @@ import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
 const job = { tenant: "acme", jobId: "0193a5e0-6c1d" };
 
 describe("the subjects of a job", () => {
-  it("keep its decisions, its turns on the queue, its recipients and its content apart", () => {
-    expect(subjectOf("", job, "job")).to.equal("jobs.acme.0193a5e0-6c1d.job");
+  it("keep its decisions, its turns on the queue, its facts and its content apart", () => {
+    expect(subjectOf("", job, "job")).to.equal("jobs.acme.0193a5e0-6c1d");
     expect(subjectOf("", job, "queue.high")).to.equal("jobs.acme.0193a5e0-6c1d.queue.high");
-    expect(subjectOf("", job, "recipients")).to.equal("jobs.acme.0193a5e0-6c1d.recipients");
+    expect(subjectOf("", job, "facts")).to.equal("jobs.acme.0193a5e0-6c1d.facts");
     expect(contentSubjectOf("", job)).to.equal("content.acme.0193a5e0-6c1d");
   });
 
@@ -39,9 +39,9 @@ describe("the subjects of a job", () => {
   });
 
   it("begin with the prefix of a Waybill that shares its NATS", () => {
-    expect(subjectOf("blue", job, "job")).to.equal("blue.jobs.acme.0193a5e0-6c1d.job");
+    expect(subjectOf("blue", job, "job")).to.equal("blue.jobs.acme.0193a5e0-6c1d");
     expect(contentSubjectOf("blue", job)).to.equal("blue.content.acme.0193a5e0-6c1d");
-    expect(channelFilter("blue", "job")).to.equal("blue.jobs.*.*.job");
+    expect(channelFilter("blue", "job")).to.equal("blue.jobs.*.*");
   });
 
   it("belong into streams that bear the prefix too", () => {
@@ -66,7 +66,7 @@ describe("the subjects of a job", () => {
   });
 
   it("name the job and the channel", () => {
-    for (const channel of ["job", "queue.high", "queue.normal", "queue.low", "recipients"] as const) {
+    for (const channel of ["job", "queue.high", "queue.normal", "queue.low", "facts"] as const) {
       expect(parseSubject("", subjectOf("", job, channel))).to.deep.equal({ ...job, channel });
       expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });
     }
@@ -92,7 +92,7 @@ describe("the subjects of a job", () => {
 });
 
 describe("a subject that is none of this log", () => {
-  const foreign = ["content.acme.1", "jobs.acme", "jobs.acme.1", "orders.acme.1.job", "blue.jobs.acme.1.job", ""];
+  const foreign = ["content.acme.1", "jobs.acme", "orders.acme.1", "blue.jobs.acme.1", ""];
   for (const subject of foreign) {
     it(`is refused: ${JSON.stringify(subject)}`, () => {
       expect(() => parseSubject("", subject)).to.throw("is not a subject of the log");
@@ -118,7 +118,7 @@ describe("a name that would break out of its place in a subject", () => {
 describe("an event", () => {
   it("belongs to the channel of what it is about", () => {
     expect(channelOf(jobCreated())).to.equal("job");
-    expect(channelOf(recipientSent())).to.equal("recipients");
+    expect(channelOf(recipientSent())).to.equal("facts");
     expect(channelOf(jobQueued({ priority: "high" }))).to.equal("queue.high");
   });
 });

@@ -43,9 +43,9 @@ function hintContract(open: () => EventLog): void {
       const stopOther = log.onDecision(other, () => {
         heardOfOther += 1;
       });
-      await log.record(job, caused(uuid(), recipientSent()));
-      const created = await log.append(job, caused(uuid(), jobCreated()), 0);
-      await log.append(job, caused(uuid(), jobPaused()), created);
+      await log.record(job, [caused(uuid(), recipientSent())]);
+      const created = await log.append(job, [caused(uuid(), jobCreated())], 0);
+      await log.append(job, [caused(uuid(), jobPaused())], created);
       await eventually(() => expect(heard).to.equal(2));
       expect(heardOfOther).to.equal(0);
       stop();
@@ -57,10 +57,10 @@ function hintContract(open: () => EventLog): void {
       const heardBy: string[] = [];
       const stop = log.onDecision(job, () => heardBy.push("the stopped listener"));
       const stopOther = log.onDecision(job, () => heardBy.push("the other listener"));
-      const created = await log.append(job, caused(uuid(), jobCreated()), 0);
+      const created = await log.append(job, [caused(uuid(), jobCreated())], 0);
       await eventually(() => expect(heardBy).to.have.members(["the stopped listener", "the other listener"]));
       stop();
-      await log.append(job, caused(uuid(), jobCancelled()), created);
+      await log.append(job, [caused(uuid(), jobCancelled())], created);
       await eventually(() => expect(heardBy.filter((name) => name === "the other listener")).to.have.length(2));
       expect(heardBy.filter((name) => name === "the stopped listener")).to.have.length(1);
       stopOther();

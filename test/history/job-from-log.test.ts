@@ -25,8 +25,8 @@ describe("A job that no read model has", () => {
     const parts = { html: null, text: "Hello", from: null, replyTo: null, headers: {}, recipients: [] };
     await contentStore.put(job, encodeContent({ ...labels, ...parts }));
     await happen(log, job, processing());
-    await log.record(job, caused("a", recipientSent({ recipient: 0 })));
-    await log.record(job, caused("b", recipientFailed({ recipient: 1 })));
+    await log.record(job, [caused("a", recipientSent({ recipient: 0 }))]);
+    await log.record(job, [caused("b", recipientFailed({ recipient: 1 }))]);
     await happen(log, job, [jobFailed()]);
     expect(await fold()).to.deep.equal({
       sequence: 5,

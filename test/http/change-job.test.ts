@@ -53,8 +53,8 @@ describe("A job that is to be changed", () => {
 
   it("runs again when it failed: failed recipients are pending, and sent ones stay sent", async () => {
     await happen(api.log, job, processing());
-    await api.log.record(job, caused("a", recipientSent({ recipient: 0 })));
-    await api.log.record(job, caused("b", recipientFailed({ recipient: 1 })));
+    await api.log.record(job, [caused("a", recipientSent({ recipient: 0 }))]);
+    await api.log.record(job, [caused("b", recipientFailed({ recipient: 1 }))]);
     await happen(api.log, job, failed().slice(-1));
     const { status, body } = await retry();
     expect(status).to.equal(200);

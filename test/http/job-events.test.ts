@@ -10,7 +10,7 @@ describe("The history of a job", () => {
   before(async () => {
     api = await startApi();
     await happen(api.log, job, processing());
-    await api.log.record(job, caused("sent", recipientSent({ recipient: 2 })));
+    await api.log.record(job, [caused("sent", recipientSent({ recipient: 2 }))]);
   });
   after(() => api.close());
 

@@ -23,7 +23,7 @@ describe("The notifications of a key", () => {
     jobs = Array.from({ length: 4 }, () => newJob("acme"));
     for (const job of jobs) {
       const created = { ...caused(uuid(), jobCreated()), actor: `key:${mine.record.id}` };
-      await readSide.log.append(job, created, 0);
+      await readSide.log.append(job, [created], 0);
       await readSide.happens(job, jobStarted(), jobCompleted());
     }
     readSide.startProjector(notificationsProjector);
@@ -81,8 +81,8 @@ describe("The notifications of a key", () => {
     }
     expect((await service.readSide.log.state()).lastSequence).to.equal(before + 1);
     const notices = await service.readSide.log.readNotices(jobs[1] as JobRef);
-    expect(notices.map(({ event, actor, channel }) => [event.type, actor, channel])).to.deep.equal([
-      ["NotificationRead", `key:${mine.record.id}`, "notify"],
+    expect(notices.map(({ event, actor }) => [event.type, actor])).to.deep.equal([
+      ["NotificationRead", `key:${mine.record.id}`],
     ]);
   });
 
@@ -126,7 +126,7 @@ describe("The notifications of a key", () => {
     const api = await startApi({ log: service.readSide.log });
     try {
       const job = newJob();
-      await service.readSide.log.append(job, { ...caused(uuid(), jobCreated()), actor: "anonymous" }, 0);
+      await service.readSide.log.append(job, [{ ...caused(uuid(), jobCreated()), actor: "anonymous" }], 0);
       await service.readSide.happens(job, jobStarted(), jobCompleted());
       const listed = await api.ask("GET", "/api/notifications");
       expect([listed.status, listed.body.code]).to.deep.equal([503, "read-model-unavailable"]);

@@ -79,7 +79,7 @@ type Append = RunningApi["log"]["append"];
 
 const dyingAt =
   (type: string, append: Append): Append =>
-  async (job, event, expectedSequence) => {
-    if (event.event.type === type) throw new Error("The process is gone.");
-    return await append(job, event, expectedSequence);
+  async (job, entry, expectedSequence) => {
+    if (entry[0].event.type === type) throw new Error("The process is gone.");
+    return await append(job, entry, expectedSequence);
   };

@@ -134,9 +134,9 @@ describe("The webhook endpoints of a tenant", () => {
 
   it("are sent something again when it is asked for, once however often", async () => {
     const { id } = (await create()).body;
-    await api.log.append(job, caused("created", jobCreated()), 0);
-    await api.log.append(job, caused("ended", jobCompleted()), 1);
-    await api.log.record(job, caused("failed", webhookFailed({ nextAttemptAt: null })));
+    await api.log.append(job, [caused("created", jobCreated())], 0);
+    await api.log.append(job, [caused("ended", jobCompleted())], 1);
+    await api.log.record(job, [caused("failed", webhookFailed({ nextAttemptAt: null }))]);
     const again = () => api.ask("POST", `${path}/${id}/deliveries/delivery-1/redeliver`);
     const { status, headers, body } = await again();
     expect(status).to.equal(202);

@@ -48,7 +48,7 @@ describe("a message in the log that cannot be decoded", function () {
     opened = await openJetStreamLog(nats.config, nats.prefix);
     first = await client.create(mailing);
     await client.ended(first);
-    const subject = `${nats.prefix}.jobs.default.${first}.recipients`;
+    const subject = `${nats.prefix}.jobs.default.${first}.facts`;
     ({ seq: planted } = await opened.connection.nats.jetstream().publish(subject, "hello"));
     second = await client.create(mailing);
   });
@@ -71,7 +71,7 @@ describe("a message in the log that cannot be decoded", function () {
   it("is shown with its subject, its digest, what is wrong with it, and the command that passes it by", async () => {
     const { printed } = await cli.run("log", "show", String(planted));
     shown = JSON.parse((await cli.run("log", "show", String(planted), "--json")).printed[0] ?? "");
-    expect(shown).to.include({ subject: `${nats.prefix}.jobs.default.${first}.recipients`, body: "hello" });
+    expect(shown).to.include({ subject: `${nats.prefix}.jobs.default.${first}.facts`, body: "hello" });
     expect(printed.join("\n")).to.include(`waybill log pass --sequence ${planted} --sha256 ${shown.sha256}`);
     expect(printed.join("\n")).to.include("is not valid JSON");
   });
@@ -119,7 +119,7 @@ describe("a message in the log that cannot be decoded", function () {
   it("is passed by where it was the last on the subject of a job's decisions, and the job can be decided about", async () => {
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
     const job = await client.create({ ...mailing, scheduledAt });
-    const subject = `${nats.prefix}.jobs.default.${job}.job`;
+    const subject = `${nats.prefix}.jobs.default.${job}`;
     ({ seq: planted } = await opened.connection.nats.jetstream().publish(subject, "hello"));
     expect((await client.delete(`/api/jobs/${job}`)).status).to.equal(500);
     const { sha256 } = JSON.parse((await cli.run("log", "show", String(planted), "--json")).printed[0] ?? "") as Shown;

@@ -117,7 +117,7 @@ describe("An auditor", function () {
       "The bundle does not prove what it shows.",
     );
     expect(printed.join("\n")).to.include(
-      "[FAILED] Each event stands in the sealed log exactly as it is shown here. Event",
+      "[FAILED] Each entry stands in the sealed log exactly as it is shown here. Entry",
     );
     const failure = await failureOf(run(offline, "verify", altered, "--json"));
     expect(failure).to.be.instanceOf(CommandFailed);

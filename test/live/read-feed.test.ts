@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { beginOfLog } from "../../src/event-log/cursor.ts";
 import { usualPast } from "../../src/live/live.ts";
 import { createPastReaders } from "../../src/live/past-readers.ts";
 import { type FeedStep, readFeed } from "../../src/live/read-feed.ts";
@@ -17,7 +18,7 @@ describe("A feed", () => {
     await happen(log, ours, [jobCreated()]);
     await happen(log, theirs, [jobCreated()]);
     const past = createPastReaders(usualPast).reader("acme", stopping.signal);
-    const request = { tenant: "acme", afterSequence: 0, types: [], past };
+    const request = { tenant: "acme", after: beginOfLog, types: [], past };
     const read: number[] = [];
     const steps = readFeed(log, tail, request, stopping.signal, 50)[Symbol.asyncIterator]();
     const step = async (): Promise<FeedStep> => {

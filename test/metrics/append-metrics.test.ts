@@ -12,7 +12,7 @@ async function countedOf(counter: string, events: readonly WaybillEvent[]): Prom
   const appended = createAppendMetrics(registry);
   const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };
   for (const event of events) {
-    appended({ job: { tenant: "acme", jobId: "1" }, event, cause, outcome: "stored", ms: 1 });
+    appended({ job: { tenant: "acme", jobId: "1" }, entry: [{ ...cause, id: "1", event }], outcome: "stored", ms: 1 });
   }
   const { values } = (await registry.getSingleMetric(counter)?.get()) ?? { values: [] };
   return values.reduce((sum, { value }) => sum + value, 0);

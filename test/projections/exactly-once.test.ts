@@ -4,7 +4,7 @@ import { createContentReader } from "../../projections/following/content-reader.
 import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/following/project-batch.ts";
 import { readStatus } from "../../projections/following/projection-status.ts";
 import { logsProjector } from "../../projections/logs/projector.ts";
-import type { JobRef, LogEntry } from "../../src/event-log/event-log.ts";
+import type { JobRef, LogEvent } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { readOn } from "../support/following.ts";
@@ -24,7 +24,7 @@ describe("an event that is projected", () => {
     sources: { readContent: createContentReader(side.contentStore) },
   });
 
-  const wholeLog = async (): Promise<readonly LogEntry[]> => {
+  const wholeLog = async (): Promise<readonly LogEvent[]> => {
     const { lastSequence } = await side.log.state();
     return readOn(side.log, 0, (read) => read.at(-1)?.sequence === lastSequence);
   };

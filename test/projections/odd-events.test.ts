@@ -30,7 +30,9 @@ describe("an odd event in the log", () => {
 
   it("of a type that this release does not know is passed over", async () => {
     alteration = (entry) =>
-      [2, 5].includes(entry.sequence) ? { ...job, sequence: entry.sequence, unknownType: "JobAdmired" } : entry;
+      [2, 5].includes(entry.sequence)
+        ? { ...job, sequence: entry.sequence, index: 0, unknownType: "JobAdmired" }
+        : entry;
     side.startProjectors();
     await side.caughtUp();
     expect((await found()).job?.progress).to.include({ sent: 1, pending: 2 });

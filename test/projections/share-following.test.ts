@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { shareFollowing } from "../../projections/following/share-following.ts";
-import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { type EventLog, type LogEvent, UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { followContract } from "../event-log/follow-contract.ts";
 import { alteredLog } from "../support/altered-log.ts";
 import { eventually } from "../support/eventually.ts";
@@ -44,7 +44,7 @@ describe("followers that share a log", () => {
     const { batches, stop } = followFrom(log, afterSequence);
     const iterator = batches[Symbol.asyncIterator]();
     const sequences: number[] = [];
-    const take = async (): Promise<readonly LogEntry[]> => {
+    const take = async (): Promise<readonly LogEvent[]> => {
       const { value, done } = await iterator.next();
       if (done) return [];
       sequences.push(...value.map(({ sequence }) => sequence));

@@ -88,9 +88,9 @@ describe("The evidence of a job", () => {
       madeAt,
       content: Buffer.from(content).toString(),
     });
-    expect(statement.events.map(({ body }) => JSON.parse(body).type)).to.deep.equal(
-      (await side.log.readHistory(job)).map(({ event }) => event.type),
-    );
+    expect(
+      statement.entries.flatMap(({ body }) => JSON.parse(body).map(({ type }: { type: string }) => type)),
+    ).to.deep.equal((await side.log.readHistory(job)).map(({ event }) => event.type));
     expect(statement.seals.map(({ from, to }) => [from, to])).to.deep.equal([
       [1, 10],
       [11, 20],
@@ -109,7 +109,7 @@ describe("The evidence of a job", () => {
       "2. bob@example.com",
       'refused for good: "550 5.1.1 <…> mailbox unavailable"',
       "JobCompleted by worker:worker-1",
-      "[ok]     Each event stands in the sealed log exactly as it is shown here. 6 of 6 events are sealed.",
+      "[ok]     Each entry stands in the sealed log exactly as it is shown here. 6 of 6 entries are sealed.",
       "The bundle is whole: what it shows is what the service recorded and signed.",
       `rests on key ${side.key.keyId}`,
     ]) {
@@ -148,8 +148,8 @@ describe("The evidence of a job", () => {
 
   it("says where: which event, which seal, the content, or the signature", () => {
     const cases: readonly (readonly [found: string, put: string, place: RegExp])[] = [
-      ["250 2.0.0", "250 2.0.1", /Event 4 of the bundle \(sequence \d+\): it or its proof was altered/],
-      [`acme.${job.jobId}.job"`, `acme.${job.jobId}.jox"`, /Event 1 of the bundle/],
+      ["250 2.0.0", "250 2.0.1", /Entry 4 of the bundle \(sequence \d+\): it or its proof was altered/],
+      [`acme.${job.jobId}"`, `acne.${job.jobId}"`, /Entry 1 of the bundle/],
       ['"count":10', '"count":11', /The seal of events 1 to 10: its (range makes no sense|signature)/],
       ["ada@example.com", "eve@example.com", /The content was altered/],
       [madeAt, madeAt.replace("10:", "11:"), /the first line or the signature was altered/],
@@ -167,21 +167,21 @@ describe("The evidence of a job", () => {
   it("cannot be forged without the key: the contents of the log are proven apart from the signature of the bundle", () => {
     const key = newSealKey();
     const trust = { keys: [side.key.publicKey], seals: new Map() };
-    const left = forged((statement) => ({ ...statement, events: statement.events.slice(0, -1) }), key);
+    const left = forged((statement) => ({ ...statement, entries: statement.entries.slice(0, -1) }), key);
     expect(faults(left, trust)).to.include(`You did not name key ${key.keyId}`);
     const invented = forged((statement) => ({
       ...statement,
-      events: statement.events.map((event) => ({ ...event, body: event.body.replace("550 5.1.1", "250 2.0.0") })),
+      entries: statement.entries.map((event) => ({ ...event, body: event.body.replace("550 5.1.1", "250 2.0.0") })),
     }));
-    expect(faults(invented)).to.match(/Event 5 of the bundle/);
+    expect(faults(invented)).to.match(/Entry 5 of the bundle/);
     const unproven = forged((statement) => ({
       ...statement,
-      events: statement.events.map((event, index) => (index === 3 ? { ...event, proof: null } : event)),
+      entries: statement.entries.map((event, index) => (index === 3 ? { ...event, proof: null } : event)),
     }));
-    expect(faults(unproven)).to.include("it has no proof, though later events are sealed");
+    expect(faults(unproven)).to.include("it has no proof, though later entries are sealed");
     const renamed = forged((statement) => ({ ...statement, tenant: "shop" }));
     expect(faults(renamed)).to.include("is not of this job");
-    const swapped = forged((statement) => ({ ...statement, events: [...statement.events].reverse() }));
+    const swapped = forged((statement) => ({ ...statement, entries: [...statement.entries].reverse() }));
     expect(faults(swapped)).to.match(/Event 2 \(sequence \d+\) stands after/);
     const others = forged((statement) => statement, key);
     expect(faults(others)).to.equal("");
@@ -210,7 +210,7 @@ describe("The evidence of a job", () => {
       check(text)
         .map(({ detail }) => detail)
         .join("\n"),
-    ).to.include("0 of 6 events are sealed. 6 not yet");
+    ).to.include("0 of 6 entries are sealed. 6 not yet");
   });
 
   it("is none of a job that the log does not know", async () => {

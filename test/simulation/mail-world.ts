@@ -1,4 +1,5 @@
 import type { SendOutcome } from "../../src/domain/recipients/events.ts";
+import { isDecision } from "../../src/event-log/select-events.ts";
 import type { Mail, Mailer } from "../../src/mail/mailer.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
@@ -172,7 +173,7 @@ function faultsOf({ process, jobId, recipient, calledAtMs }: Handover, history: 
       event.data.recipients.includes(recipient),
   );
   if (!isClaimed) faults.push(`${mail} without a claim`);
-  const next = history.find(({ channel, sequence }) => channel === "job" && sequence > lease.sequence);
+  const next = history.find((entry) => isDecision(entry) && entry.sequence > lease.sequence);
   const lostForMs = next === undefined ? 0 : calledAtMs - next.storedAtMs;
   if (lostForMs > leaseIsFreshForMs) faults.push(`${mail} ${Math.round(lostForMs)} ms after ${next?.event.type}`);
   const sent = history.find(({ event }) => event.type === "RecipientSent" && event.data.recipient === recipient);

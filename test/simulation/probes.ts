@@ -1,4 +1,5 @@
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { isDecision } from "../../src/event-log/select-events.ts";
 import type { LeaseProbe } from "../../src/workers/lease.ts";
 import type { MailWorld } from "./mail-world.ts";
 import type { SharedLog } from "./shared-log.ts";
@@ -16,8 +17,9 @@ export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
     [];
   const holders = new Map<string, { readonly worker: string; readonly sinceMs: number }>();
 
-  shared.onStored.push(({ event, jobId, channel, storedAtMs }) => {
-    if (channel !== "job") return;
+  shared.onStored.push((entry) => {
+    if (!isDecision(entry)) return;
+    const { event, jobId, storedAtMs } = entry;
     const holder = holders.get(jobId);
     if (event.type !== "JobStarted") {
       holders.delete(jobId);

@@ -2,6 +2,7 @@ import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
 import type { DecisionFeed } from "../../src/event-log/decision-feed.ts";
+import { isDecision } from "../../src/event-log/select-events.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
@@ -50,7 +51,7 @@ export function createService(world: World, scenario: Scenario) {
 
   shared.onStored.push((entry) => {
     if (entry.event.type === "JobQueued") queue.add({ ...entry, event: entry.event });
-    else if (entry.channel === "job") feed.add({ ...entry, event: entry.event as JobEvent });
+    else if (isDecision(entry)) feed.add(entry);
   });
 
   const bear = (kind: string, isMortal = true): SimulatedProcess => {

@@ -1,6 +1,7 @@
 import type { ContentStore } from "../../src/content/content-store.ts";
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { isDecision } from "../../src/event-log/select-events.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { ask } from "./wire.ts";
@@ -22,13 +23,15 @@ export function createSharedLog(world: World) {
 
   const storing = async (job: JobRef, store: () => Promise<number>): Promise<number> => {
     const sequence = await store();
-    if (sequence <= entries.length) return sequence;
-    const stored = (await memory.readHistory(job)).at(-1) as StoredEvent;
-    const entry = { ...stored, storedAtMs: world.nowMs() };
-    entries.push(entry);
-    world.note(`  #${sequence} ${job.jobId} ${describe(stored)}`);
-    for (const tell of onStored) tell(entry);
-    if (entry.channel !== "job") return sequence;
+    if (sequence <= (entries.at(-1)?.sequence ?? 0)) return sequence;
+    const stored = (await memory.readHistory(job)).filter((event) => event.sequence === sequence);
+    for (const event of stored) {
+      const entry = { ...event, storedAtMs: world.nowMs() };
+      entries.push(entry);
+      world.note(`  #${sequence} ${job.jobId} ${describe(event)}`);
+      for (const tell of onStored) tell(entry);
+    }
+    if (!stored.some(isDecision)) return sequence;
     for (const { process, jobId, heard } of hearers) {
       if (jobId !== job.jobId || world.strikes(world.faults.lostMessages)) continue;
       world.tell(process, world.latency(), heard);
@@ -45,10 +48,12 @@ export function createSharedLog(world: World) {
       const asking = <Answer>(what: string, effect: () => Promise<Answer>): Promise<Answer> =>
         ask(world, process, what, effect);
       return {
-        append: (job, event, expected) =>
-          asking(`append ${event.event.type}`, () => storing(job, () => memory.append(job, event, expected))),
-        record: (job, event) =>
-          asking(`record ${describe(event)}`, () => storing(job, () => memory.record(job, event))),
+        append: (job, entry, expected) =>
+          asking(`append ${entry.map(({ event }) => event.type).join(", ")}`, () =>
+            storing(job, () => memory.append(job, entry, expected)),
+          ),
+        record: (job, entry) =>
+          asking(`record ${entry.map(describe).join(", ")}`, () => storing(job, () => memory.record(job, entry))),
         readDecisions: (job) => asking("read decisions", () => memory.readDecisions(job)),
         readRecipients: (job) => asking("read recipients", () => memory.readRecipients(job)),
         readNotices: (job) => asking("read notices", () => memory.readNotices(job)),

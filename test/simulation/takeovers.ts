@@ -1,3 +1,4 @@
+import { isDecision } from "../../src/event-log/select-events.ts";
 import type { Entry } from "./shared-log.ts";
 
 /** What a job may be taken over within one attempt: src/domain/job/lease.ts says so, and here it is said once more. */
@@ -9,7 +10,8 @@ export function faultsOfTakeovers(jobId: string, history: readonly Entry[], isCa
   let attempt = "";
   let isHeld = false;
   let takeovers = 0;
-  for (const { event, channel, sequence } of history) {
+  for (const entry of history) {
+    const { event, sequence } = entry;
     if (event.type === "JobStarted") {
       const started = `${event.data.run}/${event.data.attempt}`;
       if (started !== attempt) takeovers = 0;
@@ -22,7 +24,7 @@ export function faultsOfTakeovers(jobId: string, history: readonly Entry[], isCa
     if (event.type === "JobFailed" && event.data.error.code === "too-many-takeovers" && takeovers < mostTakeovers) {
       faults.push(`${jobId} failed at #${sequence} as if it had been taken over more than ${takeovers} times`);
     }
-    if (channel === "job") isHeld = event.type === "JobStarted";
+    if (isDecision(entry)) isHeld = event.type === "JobStarted";
   }
   return faults;
 }

@@ -113,7 +113,7 @@ describe("A service that subscribes to the events of its tenant", function () {
 
     it("writes nothing into the log", async () => {
       const before = await lastSequence();
-      for (const subject of ["jobs.acme.x.job", "jobs.other.x.job", "content.acme.x", "suppressions.acme.x"]) {
+      for (const subject of ["jobs.acme.x", "jobs.other.x", "content.acme.x", "suppressions.acme.x"]) {
         subscriber.publish(subject, "{}");
         await eventually(async () => expect(refused).to.include(subject));
       }
@@ -123,7 +123,7 @@ describe("A service that subscribes to the events of its tenant", function () {
     it("makes JetStream write nothing into the log by the subject that it wants its answers on", async () => {
       const sent = await create("acme");
       const before = await lastSequence();
-      const reply = "jobs.other.x.job";
+      const reply = "jobs.other.x";
       const wish = JSON.stringify({ batch: 1, no_wait: true });
       const info = "waybill.api.CONSUMER.INFO.JOBS.acme";
       const next = "waybill.api.CONSUMER.MSG.NEXT.JOBS.acme";
@@ -135,7 +135,7 @@ describe("A service that subscribes to the events of its tenant", function () {
       subscriber.publish(next, wish, { reply: "_INBOX_acme.next" });
       let message: Msg | undefined;
       for await (const one of inbox) message = one;
-      expect(message?.subject).to.equal(`jobs.acme.${sent.jobId}.job`);
+      expect(message?.subject).to.equal(`jobs.acme.${sent.jobId}`);
       subscriber.publish(message?.reply ?? "", "", { reply });
       await eventually(async () =>
         expect((await subscriber.request(info)).json()).to.deep.include({ num_ack_pending: 0 }),

@@ -1,14 +1,14 @@
-import { type EventLog, type LogEntry, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { type EventLog, type LogEvent, UndecodableEvent } from "../../src/event-log/event-log.ts";
 
 /** What a reader finds in the place of an event: another entry, nothing at all, or what cannot be decoded. */
-export type Alteration = (entry: LogEntry) => LogEntry | "gap" | "undecodable";
+export type Alteration = (entry: LogEvent) => LogEvent | "gap" | "undecodable";
 
 /** A log that is altered only for its followers. */
 export const alteredLog = (log: EventLog, alter: Alteration): EventLog => ({
   ...log,
   follow: async function* (options) {
     for await (const batch of log.follow(options)) {
-      const entries: LogEntry[] = [];
+      const entries: LogEvent[] = [];
       for (const entry of batch) {
         const found = alter(entry);
         if (found === "gap") continue;

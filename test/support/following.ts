@@ -1,7 +1,7 @@
-import type { EventLog, LogEntry } from "../../src/event-log/event-log.ts";
+import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
 
 type Following = {
-  readonly batches: AsyncIterable<readonly LogEntry[]>;
+  readonly batches: AsyncIterable<readonly LogEvent[]>;
   readonly stop: () => void;
 };
 
@@ -18,10 +18,10 @@ export function followFrom(log: EventLog, afterSequence: number, maxEvents = 100
 export async function readOn(
   log: EventLog,
   afterSequence: number,
-  isEnough: (read: readonly LogEntry[]) => boolean,
+  isEnough: (read: readonly LogEvent[]) => boolean,
   maxEvents = 100,
-): Promise<readonly LogEntry[]> {
-  const read: LogEntry[] = [];
+): Promise<readonly LogEvent[]> {
+  const read: LogEvent[] = [];
   const following = followFrom(log, afterSequence, maxEvents);
   for await (const batch of following.batches) {
     read.push(...batch);

@@ -10,8 +10,8 @@ export async function happen(log: EventLog, job: JobRef, events: readonly EventO
   let last = 0;
   for (const event of events) {
     last = isDecision(event)
-      ? await log.append(job, caused(uuid(), event), await log.lastDecision(job))
-      : await log.record(job, caused(uuid(), event as Exclude<EventOfJob, JobEvent>));
+      ? await log.append(job, [caused(uuid(), event)], await log.lastDecision(job))
+      : await log.record(job, [caused(uuid(), event as Exclude<EventOfJob, JobEvent>)]);
   }
   return last;
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
-import type { JobRef, LogEntry, StoredEvent } from "../../src/event-log/event-log.ts";
-import { channelOf } from "../../src/event-log/subjects.ts";
+import type { JobRef, LogEvent, StoredEvent } from "../../src/event-log/event-log.ts";
 import { anyHistory } from "./any-history.ts";
 import { caused } from "./examples.ts";
 import { newJob } from "./happen.ts";
@@ -25,7 +24,7 @@ function inOneLog(
   jobs: readonly JobWithHistory[],
   turns: Iterator<number>,
   gaps: Iterator<number>,
-): readonly LogEntry[] {
+): readonly LogEvent[] {
   const left = jobs.map(({ job, history }) => ({ job, events: [...history] }));
   const entries: StoredEvent[] = [];
   for (let sequence = 0; left.some(({ events }) => events.length > 0); ) {
@@ -33,13 +32,13 @@ function inOneLog(
     const event = events.shift();
     if (event === undefined) continue;
     sequence += gaps.next().value;
-    entries.push({ ...job, ...caused(`event-${sequence}`, event), sequence, channel: channelOf(event) });
+    entries.push({ ...job, ...caused(`event-${sequence}`, event), sequence, index: 0 });
   }
   return entries;
 }
 
-function intoBatches(entries: readonly LogEntry[], sizes: Iterator<number>): readonly (readonly LogEntry[])[] {
-  const batches: (readonly LogEntry[])[] = [];
+function intoBatches(entries: readonly LogEvent[], sizes: Iterator<number>): readonly (readonly LogEvent[])[] {
+  const batches: (readonly LogEvent[])[] = [];
   for (let from = 0; from < entries.length; ) {
     const size: number = sizes.next().value;
     batches.push(entries.slice(from, from + size));

@@ -7,7 +7,7 @@ export async function storeFacts(log: EventLog, count: number): Promise<{ job: J
   const job: JobRef = { tenant: "default", jobId: uuid() };
   const sequences: number[] = [];
   for (let recipient = 0; recipient < count; recipient += 1) {
-    sequences.push(await log.record(job, caused(uuid(), recipientSent({ recipient }))));
+    sequences.push(await log.record(job, [caused(uuid(), recipientSent({ recipient }))]));
   }
   return { job, sequences };
 }

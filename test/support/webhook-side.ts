@@ -78,7 +78,7 @@ export async function startWebhookSide(): Promise<WebhookSide> {
     endedJob: async (webhookUrl) => {
       const job = await writeSide.createJob(["ada@example.com"], {}, webhookUrl === null ? {} : { webhookUrl });
       const sequence = await ownLog.lastDecision(job);
-      await ownLog.append(job, caused(`${job.jobId}/ended`, jobCompleted()), sequence);
+      await ownLog.append(job, [caused(`${job.jobId}/ended`, jobCompleted())], sequence);
       return job;
     },
     notices: (job) => readDeliveries(ownLog, job),

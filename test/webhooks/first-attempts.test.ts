@@ -131,9 +131,9 @@ describe("A job that has ended, with no database anywhere,", function () {
     side.start(null, {
       log: {
         ...log,
-        record: (job, event) => {
+        record: (job, entry) => {
           refusals -= 1;
-          return refusals >= 0 ? Promise.reject(new Unavailable("away")) : log.record(job, event);
+          return refusals >= 0 ? Promise.reject(new Unavailable("away")) : log.record(job, entry);
         },
       },
     });

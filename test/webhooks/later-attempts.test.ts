@@ -41,7 +41,7 @@ describe("A delivery that failed", function () {
     const job = await side.endedJob(null);
     const jobSequence = await side.writeSide.log.lastDecision(job);
     const data = { endpoint: endpoint.id, jobSequence, nextAttemptAt: earlier, ...overrides };
-    await side.writeSide.log.record(job, caused(`${job.jobId}/failed`, webhookFailed(data)));
+    await side.writeSide.log.record(job, [caused(`${job.jobId}/failed`, webhookFailed(data))]);
     return { job, endpoint };
   }
 
@@ -98,7 +98,7 @@ describe("A delivery that failed", function () {
     await readSide.caughtUp("webhook-deliveries");
     await runner.stop();
     const settled = webhookFailed({ attempt: 2, nextAttemptAt: null });
-    await side.writeSide.log.record(job, caused(`${job.jobId}/settled`, settled));
+    await side.writeSide.log.record(job, [caused(`${job.jobId}/settled`, settled)]);
     const due = createDueDeliveries(db);
     expect(await due.take(10, 0)).to.deep.equal([{ ...job, deliveryId: "delivery-1" }]);
     const webhooks = side.start(db);
@@ -123,9 +123,9 @@ describe("A delivery that failed", function () {
     readSide.startProjector(webhookDeliveriesProjector);
     const { job, endpoint } = await failedBefore({ nextAttemptAt: null });
     const other = { tenant: "default", jobId: "another" };
-    await side.writeSide.log.append(other, caused("another/created", jobCreated()), 0);
+    await side.writeSide.log.append(other, [caused("another/created", jobCreated())], 0);
     const second = webhookFailed({ deliveryId: "delivery-2", endpoint: endpoint.id, nextAttemptAt: null });
-    await side.writeSide.log.record(other, caused("another/failed", second));
+    await side.writeSide.log.record(other, [caused("another/failed", second)]);
     await readSide.caughtUp("webhook-deliveries");
     const live = await tablesOf(db, webhookDeliveriesProjector);
     await readSide.rebuild([webhookDeliveriesProjector]);

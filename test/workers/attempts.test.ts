@@ -42,7 +42,7 @@ describe("a mailing that takes more than one attempt", () => {
     const last = (await writeSide.log.readDecisions(job)).at(-1) as StoredEvent;
     if (last.event.type !== "JobRetryScheduled") throw new Error(`The last decision is ${last.event.type}`);
     const { run, attempt, type, priority } = last.event.data;
-    await writeSide.log.record(job, toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false }));
+    await writeSide.log.record(job, [toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false })]);
   };
 
   const received = (): string[] => server.mails.flatMap(({ to }) => to).sort();

@@ -74,7 +74,7 @@ describe("jobs of several kinds", () => {
       ...job,
       id: "queued-amiss",
       sequence: 2,
-      channel: "queue.normal",
+      index: 0,
       actor: "scheduler",
       correlationId: null,
       causationId: null,

@@ -33,7 +33,7 @@ describe("A queue of turns", () => {
     );
   const queueTurn = async (priority: "high" | "normal" | "low" = "normal"): Promise<JobRef> => {
     const job = newJob();
-    await opened.log.record(job, caused(`${job.jobId}/queued`, jobQueued({ priority })));
+    await opened.log.record(job, [caused(`${job.jobId}/queued`, jobQueued({ priority }))]);
     return job;
   };
   const idsOf = (deliveries: readonly Delivery<JobQueued>[]): string[] => deliveries.map(({ entry }) => entry.jobId);
@@ -97,7 +97,7 @@ describe("A queue of turns", () => {
     await queue.take(1, 1);
     for (let count = 0; count < 50; count += 1) {
       const job = newJob();
-      await opened.log.append(job, caused(`${job.jobId}/created`, jobCreated()), 0);
+      await opened.log.append(job, [caused(`${job.jobId}/created`, jobCreated())], 0);
     }
     const { lastSequence } = await opened.log.state();
     const manager = await opened.connection.nats.jetstreamManager();

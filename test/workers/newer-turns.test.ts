@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Msg } from "nats";
 import { v7 as uuid } from "uuid";
-import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import { streamName, subjectOf } from "../../src/event-log/subjects.ts";
 import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import { eventually } from "../support/eventually.ts";
@@ -31,14 +31,14 @@ describe("A turn on the queue that cannot be read", () => {
     });
     await opened.connection.nats.flush();
     const job = newJob();
-    const turn = JSON.parse(Buffer.from(encodeEnvelope(job, caused(uuid(), jobQueued()))).toString());
+    const turn = JSON.parse(Buffer.from(encodeEntry(job, [caused(uuid(), jobQueued())])).toString())[0];
     const queue = createJetStreamWorkQueue(
       opened.connection,
       { prefix: nats.prefix, type: "email.send", ackWaitMs: 15_000 },
       () => {},
     );
     const close = queue.onArrival(() => {});
-    const message = JSON.stringify({ ...turn, ...attributes });
+    const message = JSON.stringify([{ ...turn, ...attributes }]);
     await opened.connection.nats.jetstream().publish(subjectOf(nats.prefix, job, "queue.normal"), message);
     await eventually(async () => {
       expect(await queue.take(1)).to.deep.equal([]);

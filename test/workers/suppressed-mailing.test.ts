@@ -155,11 +155,11 @@ describe("a mailing to a suppressed recipient", () => {
     const cause = { actor: "worker:dead", correlationId: null, causationId: null, traceparent: null };
     const { sequence } = (await writeSide.log.readDecisions(job))[0] ?? { sequence: 0 };
     const started = jobStarted({ worker: "dead" });
-    await writeSide.log.append(job, { ...cause, id: "started", event: started }, sequence);
+    await writeSide.log.append(job, [{ ...cause, id: "started", event: started }], sequence);
     const claim = recipientsClaimed({ worker: "dead", recipients: [0] });
-    await writeSide.log.record(job, { ...cause, id: "claimed", event: claim });
+    await writeSide.log.record(job, [{ ...cause, id: "claimed", event: claim }]);
     for (const email of people(2)) await suppress(email);
-    await writeSide.log.record(job, { ...cause, id: "queued again", event: jobQueued() });
+    await writeSide.log.record(job, [{ ...cause, id: "queued again", event: jobQueued() }]);
     writeSide.startWorker(mailServer.url);
     expect(progressOf(await ended(job))).to.include({ unknown: 1, suppressed: 1, sent: 0 });
     expect(mailServer.mails).to.deep.equal([]);

@@ -58,7 +58,7 @@ describe("one message to many URLs", () => {
     const last = (await writeSide.log.readDecisions(job)).at(-1) as StoredEvent;
     if (last.event.type !== "JobRetryScheduled") throw new Error(`The last decision is ${last.event.type}`);
     const { run, attempt, type, priority } = last.event.data;
-    await writeSide.log.record(job, toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false }));
+    await writeSide.log.record(job, [toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false })]);
   };
 
   it("reaches each as a signed POST, with what is said of that recipient over what is said to all", async () => {

@@ -1,12 +1,13 @@
 import { type TSchema, Type } from "typebox";
 import type { toEventAnswer } from "../../history/event-answer.ts";
 import { events } from "../../schemas/events.ts";
-import { instant, named, ordinal, text } from "./parts.ts";
+import { count, instant, named, ordinal, text } from "./parts.ts";
 
 /** The schema of an event's data is the schema that the log itself checks. */
 const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: TSchema }]) =>
   named(`${type}Event`, {
     sequence: ordinal,
+    index: count,
     type: Type.Literal(type),
     time: instant,
     jobId: text,
@@ -18,7 +19,8 @@ const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: 
 
 export const event = Type.Unsafe<ReturnType<typeof toEventAnswer>>({
   title: "Event",
-  description: "One event as it was appended to the log; `sequence` is its position in the log.",
+  description:
+    "One event as it was appended to the log. `sequence` is the position of its entry in the log, `index` its own in the entry.",
   anyOf: Object.entries(events).map(eventOf),
 });
 

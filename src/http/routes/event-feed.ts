@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../../access/key-ring.ts";
+import { beginOfLog, type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
 import { type FeedRequest, isPast } from "../../live/read-feed.ts";
@@ -7,7 +8,7 @@ import { type EventType, eventTypes } from "../../schemas/events.ts";
 import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";
 import { eventPage } from "../answers/event.ts";
 import { type Answer, json, refuseFaults, refuseForNow } from "../server/answer.ts";
-import { type Parameters, someOf, whole } from "../server/query.ts";
+import { optionalCursor, type Parameters, someOf, whole } from "../server/query.ts";
 import { type ApiRequest, type Describes, type Route, route } from "../server/route.ts";
 import {
   eventStreamType,
@@ -21,7 +22,7 @@ import { asLines, asServerSentEvents, lookMs, readFeedPage, tellFeed } from "../
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type FeedQuery = {
-  readonly after: number | null;
+  readonly after: Cursor | null;
   readonly limit: number | null;
   readonly types: readonly EventType[];
   readonly wait: number | null;
@@ -32,7 +33,7 @@ const maxLimit = 1000;
 const maxWaitSeconds = 60;
 
 const parameters: Parameters<FeedQuery> = {
-  after: whole(null, 0, Number.MAX_SAFE_INTEGER),
+  after: optionalCursor,
   limit: whole(null, 1, maxLimit),
   types: someOf(eventTypes),
   wait: whole(null, 0, maxWaitSeconds),
@@ -78,11 +79,11 @@ const feedRoute = (
       if (!begin.valid) return refuseFaults(begin.faults);
       const stream = openStream(live, request);
       if (!stream.opened) return stream.answer;
-      const { afterSequence, lastSequence } = begin.value;
+      const { after, lastSequence } = begin.value;
       const tenant = tenantOf(request);
       const past = live.past.reader(tenant, stream.signal);
-      if (isPast(afterSequence, lastSequence) && !(await past.comeIn())) return refuseReader();
-      const feed = { tenant, afterSequence, types: request.query.types, past };
+      if (isPast(lastWholeEntry(after), lastSequence) && !(await past.comeIn())) return refuseReader();
+      const feed = { tenant, after, types: request.query.types, past };
       return await answerFeed(live, request, feed, stream.signal);
     },
   });
@@ -94,16 +95,16 @@ const refuseReader = (): Answer =>
     5,
   );
 
-type Begin = { readonly afterSequence: number; readonly lastSequence: number };
+type Begin = { readonly after: Cursor; readonly lastSequence: number };
 
 /** A client that reconnects sends its position in a header, as browsers do; its URL still names where it first began. */
 async function readBegin(log: EventLog, { query, header }: ApiRequest<FeedQuery>): Promise<Checked<Begin>> {
   const lastEventId = readLastEventId(header("Last-Event-ID"));
   if (!lastEventId.valid) return lastEventId;
-  const begin = lastEventId.value ?? query.after ?? 0;
-  const lastSequence = await endOfLog(log, begin);
-  if (begin <= lastSequence) return passed({ afterSequence: begin, lastSequence });
-  const sentence = `is ${begin}; the log ends with ${lastSequence}`;
+  const after = lastEventId.value ?? query.after ?? beginOfLog;
+  const lastSequence = await endOfLog(log, after.sequence);
+  if (after.sequence <= lastSequence) return passed({ after, lastSequence });
+  const sentence = `is ${cursorText(after)}; the log ends with ${lastSequence}`;
   const ofQuery: Fault = { pointer: "?after", message: `after ${sentence}` };
   return failed([lastEventId.value === null ? ofQuery : lastEventIdFault(sentence)]);
 }
@@ -129,8 +130,8 @@ async function answerFeed(
 ): Promise<Answer> {
   if (accepted !== ndjsonType && accepted !== eventStreamType) {
     const options = { limit: limit ?? defaultLimit, waitMs: (wait ?? 0) * 1000 };
-    const { events, position, hasMore } = await readFeedPage(live, asked, options, signal);
-    return json({ data: events.map(toEventAnswer), nextCursor: String(position), hasMore });
+    const { events, next, hasMore } = await readFeedPage(live, asked, options, signal);
+    return json({ data: events.map(toEventAnswer), nextCursor: cursorText(next), hasMore });
   }
   const waitMs = wait === null ? null : wait * 1000;
   const steps = live.feed(asked, signal, Math.min(lookMs, waitMs ?? lookMs));

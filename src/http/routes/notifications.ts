@@ -78,7 +78,7 @@ async function markRead(
   if (readSequence !== null) return answer(notification, base, readSequence);
   const event: NotificationEvent = { type: "NotificationRead", at: now(), data: { run: ref.run } };
   const id = `${ref.job.jobId}/${ref.run}/${event.type}`;
-  const sequence = await log.record(ref.job, { ...toCause(context), causationId: causeId, id, event });
+  const sequence = await log.record(ref.job, [{ ...toCause(context), causationId: causeId, id, event }]);
   ownWrites.remember(ref.job, sequence);
   const stored = await notificationFromLog(log, ref.job, ref.run, context.actor);
   return answer(stored?.notification ?? { ...notification, readAt: event.at }, base, sequence);

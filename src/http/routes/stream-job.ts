@@ -48,11 +48,12 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
       if (ref === null) return jobNotFound();
       const stream = openStream(live, request);
       if (!stream.opened) return stream.answer;
-      const watch = await live.watch(ref, lastEventId.value, stream.signal);
+      const seen = lastEventId.value?.sequence ?? null;
+      const watch = await live.watch(ref, seen, stream.signal);
       if (watch === null) return jobNotFound();
       const now = watch.now();
-      if (now !== null && (lastEventId.value ?? 0) > now.sequence) {
-        return refuseFaults([lastEventIdFault(`is ${lastEventId.value}; the job's last event is ${now.sequence}`)]);
+      if (now !== null && (seen ?? 0) > now.sequence) {
+        return refuseFaults([lastEventIdFault(`is ${seen}; the job's last event is ${now.sequence}`)]);
       }
       // The client has seen the end, and a browser would reconnect for ever: 204 makes it stop.
       if (now !== null && hasEnded(now) && !watch.hasStatus()) return { ...json(null), status: 204 };

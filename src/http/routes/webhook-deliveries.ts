@@ -96,10 +96,7 @@ async function redeliver(
     at: now(),
     data: { deliveryId, endpoint, type, jobSequence, round: round + 1 },
   };
-  const sequence = await log.record(job, {
-    ...toCause(context),
-    id: `${deliveryId}/${round + 1}/${event.type}`,
-    event,
-  });
+  const requested = { ...toCause(context), id: `${deliveryId}/${round + 1}/${event.type}`, event };
+  const sequence = await log.record(job, [requested]);
   return json(toAnswer(deliveryAfter(state, event) ?? state), { "Event-Sequence": String(sequence) }, 202);
 }

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { type Cursor, readCursor } from "../../event-log/cursor.ts";
 import { type Checked, type Fault, failed, passed, shortened, shown } from "../../schemas/fault.ts";
 import { toInstant } from "../../schemas/instant.ts";
 
@@ -90,6 +91,14 @@ export function readSequence(name: string, header: string | null, expected: stri
   if (Number.isSafeInteger(sequence)) return passed(sequence);
   return failed([{ pointer: name, message: `${name} is ${shown(header)}; expected ${expected}` }]);
 }
+
+/** A place in the log, as an earlier answer named it. */
+export const optionalCursor: Parameter<Cursor | null> = {
+  absent: null,
+  expected: "a cursor of an earlier answer, or the sequence of an entry",
+  schema: Type.String({ pattern: "^\\d{1,15}(\\.\\d{1,2})?$" }),
+  read: readCursor,
+};
 
 export const optionalText = (maxLength: number): Parameter<string | null> => ({
   absent: null,

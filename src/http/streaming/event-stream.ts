@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
+import { type Cursor, readCursor } from "../../event-log/cursor.ts";
 import type { Live } from "../../live/live.ts";
-import type { Checked } from "../../schemas/fault.ts";
+import { type Checked, failed, passed, shown } from "../../schemas/fault.ts";
 import { type Answer, refuseForNow } from "../server/answer.ts";
-import { readSequence } from "../server/query.ts";
 import type { ApiRequest } from "../server/route.ts";
 
 export const eventStreamType = "text/event-stream";
@@ -18,7 +18,7 @@ export const heartbeat = ":\n\n";
 export const beginOfStream = "retry: 1000\n\n";
 
 /** One event of the WHATWG format. JSON holds no line break, so one line of data is enough. */
-export const toServerSentEvent = (event: string, id: number, data: unknown): string =>
+export const toServerSentEvent = (event: string, id: number | string, data: unknown): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** The same, and advances the id from which the client would resume; the client sees no event. */
@@ -41,9 +41,14 @@ export function streaming(type: string, chunks: AsyncIterable<string | Uint8Arra
 const headers = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", Connection: "close" };
 const farewellMs = 1000;
 
-/** The sequence that a client of a stream has seen last; null at the beginning. An empty header means none, as in browsers. */
-export const readLastEventId = (header: string | null): Checked<number | null> =>
-  readSequence("Last-Event-ID", header || null, "the id of an event that was received");
+/** What a client of a stream has seen last; null at the beginning. An empty header means none, as in browsers. */
+export function readLastEventId(header: string | null): Checked<Cursor | null> {
+  if (!header) return passed(null);
+  const cursor = readCursor(header);
+  return cursor === null
+    ? failed([lastEventIdFault(`is ${shown(header)}; expected the id of an event that was received`)])
+    : passed(cursor);
+}
 
 export const lastEventIdFault = (sentence: string) => ({
   pointer: "Last-Event-ID",

@@ -1,4 +1,5 @@
 import { Unavailable } from "../../domain/unavailable.ts";
+import { type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
 import type { StoredEvent, WaybillEvent } from "../../event-log/event-log.ts";
 import { toEventAnswer } from "../../history/event-answer.ts";
 import type { Live } from "../../live/live.ts";
@@ -15,7 +16,7 @@ export type FeedForm = {
 
 export const asServerSentEvents: FeedForm = {
   begin: beginOfStream,
-  event: (entry) => toServerSentEvent(entry.event.type, entry.sequence, toEventAnswer(entry)),
+  event: (stored) => toServerSentEvent(stored.event.type, cursorText(stored), toEventAnswer(stored)),
   silence: (movedTo) => (movedTo === null ? heartbeat : moveOn(movedTo)),
 };
 
@@ -68,7 +69,7 @@ export async function* tellFeed(
 export type FeedPage = {
   readonly events: readonly StoredEvent<WaybillEvent>[];
   /** Where the next page begins: after the last event of a full page, else after everything that was looked through. */
-  readonly position: number;
+  readonly next: Cursor;
   /** The log already holds more. */
   readonly hasMore: boolean;
 };
@@ -88,7 +89,8 @@ export async function readFeedPage(
   signal.addEventListener("abort", stop, { once: true });
   let timer = setTimeout(stop, patienceMs);
   const events: StoredEvent<WaybillEvent>[] = [];
-  let position = request.afterSequence;
+  const begin = lastWholeEntry(request.after);
+  let position = begin;
   let isCaughtUp = false;
   try {
     for await (const step of live.feed(request, reading.signal, waitMs)) {
@@ -105,12 +107,13 @@ export async function readFeedPage(
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
-  if (!isCaughtUp && position === request.afterSequence) throw new Unavailable("The log delivered nothing to a feed.");
+  if (!isCaughtUp && position === begin) throw new Unavailable("The log delivered nothing to a feed.");
   const isFull = events.length >= limit;
   const page = events.slice(0, limit);
+  const last = page.at(-1);
   return {
     events: page,
-    position: isFull ? (page.at(-1)?.sequence ?? position) : position,
+    next: isFull && last !== undefined ? last : { sequence: position, index: null },
     hasMore: events.length > limit || !isCaughtUp,
   };
 }

@@ -1,5 +1,6 @@
 import { Unavailable } from "../../domain/unavailable.ts";
-import { type EventLog, isOfJob, type LogEntry, type StoredEvent } from "../../event-log/event-log.ts";
+import { beginOfLog, cursorText, isBehind, lastWholeEntry, readCursor } from "../../event-log/cursor.ts";
+import { type EventLog, isOfJob, type LogEvent, type StoredEvent } from "../../event-log/event-log.ts";
 import type { ReportRow, ReportSource, ReportSpan } from "./report-source.ts";
 
 const maxEvents = 500;
@@ -20,10 +21,13 @@ async function* readEvents(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ReportRow<StoredEvent>[]> {
   const end = span.began.sequence - 1;
-  const afterSequence = after === null ? 0 : Number(after);
+  const begin = after === null ? beginOfLog : (readCursor(after) ?? beginOfLog);
+  const afterSequence = lastWholeEntry(begin);
   if (afterSequence >= end) return;
+  const isWanted = isOf(span);
   for await (const batch of log.follow({ afterSequence, maxEvents, signal })) {
-    yield batch.filter(isOf(span)).map((row) => ({ cursor: String(row.sequence), row }));
+    const wanted = batch.filter((event): event is StoredEvent => isBehind(begin, event) && isWanted(event));
+    yield wanted.map((row) => ({ cursor: cursorText(row), row }));
     if ((batch.at(-1)?.sequence ?? 0) >= end) return;
   }
   // A read that stops in the middle must not pass for the end.
@@ -32,7 +36,7 @@ async function* readEvents(
 
 const isOf =
   ({ tenant, from, to, began }: ReportSpan) =>
-  (entry: LogEntry): entry is StoredEvent =>
+  (entry: LogEvent): entry is StoredEvent =>
     isOfJob(entry) &&
     entry.tenant === tenant &&
     entry.sequence < began.sequence &&

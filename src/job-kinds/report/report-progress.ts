@@ -34,7 +34,7 @@ export function createProgressPublisher(
     const data = { ...turn, of, format, chunks, rows, bytes, sha256 };
     const id = `${job.jobId}/result/${turn.run}/${chunks}`;
     await persistently(patience, () =>
-      log.record(job, { ...cause, id, event: { type: "ResultStored", at: now(), data } }),
+      log.record(job, [{ ...cause, id, event: { type: "ResultStored", at: now(), data } }]),
     );
     published = chunks;
     publishedAt = performance.now();

@@ -58,7 +58,7 @@ async function probe({ url }: Deployment, log: EventLog, job: JobRef, events: nu
   for (let index = 0; index < events; index += 1) {
     const event = example.recipientDeferred({ recipient: index % 1000 }, new Date().toISOString());
     const before = performance.now();
-    const stored = log.record(job, example.caused(`${job.jobId}/probe/${from}/${index}`, event));
+    const stored = log.record(job, [example.caused(`${job.jobId}/probe/${from}/${index}`, event)]);
     storing.push(stored.then((sequence) => sentAt.set(sequence, before)));
     await pause(msBetweenEvents);
   }

@@ -71,7 +71,7 @@ export async function openReportSide(): Promise<ReportSide> {
       const content = encodeContent({ ...exampleJobContent, recipients: [], payload });
       await contentStore.put(job, content);
       const data = { ...settings, type: "report.export", total: 0, contentSha256: digestOf(content) };
-      await log.append(job, caused(`${job.jobId}/created`, jobCreated(data, now())), 0);
+      await log.append(job, [caused(`${job.jobId}/created`, jobCreated(data, now()))], 0);
       return job;
     },
     attempt: async (job, options = {}) => {
@@ -110,7 +110,7 @@ export async function begin(
   turn: { readonly run: number; readonly attempt: number; readonly worker: string },
 ): Promise<number> {
   const last = await log.lastDecision(job);
-  return await log.append(job, caused(`${job.jobId}/started/${last}`, jobStarted(turn, now())), last);
+  return await log.append(job, [caused(`${job.jobId}/started/${last}`, jobStarted(turn, now()))], last);
 }
 
 async function settingsOf(log: EventLog, job: JobRef): Promise<Pick<HeldTurn, "settings" | "createdAt">> {

@@ -106,7 +106,7 @@ describe("A report that is written", () => {
         if (index !== 5) return;
         await side.readSide.log.append(
           job,
-          caused(name + job.jobId, decision),
+          [caused(name + job.jobId, decision)],
           await side.readSide.log.lastDecision(job),
         );
       });
@@ -119,7 +119,7 @@ describe("A report that is written", () => {
     const job = await side.createReport({});
     const { log } = side.readSide;
     const results = watched(side.results, async (index) => {
-      if (index === 5) await log.append(job, caused(`p${job.jobId}`, jobPaused()), await log.lastDecision(job));
+      if (index === 5) await log.append(job, [caused(`p${job.jobId}`, jobPaused())], await log.lastDecision(job));
     });
     await side.attempt(job, { results });
     expect(await side.attempt(job, { worker: "worker-2" })).to.include({ kind: "completed" });

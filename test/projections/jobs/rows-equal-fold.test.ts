@@ -8,7 +8,7 @@ import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
 import { createTables, dropTables } from "../../../projections/rebuilding/table-set.ts";
 import { toJobRecord } from "../../../src/domain/job/job-record.ts";
-import type { JobRef, LogEntry } from "../../../src/event-log/event-log.ts";
+import type { JobRef, LogEvent } from "../../../src/event-log/event-log.ts";
 import { viewOf } from "../../support/job-views.ts";
 import { type JobWithHistory, mixedHistories } from "../../support/mixed-histories.ts";
 import { exampleJobContent, openReadSide, type ReadSide } from "../../support/read-side.ts";
@@ -47,7 +47,7 @@ async function beginAnew(db: Knex): Promise<void> {
   await createTables(db, jobsProjector, "");
 }
 
-async function projectAll({ db, contentStore }: ReadSide, batches: readonly (readonly LogEntry[])[]): Promise<void> {
+async function projectAll({ db, contentStore }: ReadSide, batches: readonly (readonly LogEvent[])[]): Promise<void> {
   const sources = { readContent: createContentReader(contentStore) };
   const place: ProjectionPlace = { db, projector: jobsProjector, suffix: "", sources };
   let checkpoint: Checkpoint = { sequence: 0, logCreatedAt: "2026-11-21T09:00:00Z", version: jobsProjector.version };

@@ -37,7 +37,7 @@ describe("the notification to the creator of a job that it has ended", () => {
   async function asked(actor: string, [created = jobCreated(), ...rest]: readonly EventOfJob[], tenant = "default") {
     const job = newJob(tenant);
     if (created.type !== "JobCreated") throw new Error("A history begins with JobCreated.");
-    await side.log.append(job, { ...caused(uuid(), created), actor }, 0);
+    await side.log.append(job, [{ ...caused(uuid(), created), actor }], 0);
     await side.happens(job, ...rest);
     return job;
   }

@@ -11,12 +11,12 @@ import { createRecipientQueries } from "../../../projections/recipients/queries.
 import { createJobView, type EventOfJob, evolveJobView, progressOf } from "../../../src/domain/job/job-view.ts";
 import { cell } from "../../../src/domain/recipients/ledger.ts";
 import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
-import type { JobRef, LogEntry } from "../../../src/event-log/event-log.ts";
+import type { JobRef, LogEvent } from "../../../src/event-log/event-log.ts";
 import { viewOf } from "../../support/job-views.ts";
 import { mixedHistories } from "../../support/mixed-histories.ts";
 import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
 
-type Batches = readonly (readonly LogEntry[])[];
+type Batches = readonly (readonly LogEvent[])[];
 
 const all = { statuses: [], email: null, page: 1, pageSize: 1000, cursor: null };
 

@@ -8,7 +8,6 @@ import { createStatsQueries } from "../../../projections/stats/queries.ts";
 import type { EventOfJob, JobStatus } from "../../../src/domain/job/job-view.ts";
 import { cell } from "../../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../../src/event-log/event-log.ts";
-import { channelOf } from "../../../src/event-log/subjects.ts";
 import { anyHistory } from "../../support/any-history.ts";
 import { caused, later } from "../../support/examples.ts";
 import { newJob } from "../../support/happen.ts";
@@ -38,7 +37,7 @@ describe("the counts of any histories of some jobs", () => {
       })
       .map(({ job, event }, index) => {
         const sequence = checkpoint.sequence + index + 1;
-        return { ...job, ...caused(`event-${sequence}`, event), sequence, channel: channelOf(event) };
+        return { ...job, ...caused(`event-${sequence}`, event), sequence, index: 0 };
       });
 
   /** Of a tenant of their own, so that nothing has to be cleared away between two runs. */

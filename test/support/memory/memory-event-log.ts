@@ -1,7 +1,6 @@
 import type { AlertEvent } from "../../../src/domain/alerts/events.ts";
-import type { JobEvent } from "../../../src/domain/job/events.ts";
 import type { MessagePassed } from "../../../src/domain/log/events.ts";
-import type { RecipientEvent } from "../../../src/domain/recipients/events.ts";
+import { endOfBatch } from "../../../src/event-log/batches.ts";
 import {
   alertsRef,
   type EventLog,
@@ -9,64 +8,70 @@ import {
   isOfJob,
   type JobRef,
   logRef,
-  type NewEvent,
-  type Notice,
+  type NewEntry,
   type StoredEvent,
   VersionConflict,
   type WaybillEvent,
 } from "../../../src/event-log/event-log.ts";
-import { channelOf } from "../../../src/event-log/subjects.ts";
+import { isAboutRecipients, isDecision, isNotice } from "../../../src/event-log/select-events.ts";
+import { channelOf, channelOfEntry } from "../../../src/event-log/subjects.ts";
+import { events as eventTable } from "../../../src/schemas/events.ts";
 
-type Entry = StoredEvent<WaybillEvent>;
+type Stored = StoredEvent<WaybillEvent>;
 
 const nameOf = ({ tenant, jobId }: JobRef): string => `${tenant}/${jobId}`;
 
 /** Keeps events as long as the process lives; however much later it is said again, an id is stored once. */
 export function createMemoryEventLog(createdAt = new Date().toISOString()): EventLog {
-  const events: Entry[] = [];
-  const histories = new Map<string, Entry[]>();
+  const events: Stored[] = [];
+  const histories = new Map<string, Stored[]>();
+  let lastSequence = 0;
   const sequences = new Map<string, number>();
   const stored = createBell();
   const decided = createBell();
 
-  const everythingAbout = (job: JobRef): readonly Entry[] => histories.get(nameOf(job)) ?? [];
+  const everythingAbout = (job: JobRef): readonly Stored[] => histories.get(nameOf(job)) ?? [];
   const historyOf = (job: JobRef): readonly StoredEvent[] => everythingAbout(job).filter(isOfJob);
   const lastDecisionOf = (job: JobRef): number => historyOf(job).findLast(isDecision)?.sequence ?? 0;
 
-  const store = ({ tenant, jobId }: JobRef, event: NewEvent): number => {
-    const sequence = events.length + 1;
-    // A copy, as from the wire: what a caller changes in its own object afterwards is not what was stored.
-    const entry = { ...structuredClone(event), tenant, jobId, sequence, channel: channelOf(event.event) };
-    const name = nameOf(entry);
-    events.push(entry);
-    sequences.set(event.id, sequence);
+  const store = ({ tenant, jobId }: JobRef, entry: NewEntry): number => {
+    lastSequence += 1;
+    const sequence = lastSequence;
+    const name = nameOf({ tenant, jobId });
     const history = histories.get(name) ?? [];
     histories.set(name, history);
-    history.push(entry);
+    // A copy, as from the wire: what a caller changes in its own object afterwards is not what was stored.
+    for (const [index, event] of structuredClone(entry).entries()) {
+      const one = { ...event, tenant, jobId, sequence, index };
+      events.push(one);
+      history.push(one);
+      if (isDecision(one)) decided.ring(name);
+    }
+    sequences.set(entry[0].id, sequence);
     stored.ring("");
-    if (isDecision(entry)) decided.ring(name);
     return sequence;
   };
 
   return {
-    append: async (job, event, expectedSequence) => {
-      const channel = channelOf(event.event);
-      const last = everythingAbout(job).findLast((entry) => entry.channel === channel)?.sequence ?? 0;
-      if (last !== expectedSequence || sequences.has(event.id)) {
-        throw new VersionConflict(`${event.id} expected ${expectedSequence}; the last of its subject is ${last}.`);
+    append: async (job, entry, expectedSequence) => {
+      const channel = channelOfEntry(entry);
+      const last = everythingAbout(job).findLast(({ event }) => channelOf(event) === channel)?.sequence ?? 0;
+      const [{ id }] = entry;
+      if (last !== expectedSequence || sequences.has(id)) {
+        throw new VersionConflict(`${id} expected ${expectedSequence}; the last of its subject is ${last}.`);
       }
-      return store(job, event);
+      return store(job, entry);
     },
-    record: async (job, event) => sequences.get(event.id) ?? store(job, event),
+    record: async (job, entry) => sequences.get(entry[0].id) ?? store(job, entry),
     readDecisions: async (job) => historyOf(job).filter(isDecision),
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
     readNotices: async (job) => historyOf(job).filter(isNotice),
     readHistory: async (job) => historyOf(job),
     lastDecision: async (job) => lastDecisionOf(job),
     onDecision: (job, heard) => decided.listen(nameOf(job), heard),
-    readAlerts: async () => everythingAbout(alertsRef).filter(isAboutAlert),
+    readAlerts: async () => everythingAbout(alertsRef).filter(isAlert),
     readPasses: async () => everythingAbout(logRef).filter(isPass),
-    state: async () => ({ createdAt, lastSequence: events.length }),
+    state: async () => ({ createdAt, lastSequence }),
     follow: (options) => followEvents(events, stored, options),
   };
 }
@@ -92,16 +97,21 @@ function createBell() {
 }
 
 async function* followEvents(
-  events: readonly Entry[],
+  events: readonly Stored[],
   stored: Bell,
   { afterSequence, maxEvents, signal }: FollowOptions,
-): AsyncGenerator<readonly Entry[]> {
-  let position = afterSequence;
+): AsyncGenerator<readonly Stored[]> {
+  let next = events.findIndex(({ sequence }) => sequence > afterSequence);
+  if (next < 0) next = events.length;
   while (!signal.aborted) {
-    const batch = events.slice(position, position + maxEvents);
-    position += batch.length;
-    if (batch.length > 0) yield batch;
-    else await nextRing(stored, signal);
+    if (next === events.length) {
+      await nextRing(stored, signal);
+      continue;
+    }
+    const end = endOfBatch(events, next, maxEvents);
+    const batch = events.slice(next, end);
+    next = end;
+    yield batch;
   }
 }
 
@@ -117,13 +127,7 @@ function nextRing(bell: Bell, signal: AbortSignal): Promise<void> {
   });
 }
 
-const isDecision = (entry: Entry): entry is StoredEvent<JobEvent> => entry.channel === "job";
+const isAlert = (stored: Stored): stored is StoredEvent<AlertEvent> =>
+  eventTable[stored.event.type].channel === "alert";
 
-const isAboutRecipients = (entry: StoredEvent): entry is StoredEvent<RecipientEvent> =>
-  entry.channel === "recipients" && entry.event.type !== "ResultStored";
-
-const isAboutAlert = (entry: Entry): entry is StoredEvent<AlertEvent> => entry.channel === "alert";
-
-const isPass = (entry: Entry): entry is StoredEvent<MessagePassed> => entry.channel === "pass";
-
-const isNotice = (entry: StoredEvent): entry is StoredEvent<Notice> => entry.channel === "notify";
+const isPass = (stored: Stored): stored is StoredEvent<MessagePassed> => stored.event.type === "MessagePassed";

@@ -1,7 +1,14 @@
 import { expect } from "chai";
-import { decodeEnvelope } from "../../src/event-log/decode-envelope.ts";
-import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
-import { alertsRef, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import { decodeEntry } from "../../src/event-log/decode-entry.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
+import {
+  alertsRef,
+  type JobRef,
+  type LogEvent,
+  type NewEvent,
+  UndecodableEvent,
+} from "../../src/event-log/event-log.ts";
+import type { SubjectParts } from "../../src/event-log/subjects.ts";
 import {
   alertRaised,
   caused,
@@ -14,6 +21,9 @@ import {
 } from "../support/examples.ts";
 
 const place = { ...job, channel: "job" } as const;
+const encodeEnvelope = (ref: JobRef, event: NewEvent): Uint8Array => encodeEntry(ref, [event]);
+const decodeEnvelope = (of: SubjectParts, sequence: number, bytes: Uint8Array): LogEvent | undefined =>
+  decodeEntry(of, sequence, bytes)[0];
 const cancelled = caused("cancel-1", jobCancelled({ reason: "wrong list" }), {
   actor: "key:42",
   correlationId: "request-7",
@@ -21,8 +31,8 @@ const cancelled = caused("cancel-1", jobCancelled({ reason: "wrong list" }), {
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 });
 
-const messageOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
-const bytesOf = (message: unknown) => new TextEncoder().encode(JSON.stringify(message));
+const messageOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes))[0];
+const bytesOf = (...messages: unknown[]) => new TextEncoder().encode(JSON.stringify(messages));
 /** The message of a cancel with some of its attributes changed. */
 const changed = (attributes: object) => bytesOf({ ...messageOf(encodeEnvelope(job, cancelled)), ...attributes });
 
@@ -52,16 +62,17 @@ describe("an event in its envelope", () => {
 
   it("comes back with all it went in with", () => {
     expect(decodeEnvelope(place, 17, encodeEnvelope(job, cancelled))).to.deep.equal({
-      ...place,
+      ...job,
       ...cancelled,
       sequence: 17,
+      index: 0,
     });
     const sent = caused("sent-1", recipientSent({ response: "250 2.0.0 Grüße, 世界 \u{1f4e8}" }));
-    expect(decodeEnvelope({ ...job, channel: "recipients" }, 18, encodeEnvelope(job, sent))).to.deep.equal({
+    expect(decodeEnvelope({ ...job, channel: "facts" }, 18, encodeEnvelope(job, sent))).to.deep.equal({
       ...job,
       ...sent,
-      channel: "recipients",
       sequence: 18,
+      index: 0,
     });
   });
 
@@ -75,6 +86,24 @@ describe("an event in its envelope", () => {
   it("may carry extensions that came later", () => {
     const traced = changed({ tracestate: "vendor=1" });
     expect(decodeEnvelope(place, 17, traced)).to.deep.include({ id: "cancel-1", event: cancelled.event });
+  });
+});
+
+describe("an entry of several events", () => {
+  const sent = caused("sent-1", recipientSent());
+  const entry = [sent, caused("sent-2", recipientSent({ recipient: 1 })), cancelled] as const;
+
+  it("comes back whole and in order, facts beside the decision that they belong to", () => {
+    const decoded = decodeEntry(place, 17, encodeEntry(job, entry));
+    expect(decoded).to.deep.equal(entry.map((event, index) => ({ ...job, ...event, sequence: 17, index })));
+  });
+
+  it("is refused where it is too long", () => {
+    const many = Array.from({ length: 65 }, (_, recipient) =>
+      caused(`sent-${recipient}`, recipientSent({ recipient })),
+    );
+    expect(() => encodeEntry(job, [sent, ...many.slice(2)])).to.not.throw();
+    expect(() => encodeEntry(job, [sent, ...many.slice(1)])).to.throw("An entry of 65 events");
   });
 });
 
@@ -93,9 +122,10 @@ describe("an event of the service", () => {
   it("comes back from its own subject", () => {
     const place = { ...alertsRef, channel: "alert" } as const;
     expect(decodeEnvelope(place, 3, encodeEnvelope(alertsRef, raised))).to.deep.equal({
-      ...place,
+      ...alertsRef,
       ...raised,
       sequence: 3,
+      index: 0,
     });
   });
 
@@ -109,7 +139,7 @@ describe("an event of the service", () => {
 
 describe("a message of a type that this release does not know", () => {
   const opened = changed({ type: "JobOpened", dataschema: "urn:waybill:event:JobOpened:3", data: [1, 2, 3] });
-  const unknown = { ...job, sequence: 5, unknownType: "JobOpened" };
+  const unknown = { ...job, sequence: 5, index: 0, unknownType: "JobOpened" };
 
   it("is passed on by the name of its type", () => {
     expect(decodeEnvelope(place, 5, opened)).to.deep.equal(unknown);
@@ -138,9 +168,14 @@ describe("a message that cannot be what it claims to be", () => {
       "knows no JobCancelled with the schema urn:waybill:event:JobPaused:1",
     ],
     "an event of another job": [changed({ subject: "another-job" }), "is about job another-job"],
-    "an event on the subject of others": [
-      encodeEnvelope(job, caused("sent-1", recipientSent())),
-      "a RecipientSent is on the subject of job",
+    "an event that is in no entry": [
+      new TextEncoder().encode(JSON.stringify(messageOf(encodeEnvelope(job, cancelled)))),
+      "must be array",
+    ],
+    "an entry without an event": [bytesOf(), "must NOT have fewer than 1"],
+    "an entry of which one event is broken": [
+      bytesOf(messageOf(encodeEnvelope(job, cancelled)), { id: "half" }),
+      "required property",
     ],
   };
   for (const [what, [bytes, reason]] of Object.entries(refusals)) {
@@ -150,6 +185,14 @@ describe("a message that cannot be what it claims to be", () => {
         .that.includes({ sequence: 17 });
     });
   }
+
+  it("stops its reader: a decision among the facts", () => {
+    const facts = { ...job, channel: "facts" } as const;
+    expect(() => decodeEntry(facts, 17, encodeEntry(job, [cancelled]))).to.throw(
+      UndecodableEvent,
+      "a JobCancelled is on the subject of facts",
+    );
+  });
 
   it("stops its reader: a turn on the queue of another priority", () => {
     const queued = encodeEnvelope(job, caused("queued-1", jobQueued({ priority: "low" })));

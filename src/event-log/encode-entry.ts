@@ -1,22 +1,27 @@
 import { checkedBy } from "../schemas/checked-by.ts";
-import { cloudEvent } from "../schemas/cloud-event.ts";
+import { type CloudEvent, cloudEvent } from "../schemas/cloud-event.ts";
 import { releasedVersions } from "../schemas/upcast.ts";
-import type { JobRef, NewEvent } from "./event-log.ts";
+import { type JobRef, maxEventsOfEntry, type NewEntry, type NewEvent } from "./event-log.ts";
 
-/** The media type of the output of encodeEnvelope: the structured mode of the NATS binding of CloudEvents. */
-export const envelopeContentType = "application/cloudevents+json";
+/** The media type of an entry: the batch format of CloudEvents in JSON. */
+export const entryContentType = "application/cloudevents-batch+json";
 
 const checkedEnvelope = checkedBy(cloudEvent);
 
 /**
- * Encodes one event as one message. Throws if the event breaks its own schema: the log cannot be repaired afterwards,
- * so an event that could not be read back must not get in.
+ * Encodes an entry as one message, an array of CloudEvents. Throws if an event breaks its own schema: the log cannot be
+ * repaired afterwards, so an event that could not be read back must not get in.
  */
-export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): Uint8Array {
+export function encodeEntry(job: JobRef, entry: NewEntry): Uint8Array {
+  if (entry.length > maxEventsOfEntry) throw new Error(`An entry of ${entry.length} events is too long for the log`);
+  return Buffer.from(JSON.stringify(entry.map((event) => toEnvelope(job, event))));
+}
+
+function toEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): CloudEvent {
   const version = releasedVersions.newest.get(event.type);
   if (version === undefined) throw new Error(`${event.type} is not an event type that this release writes`);
   try {
-    const envelope = checkedEnvelope({
+    return checkedEnvelope({
       specversion: "1.0",
       id,
       source: "/waybill",
@@ -31,7 +36,6 @@ export function encodeEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): 
       traceparent: cause.traceparent ?? undefined,
       data: version.read(event.data),
     });
-    return Buffer.from(JSON.stringify(envelope));
   } catch (cause) {
     throw new Error(`The ${event.type} ${id} cannot be recorded: its data breaks the schema`, { cause });
   }
