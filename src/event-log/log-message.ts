@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
-import { Type } from "typebox";
 import { checkedBy } from "../schemas/checked-by.ts";
-import { type CloudEvent, cloudEvent } from "../schemas/cloud-event.ts";
+import { type CloudEvent, cloudEvents } from "../schemas/cloud-event.ts";
 
 /** One message of the log as it is stored, before it is decoded into an event. */
 export type LogMessage = {
@@ -12,7 +11,7 @@ export type LogMessage = {
   readonly body: Uint8Array;
 };
 
-const checkedEnvelopes = checkedBy(Type.Array(cloudEvent, { minItems: 1 }));
+const checkedEnvelopes = checkedBy(cloudEvents);
 
 /** The events of an entry as its bytes say, in any version of their schemas; throws where they cannot be read. */
 export function readEnvelopes(body: Uint8Array): readonly CloudEvent[] {

@@ -24,4 +24,7 @@ export const cloudEvent = Type.Object({
   data: Type.Unknown(),
 });
 
+/** An entry of the log, as JSON. */
+export const cloudEvents = Type.Array(cloudEvent, { minItems: 1 });
+
 export type CloudEvent = Static<typeof cloudEvent>;

@@ -21,6 +21,7 @@ describe("The history of a job", () => {
     expect(types).to.deep.equal(["JobCreated", "JobStarted", "RecipientSent"]);
     expect(body[2]).to.deep.equal({
       sequence: 3,
+      index: 0,
       type: "RecipientSent",
       time: now,
       jobId: job.jobId,

@@ -28,7 +28,7 @@ describe("a job that may run at once", () => {
       return found;
     });
     const [created] = await writeSide.log.readDecisions(job);
-    expect(turn).to.include({ channel: "queue.high", actor: "scheduler", causationId: created?.id });
+    expect(turn).to.include({ actor: "scheduler", causationId: created?.id });
     expect(turn?.event.data).to.deep.equal({
       run: 1,
       attempt: 1,

@@ -182,7 +182,7 @@ describe("The evidence of a job", () => {
     const renamed = forged((statement) => ({ ...statement, tenant: "shop" }));
     expect(faults(renamed)).to.include("is not of this job");
     const swapped = forged((statement) => ({ ...statement, entries: [...statement.entries].reverse() }));
-    expect(faults(swapped)).to.match(/Event 2 \(sequence \d+\) stands after/);
+    expect(faults(swapped)).to.match(/Entry 2 \(sequence \d+\) stands after/);
     const others = forged((statement) => statement, key);
     expect(faults(others)).to.equal("");
     const seals = new Map(statementOf(bundle).seals.map((seal) => [seal.to, "0".repeat(64)]));

@@ -47,7 +47,7 @@ export function resealed(messages: readonly LogMessage[], key: SealKey): readonl
     const previous: string | null = before === null ? null : digestOfSeal(before);
     const { sealedAt: _, ...data } = signSeal({ from, to, count, root, previous, sealedAt }, key);
     before = { ...data, sealedAt, sequence: seal.sequence };
-    anew.push(withText(message, (text) => JSON.stringify({ ...JSON.parse(text), data })));
+    anew.push(withText(message, (text) => JSON.stringify([{ ...JSON.parse(text)[0], data }])));
   }
   return anew;
 }

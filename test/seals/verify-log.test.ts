@@ -134,7 +134,7 @@ describe("A log that is held against its seals", () => {
     const broken = replaced(messages, 3, (message) => withText(message, (text) => text.slice(1)));
     const report = await verified(broken);
     expect(foundIn(report)).to.deep.equal([{ kind: "changed", range: [1, 10], sequences: [3] }]);
-    expect(report.findings[0]?.message).to.include("Look at 3 first: no JSON.");
+    expect(report.findings[0]?.message).to.include("Look at 3 first: no entry of events.");
   });
 
   it("names what came out of order, and finds messages that have changed places", async () => {

@@ -2,6 +2,7 @@ import type { JobMoment } from "../../live/job-fold.ts";
 import type { JobWatch } from "../../live/watch-job.ts";
 import { toJobAnswer } from "../answers/job.ts";
 import { jobNotFound, json, refuseFaults } from "../server/answer.ts";
+import { readSequence } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import {
@@ -12,7 +13,6 @@ import {
   heartbeatMs,
   lastEventIdFault,
   openStream,
-  readLastEventId,
   streaming,
   toServerSentEvent,
 } from "../streaming/event-stream.ts";
@@ -42,13 +42,17 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
     offers: [eventStreamType],
     handle: async (request) => {
       const { context, base, part, header } = request;
-      const lastEventId = readLastEventId(header("Last-Event-ID"));
+      const lastEventId = readSequence(
+        "Last-Event-ID",
+        header("Last-Event-ID") || null,
+        "the id of an event that was received",
+      );
       if (!lastEventId.valid) return refuseFaults(lastEventId.faults);
       const ref = toJobRef(context, part("jobId"));
       if (ref === null) return jobNotFound();
       const stream = openStream(live, request);
       if (!stream.opened) return stream.answer;
-      const seen = lastEventId.value?.sequence ?? null;
+      const seen = lastEventId.value;
       const watch = await live.watch(ref, seen, stream.signal);
       if (watch === null) return jobNotFound();
       const now = watch.now();

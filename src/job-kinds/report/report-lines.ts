@@ -103,6 +103,7 @@ const logForm: Form<LoggedOutcome> = {
 const eventForm: Form<StoredEvent> = {
   columns: {
     sequence: ({ sequence }) => sequence,
+    index: ({ index }) => index,
     type: ({ event }) => event.type,
     time: ({ event }) => event.at,
     jobId: ({ jobId }) => jobId,

@@ -136,8 +136,9 @@ describe("A report", function () {
       log.findIndex(({ event, jobId }) => jobId === job.jobId && event.type === "JobStarted"),
     );
     expect(objectsIn(await side.file(job))).to.deep.equal(
-      expected.map(({ sequence, event: { type, at: time, data }, jobId, tenant, actor }) => ({
+      expected.map(({ sequence, index, event: { type, at: time, data }, jobId, tenant, actor }) => ({
         sequence,
+        index,
         type,
         time,
         jobId,
