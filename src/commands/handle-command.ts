@@ -3,7 +3,16 @@ import type { JobCommand } from "../domain/job/commands.ts";
 import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
-import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
+import {
+  type Cause,
+  type EventLog,
+  type Fact,
+  type JobRef,
+  type NewEntry,
+  type NewEvent,
+  type StoredEvent,
+  VersionConflict,
+} from "../event-log/event-log.ts";
 
 /** `sequence` is that of the job's last decision, the new one or an older one; 0 for a job that does not exist. */
 export type CommandOutcome =
@@ -21,6 +30,8 @@ export type JobVersion = { readonly state: JobState; readonly sequence: number }
 type Options = {
   /** The state that the caller read a moment ago, to save a read. A stale one costs a conflict, nothing else. */
   readonly from?: JobVersion;
+  /** Stored before the decision, in one entry with it; not stored if there is no new decision. */
+  readonly facts?: readonly NewEvent<Fact>[];
   /** How many conflicts with other writers are tolerated before VersionConflict is thrown. */
   readonly maxConflicts?: number;
 };
@@ -43,7 +54,7 @@ export async function handleCommand(
   let version = options.from ?? (await readJob(log, job));
   for (let conflicts = 0; ; conflicts += 1) {
     try {
-      return await decideAndAppend(log, job, command, cause, version);
+      return await decideAndAppend(log, job, command, cause, version, options.facts ?? []);
     } catch (failure) {
       if (!(failure instanceof VersionConflict) || conflicts === maxConflicts) throw failure;
       version = await readJob(log, job);
@@ -66,17 +77,19 @@ async function decideAndAppend(
   command: JobCommand,
   cause: Cause,
   version: JobVersion,
+  facts: readonly NewEvent<Fact>[],
 ): Promise<CommandOutcome> {
   const decision = jobDecider.decide(command, version.state);
   if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
-  let { state, sequence } = version;
+  const { events } = decision;
+  const [event] = events;
+  if (event === undefined) return { outcome: "accepted", events, ...version };
   // Competing writers take the same decision about the same version: the id identifies the decision, in case its answer
   // is lost.
-  const decider = randomUUID().slice(0, 8);
-  for (const event of decision.events) {
-    const id = `${job.jobId}/${sequence}/${event.type}/${decider}`;
-    sequence = await log.append(job, [{ ...cause, id, event }], sequence);
-    state = jobDecider.evolve(state, event);
-  }
-  return { outcome: "accepted", events: decision.events, state, sequence };
+  const id = `${job.jobId}/${version.sequence}/${event.type}/${randomUUID().slice(0, 8)}`;
+  const decided = { ...cause, id, event };
+  const [first, ...others] = facts;
+  const entry: NewEntry<JobEvent | Fact> = first === undefined ? [decided] : [first, ...others, decided];
+  const sequence = await log.append(job, entry, version.sequence);
+  return { outcome: "accepted", events, state: jobDecider.evolve(version.state, event), sequence };
 }

@@ -5,13 +5,12 @@ import type {
   SuppressionReason,
 } from "../domain/recipients/events.ts";
 import { recordInLedger } from "../domain/recipients/ledger.ts";
-import type { EventLog } from "../event-log/event-log.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { type EventLog, maxEventsOfEntry, type NewEntry, type NewEvent } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
+import { type Committing, createGroupCommit } from "./group-commit.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldTurn } from "./turn.ts";
-
-/** When more outcomes than this are on their way to the log, sending waits. */
-const maxUnstored = 100;
 
 /** Records what happens to the recipients of a held turn, in the log and in the turn's ledger. */
 export type Bookkeeper = {
@@ -20,14 +19,22 @@ export type Bookkeeper = {
   /** Takes back claims of recipients that were certainly not handed to a mail server. */
   release(recipients: readonly number[]): Promise<void>;
   /**
-   * Makes sure that the outcome gets stored; waits only while too many are on their way. `onceRecorded` is what follows from
-   * the outcome elsewhere. It does not run before the outcome is stored: otherwise a worker that died in between would leave
-   * behind a consequence of something that was never recorded.
+   * Makes sure that the outcome gets stored; waits only while too many outcomes of this process are not on their way to the
+   * log. `onceRecorded` is what follows from the outcome elsewhere. It does not run before the outcome is stored: otherwise
+   * a worker that died in between would leave behind a consequence of something that was never recorded.
    */
   outcome(facts: OutcomeFacts, onceRecorded?: () => Promise<void>): Promise<void>;
   /** Returns once every outcome is stored and every `onceRecorded` has run. */
   settled(): Promise<void>;
+  /**
+   * Lets `decide` store the outcomes that are not stored yet, in one entry with the decision that ends the attempt. Where
+   * `decide` answers that no decision was stored, they are stored without one. Returns as `settled` does.
+   */
+  settleWith<Result>(decide: (facts: readonly NewEvent<RecipientEvent>[]) => Promise<Decided<Result>>): Promise<Result>;
 };
+
+/** `stored`: the decision was stored, and the facts with it. */
+export type Decided<Result> = { readonly result: Result; readonly stored: boolean };
 
 /** An event of the worker, to which the bookkeeper adds run, attempt and time. */
 export type OutcomeFacts =
@@ -51,46 +58,129 @@ export function createBookkeeper(
   log: EventLog,
   held: HeldTurn,
   now: Clock,
-  claiming: AbortSignal,
-  giveUp: AbortSignal,
+  unwritten: Unwritten,
+  { claiming, giveUp }: { readonly claiming: AbortSignal; readonly giveUp: AbortSignal },
 ): Bookkeeper {
-  const { job, turn, worker, leaseSequence, cause, ledger } = held;
-  const unstored = new Set<Promise<void>>();
+  const { job, turn, worker, leaseSequence, cause, ledger, settings } = held;
+  const consequences = new Set<Promise<void>>();
+  let hasConsequences = false;
   let failure: unknown = null;
+  const group = createGroupCommit((entry) => persistently(giveUp, () => log.record(job, entry)), unwritten.limit);
 
   // The id names the lease: within one attempt the job may be paused and resumed, or change its worker, and a second
   // event about the same recipient is then a new one. With the id of the first, the log would drop it silently.
-  const store = async (patience: AbortSignal, what: string, event: RecipientEvent): Promise<void> => {
-    const id = `${job.jobId}/${leaseSequence}/${what}`;
-    await persistently(patience, () => log.record(job, [{ ...cause, id, event }]));
+  const add = (what: string, event: RecipientEvent): Committing => {
     recordInLedger(ledger, event);
+    return group.add({ ...cause, id: `${job.jobId}/${leaseSequence}/${what}`, event });
+  };
+  const follow = (consequence: Promise<void>): void => {
+    consequences.add(consequence);
+    consequence
+      .catch((reason: unknown) => {
+        failure ??= reason;
+      })
+      .finally(() => consequences.delete(consequence));
+  };
+  const settled = async (): Promise<void> => {
+    group.hurry();
+    await Promise.allSettled(consequences);
+    if (failure !== null) throw failure;
   };
 
   return {
     claim: async (recipients) => {
       const data = { ...turn, worker, recipients };
-      await store(claiming, `claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
+      const { stored } = add(`claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
+      group.hurry();
+      follow(stored);
+      await storedInTime(stored, claiming);
     },
     release: async (recipients) => {
       if (recipients.length === 0) return;
       const data = { ...turn, recipients };
-      await store(giveUp, `release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
+      const { stored } = add(`release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
+      group.hurry();
+      await stored;
     },
     outcome: async ({ type, ...facts }, onceRecorded) => {
       const event = { type, at: now(), data: { ...turn, ...facts } } as RecipientOutcome;
-      const storing = store(giveUp, `${facts.recipient}/${type}`, event).then(onceRecorded);
-      unstored.add(storing);
-      storing
-        .catch((reason: unknown) => {
-          failure ??= reason;
-        })
-        .finally(() => unstored.delete(storing));
-      if (unstored.size > maxUnstored) await storing;
+      const { written, stored } = add(`${facts.recipient}/${type}`, event);
+      unwritten.add(written);
+      hasConsequences ||= onceRecorded !== undefined;
+      follow(stored.then(onceRecorded));
+      // A job that leaves doubtful recipients alone must not make any by waiting.
+      if (settings.onUnknown === "skip" || unwritten.isFull()) group.hurry();
+      if (unwritten.isFull()) await written;
     },
-    settled: async () => {
-      await Promise.allSettled(unstored);
-      if (failure !== null) throw failure;
+    settled,
+    settleWith: async (decide) => {
+      // No worker takes up a job that has ended: what follows from an outcome is done before.
+      if (hasConsequences) await settled();
+      const rest = await group.takeRest(maxEventsOfEntry - 1);
+      const { result, stored } = await decide(rest.events).catch((reason: unknown) => {
+        rest.settle(reason);
+        throw reason;
+      });
+      const [first, ...others] = rest.events;
+      if (!stored && first !== undefined) await storeAlone([first, ...others]).catch(rest.settle);
+      rest.settle();
+      await settled();
+      return result;
     },
+  };
+
+  /** Another decision came first, or this one was stored before and its answer was lost: then the facts are, too. */
+  async function storeAlone(facts: NewEntry<RecipientEvent>): Promise<void> {
+    await persistently(giveUp, async () => {
+      const known = new Set((await log.readHistory(job)).map(({ id }) => id));
+      const [first, ...others] = facts.filter(({ id }) => !known.has(id));
+      if (first !== undefined) await log.record(job, [first, ...others]);
+    });
+  }
+}
+
+/** A worker that is to stop waits no longer than this for a claim that is on its way. */
+const lastClaimMs = 2000;
+
+/** The claim may still be stored after the wait has ended, so the caller takes it back. */
+function storedInTime(stored: Promise<void>, claiming: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const hurry = (): void => {
+      timer = setTimeout(
+        () => reject(new Unavailable("The claim was not stored before the worker stops.")),
+        lastClaimMs,
+      );
+    };
+    claiming.addEventListener("abort", hurry, { once: true });
+    if (claiming.aborted) hurry();
+    stored.then(resolve, reject).finally(() => {
+      claiming.removeEventListener("abort", hurry);
+      clearTimeout(timer);
+    });
+  });
+}
+
+/** The outcomes of a process, over all its jobs, that are not on their way to the log yet. */
+export type Unwritten = {
+  /** A job whose outcomes fill an entry of this size stores them at once. */
+  readonly limit: number;
+  add(written: Promise<void>): void;
+  isFull(): boolean;
+};
+
+/** After a kill, the mails whose outcomes were not written may be mailed again: `limit` bounds them. */
+export function createUnwritten(limit: number): Unwritten {
+  let count = 0;
+  return {
+    limit,
+    add: (written) => {
+      count += 1;
+      void written.then(() => {
+        count -= 1;
+      });
+    },
+    isFull: () => count >= limit,
   };
 }
 

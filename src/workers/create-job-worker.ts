@@ -1,5 +1,6 @@
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { createUnwritten } from "./bookkeeper.ts";
 import type { JobWork } from "./job-work.ts";
 import type { LeaseProbe } from "./lease.ts";
 import { runTurn } from "./run-turn.ts";
@@ -11,6 +12,9 @@ import { createWorker, type ReportOfWorker, type Worker } from "./worker.ts";
  * this time; a worker that is stopped for less loses nothing.
  */
 export const queuePatienceMs = 15_000;
+
+/** For a kind that does not say how many recipients it serves at a time. */
+const usualConnections = 10;
 
 export type JobWorkerDependencies = {
   readonly log: EventLog;
@@ -36,6 +40,7 @@ export function createJobWorker(
   report: ReportOfWorker,
 ): Worker {
   const concurrency = own.concurrency ?? usual;
+  const unwritten = createUnwritten(own.connections ?? usualConnections);
   const worker: Worker = createWorker(
     queue,
     probe,
@@ -46,6 +51,7 @@ export function createJobWorker(
         worker: name,
         type,
         retrySchedule,
+        unwritten,
         stopping,
         giveUp,
         work: (held, lease, books) => work(held, lease, books, { stopping }),

@@ -40,6 +40,8 @@ export type JobWork = {
   readonly work: WorkOfTurn;
   /** Concurrent turns in one process, where the setting for all kinds does not apply. */
   readonly concurrency?: number;
+  /** How many recipients all turns of one process serve at a time, where that is limited. */
+  readonly connections?: number;
   /** Without a gate, the worker takes a turn whenever a slot is free. */
   readonly gate?: (worker: WorkerView) => Gate;
   /** The state of the breaker for the server that all turns of the kind need, if there is such a server. */

@@ -8,7 +8,7 @@ import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain
 import type { Delivery } from "../event-log/delivery.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
-import { type Bookkeeper, createBookkeeper } from "./bookkeeper.ts";
+import { type Bookkeeper, createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import { type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import { endTakeovers, lastWorker, takeLease } from "./take-lease.ts";
 import { type AttemptEnd, type HeldTurn, replayLedger } from "./turn.ts";
@@ -20,6 +20,8 @@ export type TurnDependencies = {
   /** The kind of job that `work` can do. */
   readonly type: JobType;
   readonly retrySchedule: RetrySchedule;
+  /** Shared by the turns of the process. */
+  readonly unwritten: Unwritten;
   readonly work: (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
@@ -145,17 +147,23 @@ async function doTurn(
   from: JobVersion,
   dependencies: TurnDependencies,
 ): Promise<"over" | "interrupted" | "lost"> {
-  const { log, work, stopping, giveUp, retrySchedule } = dependencies;
+  const { log, work, unwritten, stopping, giveUp, retrySchedule } = dependencies;
   const lease = watchLease(log, held.job, held.leaseSequence, stopping);
   // The watch ends before the attempt does: the worker's own decision is no news to it.
-  const end = await work(held, lease, createBookkeeper(log, held, now, stopping, giveUp)).finally(lease.end);
+  const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
+  const end = await work(held, lease, books).finally(lease.end);
   if (end.kind === "interrupted") return "interrupted";
   if (end.kind === "lease-lost") return "lost";
   const command = commandFor(end, held, retrySchedule);
   // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.
-  const { outcome } = await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from }));
-  // A refusal means that another decision about the job came first, and that decision stands.
-  return outcome === "accepted" ? "over" : "lost";
+  return await books.settleWith(async (facts) => {
+    const decided = await persistently(giveUp, () =>
+      handleCommand(log, held.job, command, held.cause, { from, facts }),
+    );
+    // A refusal means that another decision about the job came first, and that decision stands.
+    if (decided.outcome === "rejected") return { result: "lost", stored: false };
+    return { result: "over", stored: decided.events.length > 0 };
+  });
 }
 
 type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;

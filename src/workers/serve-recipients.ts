@@ -82,9 +82,14 @@ export async function serveRecipients(
     mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
   })
     .finally(progress.end)
-    // Also after a claim that could not be stored: mails sent until then must not be left unrecorded.
-    .finally(books.settled)
+    .then(async (end) => {
+      // What is known when every recipient was served is stored with the decision that ends the attempt.
+      if (!end.isComplete || notSent.size > 0) await books.settled();
+      return end;
+    })
     .catch(async (failure: unknown) => {
+      // Also after a claim that could not be stored: mails sent until then must not be left unrecorded.
+      await books.settled().catch(() => {});
       // The first failure is the one to report, whether or not the claims could be taken back as well.
       await giveBackClaims(lease, books, notSent).catch(() => {});
       throw failure;

@@ -4,6 +4,7 @@ import type { WaitingRow } from "../../projections/waiting/rows.ts";
 import { toDueTurn } from "../../projections/waiting/waiting-list.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "../../projections/waiting/waiting-row.ts";
 import { createJobView, evolveJobView, foldJobView } from "../../src/domain/job/job-view.ts";
+import { endOfBatch } from "../../src/event-log/batches.ts";
 import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
@@ -25,6 +26,7 @@ export function createReadSide(world: World, shared: SharedLog) {
   const locks = new Map<string, SimulatedProcess>();
   let isProjecting = false;
 
+  const isUpToDate = (): boolean => tables.checkpoint === (shared.entries.at(-1)?.sequence ?? 0);
   const projectSoon = (): void => {
     if (isProjecting) return;
     isProjecting = true;
@@ -35,7 +37,8 @@ export function createReadSide(world: World, shared: SharedLog) {
   };
   const projectBatch = (): void => {
     const size = Math.ceil(world.chance.between(0, 12));
-    const batch = shared.entries.slice(tables.checkpoint, tables.checkpoint + size);
+    const first = shared.entries.findIndex(({ sequence }) => sequence > tables.checkpoint);
+    const batch = first < 0 || size === 0 ? [] : shared.entries.slice(first, endOfBatch(shared.entries, first, size));
     const after = afterBatch(tables, batch);
     const isLocked = batch.some(({ jobId }) => locks.has(jobId));
     // A projector that dies before its commit has done nothing; the next one begins at the same checkpoint.
@@ -43,7 +46,7 @@ export function createReadSide(world: World, shared: SharedLog) {
       Object.assign(tables, after);
       for (const fault of differences(tables, shared.entries)) world.violated(fault);
     }
-    if (tables.checkpoint < shared.entries.length) projectSoon();
+    if (!isUpToDate()) projectSoon();
   };
   shared.onStored.push(projectSoon);
 
@@ -87,7 +90,7 @@ export function createReadSide(world: World, shared: SharedLog) {
     });
 
   return {
-    isUpToDate: (): boolean => tables.checkpoint === shared.entries.length,
+    isUpToDate,
     waitingListOf: (process: SimulatedProcess): WaitingList => ({
       takeDue: async (limit, queue) => {
         const rows = await inDatabase(process, () => lockDue(process, limit));

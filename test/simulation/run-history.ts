@@ -89,8 +89,8 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
     for (const rival of own) world.schedule(job.createdAfterMs + rival.afterMs, () => rivals.act(rival, job));
   });
   const at = ({ afterEvents, delayMs }: Moment, act: () => void): void => {
-    shared.onStored.push(({ sequence }) => {
-      if (sequence === afterEvents + 1) world.schedule(delayMs, act);
+    shared.onStored.push(({ sequence, index }) => {
+      if (sequence === afterEvents + 1 && index === 0) world.schedule(delayMs, act);
     });
   };
   for (const order of scenario.orders) if (order.job < jobIds.length) at(order, () => clients.order(order));

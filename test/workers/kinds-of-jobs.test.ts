@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { JobQueued } from "../../src/domain/job/events.ts";
 import type { Delivery } from "../../src/event-log/delivery.ts";
 import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import { createUnwritten } from "../../src/workers/bookkeeper.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";
 import { eventually } from "../support/eventually.ts";
@@ -87,6 +88,7 @@ describe("jobs of several kinds", () => {
       worker: "worker-of-mails",
       type: "email.send",
       retrySchedule: { baseDelayMs: 1, factor: 1, jitter: 0, delaysMs: null },
+      unwritten: createUnwritten(1),
       work: async () => expect.fail("It was done by a worker that cannot do it."),
       stopping: new AbortController().signal,
       giveUp: new AbortController().signal,

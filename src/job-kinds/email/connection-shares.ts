@@ -1,40 +1,71 @@
 /** One job's share of the connections. */
 export type ConnectionShare = {
-  /** How many of the job's mails may be on their way: its due, or more where other jobs leave some unused. At least one. */
+  /** How many connections the job uses, and could use besides without waiting. At least one. */
   window(): number;
-  /** Counts the work as one of the job's mails until it has ended. */
+  /** Does the work for one recipient as soon as it is the job's turn to use a connection. */
   using<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Gives the share back. */
-  leave(): void;
 };
 
+/** How long a job waits at most for a connection while jobs with fewer recipients left go first. */
+const longestWaitMs = 1000;
+
+type Job = { left: number; readonly waiting: { readonly sinceMs: number; readonly begin: () => void }[] };
+
 /**
- * Divides connections among the jobs in progress: an equal part to each, and what some jobs do not use to the job that
- * asks first. A job that joins gets its part as the mails of the other jobs end.
+ * Divides connections among the jobs in progress: the job with the fewest recipients left goes first. So few jobs are sent
+ * at a time, and their outcomes fill entries of the log. A job that has waited for a second gets the next connection, so
+ * that a stream of small jobs holds up no large one.
  */
-export function createConnectionShares(connections: number): { join(): ConnectionShare } {
-  let jobs = 0;
+export function createConnectionShares(connections: number): { join(recipients: number): ConnectionShare } {
+  const waitingJobs = new Set<Job>();
   let inUse = 0;
+
+  const waitFor = (job: Job): Promise<void> =>
+    new Promise((begin) => {
+      job.waiting.push({ sinceMs: performance.now(), begin });
+      waitingJobs.add(job);
+    });
+  const giveOneBack = (): void => {
+    const job = nextOf(waitingJobs);
+    if (job === null) {
+      inUse -= 1;
+      return;
+    }
+    const [first] = job.waiting.splice(0, 1);
+    if (job.waiting.length === 0) waitingJobs.delete(job);
+    first?.begin();
+  };
+
   return {
-    join: () => {
+    join: (recipients) => {
+      const job: Job = { left: recipients, waiting: [] };
       let own = 0;
-      jobs += 1;
       return {
-        window: () => Math.max(1, Math.floor(connections / jobs), own + connections - inUse),
+        window: () => Math.max(1, own + connections - inUse),
         using: async (work) => {
+          if (inUse < connections) inUse += 1;
+          else await waitFor(job);
           own += 1;
-          inUse += 1;
           try {
             return await work();
           } finally {
             own -= 1;
-            inUse -= 1;
+            job.left -= 1;
+            giveOneBack();
           }
-        },
-        leave: () => {
-          jobs -= 1;
         },
       };
     },
   };
+}
+
+/** The job that has waited for too long; else the one with the fewest recipients left. Null if none waits. */
+function nextOf(waitingJobs: ReadonlySet<Job>): Job | null {
+  const overdue = performance.now() - longestWaitMs;
+  let chosen: Job | null = null;
+  for (const job of waitingJobs) {
+    if ((job.waiting[0]?.sinceMs ?? overdue) < overdue) return job;
+    if (chosen === null || job.left < chosen.left) chosen = job;
+  }
+  return chosen;
 }

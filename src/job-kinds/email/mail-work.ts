@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContentStore } from "../../content/content-store.ts";
-import { countRecipients } from "../../domain/recipients/ledger.ts";
+import { countRecipients, recipientsToMail } from "../../domain/recipients/ledger.ts";
 import { createBackoff } from "../../mail/backoff.ts";
 import type { BrokenMailer } from "../../mail/breaker.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
@@ -72,16 +72,12 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
 
   return {
     type: "email.send",
+    connections: mailer.connections,
     gate: createGate,
     breaker: mailer.state,
-    work: async (held, lease, books, { stopping }) => {
-      // Claims beyond a job's share would only wait for the connections of another job.
-      const share = shares.join();
-      try {
-        return await sendMailing(held, lease, books, { ...others, mailer: backoff.mailer, share, stopping });
-      } finally {
-        share.leave();
-      }
+    work: (held, lease, books, { stopping }) => {
+      const share = shares.join(recipientsToMail(held.ledger).length);
+      return sendMailing(held, lease, books, { ...others, mailer: backoff.mailer, share, stopping });
     },
   };
 }
@@ -102,13 +98,18 @@ async function sendMailing(
   dependencies: MailingDependencies,
 ): Promise<AttemptEnd> {
   const { batchDelayMs, share, suppressions, pace, stopping } = dependencies;
+  const { connections } = dependencies.mailer;
   const [mailing, isStillHeld] = await Promise.all([loadMailing(held, dependencies), lease.confirm()]);
   if (!isStillHeld) return { kind: "lease-lost" };
   if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
   return await serveRecipients(held, lease, books, {
-    window: () => (batchDelayMs > 0 ? 1 : share.window()),
+    window: () => {
+      if (batchDelayMs > 0) return 1;
+      // What is claimed ahead of a free connection is in doubt after a crash: only a job that sends it again may do that.
+      return held.settings.onUnknown === "resend" ? connections : share.window();
+    },
     using: share.using,
-    claimsAtOnce: batchDelayMs > 0 ? 1 : dependencies.mailer.connections,
+    claimsAtOnce: batchDelayMs > 0 ? 1 : connections,
     serve: (recipient) => send(held, mailing, recipient, dependencies),
     whyNot: async (recipient) => {
       const one = mailing.content.recipients[recipient];

@@ -9,7 +9,7 @@ import type { EventLog, JobRef } from "../../../src/event-log/event-log.ts";
 import { createEventSource } from "../../../src/job-kinds/report/event-source.ts";
 import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
 import { createReportWork } from "../../../src/job-kinds/report/report-work.ts";
-import { createBookkeeper } from "../../../src/workers/bookkeeper.ts";
+import { createBookkeeper, createUnwritten } from "../../../src/workers/bookkeeper.ts";
 import { watchLease } from "../../../src/workers/lease.ts";
 import type { AttemptEnd, HeldTurn } from "../../../src/workers/turn.ts";
 import { caused, jobCreated, jobStarted, settings } from "../../support/examples.ts";
@@ -88,7 +88,7 @@ export async function openReportSide(): Promise<ReportSide> {
         isLastAttempt: false,
       };
       const lease = watchLease(log, job, leaseSequence, stopping);
-      const books = createBookkeeper(log, held, now, stopping, stopping);
+      const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
       const ports = { log, contentStore, sources, results: options.results ?? results };
       const { work } = createReportWork(ports, options.chunkBytes ?? 2000);
       return await work(held, lease, books, { stopping }).finally(lease.end);
