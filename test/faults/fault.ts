@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AcceptedJob, LoadShape } from "./load.ts";
-import { type Actor, connectionsOfWorker, type Stage, type StageOptions } from "./stage.ts";
+import { type Actor, repeatedForWorker, type Stage, type StageOptions } from "./stage.ts";
 
 export type Fault = {
   readonly name: string;
@@ -28,7 +28,7 @@ export type Cell = {
   readonly told: (word: string) => number;
 };
 
-/** What a fault may cost: the mails in flight at its instant, where it takes away the process that knew of them. */
+/** What a fault may cost: the mails of which nothing was written, where it takes away the process that knew of them. */
 export type Toll = {
   readonly mayDouble: number;
   /** Asked once everything has ended: sentences about what this fault alone forbids. */
@@ -36,8 +36,8 @@ export type Toll = {
 };
 
 export const costsNothing: Toll = { mayDouble: 0 };
-export const inFlightOfOneWorker: Toll = { mayDouble: connectionsOfWorker };
-export const inFlightOfBothWorkers: Toll = { mayDouble: 2 * connectionsOfWorker };
+export const unwrittenOfOneWorker: Toll = { mayDouble: repeatedForWorker };
+export const unwrittenOfBothWorkers: Toll = { mayDouble: 2 * repeatedForWorker };
 
 export const workers: readonly Actor[] = ["worker", "otherWorker"];
 

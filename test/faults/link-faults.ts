@@ -1,6 +1,6 @@
 import type { TcpProxy } from "../support/tcp-proxy.ts";
-import { costsNothing, type Fault, inFlightOfBothWorkers, lasting, type Toll, workers } from "./fault.ts";
-import { type Actor, connectionsOfWorker, type Links, type Stage } from "./stage.ts";
+import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, workers } from "./fault.ts";
+import { type Actor, type Links, repeatedForWorker, type Stage } from "./stage.ts";
 
 type LinkOf = {
   readonly name: string;
@@ -17,7 +17,7 @@ const links: readonly LinkOf[] = [
   { name: "API–database", actors: ["api"], to: "mysql", toll: costsNothing },
   { name: "scheduler–database", actors: ["scheduler"], to: "mysql", toll: costsNothing },
   { name: "projector–database", actors: ["projector"], to: "mysql", toll: costsNothing },
-  { name: "workers–mail server", actors: workers, to: "smtp", toll: inFlightOfBothWorkers },
+  { name: "workers–mail server", actors: workers, to: "smtp", toll: unwrittenOfBothWorkers },
 ];
 
 /** Connections break, new ones are refused. */
@@ -66,7 +66,7 @@ const slow = links
 
 /**
  * One worker alone loses the log, for so long that the other takes over. What it has claimed it still sends for up to a
- * second, as long as it may believe in its lease, and cannot record: up to what it claims ahead, beside what is in flight.
+ * second, as long as it may believe in its lease, and cannot record: up to what it claims ahead, beside what it had.
  */
 const partition: Fault = {
   name: "one worker–NATS stalled, 25 s",
@@ -74,7 +74,7 @@ const partition: Fault = {
     doors[victim].nats.stall();
     await lasting(25_000);
     await doors[victim].nats.restore();
-    return { mayDouble: 3 * connectionsOfWorker };
+    return { mayDouble: 2 * repeatedForWorker };
   },
 };
 

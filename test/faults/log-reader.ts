@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { connect, type JsMsg } from "nats";
 import type { TestNats } from "../support/services.ts";
 
-/** One message of the log, as its bytes say, with nothing of the service's own decoding. */
+/** One event of the log, as its bytes say, with nothing of the service's own decoding. */
 export type RawEvent = {
+  /** Of its entry. */
   readonly sequence: number;
-  /** Of subject and bytes. */
+  /** Of the subject and the bytes of its entry. */
   readonly sha256: string;
   readonly jobId: string;
   readonly type: string;
@@ -14,9 +15,9 @@ export type RawEvent = {
 };
 
 export type LogReader = {
-  /** Every message from the beginning, read anew. */
+  /** Every event from the beginning, read anew. */
   readAll(): Promise<readonly RawEvent[]>;
-  /** Every message from the beginning; what was read before is not read again. */
+  /** Every event from the beginning; what was read before is not read again. */
   read(): Promise<readonly RawEvent[]>;
   /** Deletes a durable consumer, as an operator's slip would. */
   deleteConsumer(name: string): Promise<void>;
@@ -47,7 +48,7 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
     const consumer = await connection.jetstream().consumers.get(stream, { opt_start_seq: first });
     const messages = await consumer.consume({ max_messages: 1000 });
     for await (const message of messages) {
-      events.push(toRawEvent(message));
+      events.push(...toRawEvents(message));
       if (message.seq >= state.last_seq) break;
     }
     await consumer.delete().catch(() => {});
@@ -76,8 +77,10 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
   };
 }
 
-function toRawEvent({ seq, subject, data: bytes }: JsMsg): RawEvent {
-  const { type, time, subject: jobId, data } = JSON.parse(Buffer.from(bytes).toString("utf8"));
+type Envelope = Pick<RawEvent, "type" | "time" | "data"> & { readonly subject: string };
+
+function toRawEvents({ seq, subject, data: bytes }: JsMsg): readonly RawEvent[] {
+  const entry: readonly Envelope[] = JSON.parse(Buffer.from(bytes).toString("utf8"));
   const sha256 = createHash("sha256").update(subject).update(bytes).digest("hex");
-  return { sequence: seq, sha256, jobId, type, time, data };
+  return entry.map(({ type, time, subject: jobId, data }) => ({ sequence: seq, sha256, jobId, type, time, data }));
 }

@@ -1,5 +1,5 @@
 import { everybody } from "../support/scripted-smtp.ts";
-import { costsNothing, type Fault, inFlightOfBothWorkers, lasting, workers } from "./fault.ts";
+import { costsNothing, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import { usualMsPerMail } from "./stage.ts";
 
 /** A mail server that is there and behaves badly. */
@@ -11,7 +11,7 @@ export const mailServerFaults: readonly Fault[] = [
       await Promise.all(workers.map((actor) => links[actor].smtp.cut()));
       await lasting(8000);
       await Promise.all(workers.map((actor) => links[actor].smtp.restore()));
-      return inFlightOfBothWorkers;
+      return unwrittenOfBothWorkers;
     },
   },
   {
@@ -20,7 +20,7 @@ export const mailServerFaults: readonly Fault[] = [
       for (const actor of workers) links[actor].smtp.stall();
       await lasting(5000);
       await Promise.all(workers.map((actor) => links[actor].smtp.restore()));
-      return inFlightOfBothWorkers;
+      return unwrittenOfBothWorkers;
     },
   },
   {
@@ -30,7 +30,7 @@ export const mailServerFaults: readonly Fault[] = [
       mailServer.disconnect();
       await lasting(5000);
       mailServer.greetWith(null);
-      return inFlightOfBothWorkers;
+      return unwrittenOfBothWorkers;
     },
   },
   {

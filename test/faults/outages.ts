@@ -1,4 +1,4 @@
-import { type Cell, type Fault, inFlightOfBothWorkers, lasting, workers } from "./fault.ts";
+import { type Cell, type Fault, lasting, unwrittenOfBothWorkers, workers } from "./fault.ts";
 import type { RawEvent } from "./log-reader.ts";
 import type { Stage } from "./stage.ts";
 
@@ -49,7 +49,7 @@ function outage(name: string, { begin, end }: Outage): Fault {
       }
       await lasting(pauseMs);
       await end(stage);
-      return { ...inFlightOfBothWorkers, alsoViolated: async () => lostAttempts(await stage.log.read(), cell) };
+      return { ...unwrittenOfBothWorkers, alsoViolated: async () => lostAttempts(await stage.log.read(), cell) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { costsNothing, type Fault, inFlightOfBothWorkers, inFlightOfOneWorker, lasting, type Toll } from "./fault.ts";
+import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, unwrittenOfOneWorker } from "./fault.ts";
 import { actors, connectionsOfWorker } from "./stage.ts";
 
 const soleActors = ["api", "scheduler", "projector"] as const;
@@ -15,11 +15,11 @@ export const kills: readonly Fault[] = [
       await stage.actors[actor].start();
     }),
   ),
-  fault("SIGKILL of a worker", inFlightOfOneWorker, async (stage, { victim }) => {
+  fault("SIGKILL of a worker", unwrittenOfOneWorker, async (stage, { victim }) => {
     await stage.actors[victim].kill();
     await stage.actors[victim].start();
   }),
-  fault("SIGKILL of both workers", inFlightOfBothWorkers, async ({ actors: { worker, otherWorker } }) => {
+  fault("SIGKILL of both workers", unwrittenOfBothWorkers, async ({ actors: { worker, otherWorker } }) => {
     await Promise.all([worker.kill(), otherWorker.kill()]);
     await Promise.all([worker.start(), otherWorker.start()]);
   }),
@@ -30,7 +30,7 @@ export const kills: readonly Fault[] = [
       await stage[server].start();
     }),
   ),
-  fault("SIGKILL of the mail server", inFlightOfBothWorkers, async ({ mailServer }) => {
+  fault("SIGKILL of the mail server", unwrittenOfBothWorkers, async ({ mailServer }) => {
     await mailServer.stop();
     await lasting(3000);
     await mailServer.start();
@@ -46,7 +46,7 @@ export const freezes: readonly Fault[] = [
       stage.actors[actor].resume();
     }),
   ),
-  fault("SIGSTOP of a worker, 5 s", inFlightOfOneWorker, async (stage, { victim }) => {
+  fault("SIGSTOP of a worker, 5 s", unwrittenOfOneWorker, async (stage, { victim }) => {
     stage.actors[victim].suspend();
     await lasting(5000);
     stage.actors[victim].resume();
@@ -75,7 +75,7 @@ function zombie(): Fault {
       const late = arrived() - atWaking;
       const alsoViolated = (): string[] =>
         late > connectionsOfWorker ? [`the worker that woke up sent ${late} mails more`] : [];
-      return { ...inFlightOfOneWorker, alsoViolated };
+      return { ...unwrittenOfOneWorker, alsoViolated };
     },
   };
 }

@@ -32,6 +32,9 @@ export type Stage = {
 /** The most mails that one worker can have in flight. */
 export const connectionsOfWorker = 5;
 
+/** The most mails that are repeated for one worker: those in flight, and as many whose outcomes were not written yet. */
+export const repeatedForWorker = 2 * connectionsOfWorker;
+
 const settings = {
   SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
   SMTP_TIMEOUT: "8000",

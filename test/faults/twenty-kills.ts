@@ -1,7 +1,7 @@
 import { eventually } from "../support/eventually.ts";
 import type { Fault } from "./fault.ts";
 import { drawn } from "./seeded.ts";
-import { connectionsOfWorker, usualMsPerMail } from "./stage.ts";
+import { repeatedForWorker, usualMsPerMail } from "./stage.ts";
 
 const kills = 20;
 const mailing = { jobs: 20, recipientsPerJob: 1000, everyMs: 0 };
@@ -28,6 +28,6 @@ export const twentyKills: Fault = {
       if (arrived() < total * 0.99) throw new Error(`${arrived()} mails arrived`);
     }, 120_000);
     stage.mailServer.slowDown(usualMsPerMail);
-    return { mayDouble: killed * connectionsOfWorker };
+    return { mayDouble: killed * repeatedForWorker };
   },
 };
