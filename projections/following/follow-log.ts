@@ -7,11 +7,12 @@ import { believedAfterMs, settledState } from "./settled-log.ts";
 /** A transaction commits a batch of this size in well under a second. */
 const maxEvents = 2_000;
 /**
- * The time from the start of one transaction to the start of the next, unless more events wait than one could take. A
- * single event is projected at once; a steady stream makes five transactions a second, and not one for every few
- * events.
+ * The time from the start of one transaction to the start of the next, unless more events wait than one could take:
+ * between these two, the longer the larger the batch was. So an event of an idle service is seen at once, or within the
+ * shorter time, and a steady stream of some thousands a second makes five transactions a second.
  */
-const paceMs = 200;
+const paceMs = { afterFew: 40, afterMany: 200 };
+const manyEvents = 200;
 /**
  * On a busy machine or database a transaction takes longer: then fewer and larger transactions leave room for other
  * work.
@@ -51,7 +52,7 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
       const begunAt = performance.now();
       position = await projectBatch(place, position, batch);
       await reached(position);
-      const restMs = restAfter(performance.now() - begunAt);
+      const restMs = restAfter(batch.length, performance.now() - begunAt);
       if (batch.length < maxEvents && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
   } finally {
@@ -61,7 +62,11 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
   if (broken.signal.reason instanceof WrongLog) throw broken.signal.reason;
 }
 
-const restAfter = (busyMs: number): number => Math.max(paceMs - busyMs, Math.min(longestRestMs, restByBusy * busyMs));
+function restAfter(events: number, busyMs: number): number {
+  const share = Math.min(1, events / manyEvents);
+  const untilNextMs = paceMs.afterFew + share * (paceMs.afterMany - paceMs.afterFew);
+  return Math.max(untilNextMs - busyMs, Math.min(longestRestMs, restByBusy * busyMs));
+}
 
 async function startingPoint(
   { place: { db, projector, suffix }, log, reached, believedMs = believedAfterMs }: Following,

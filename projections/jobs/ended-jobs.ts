@@ -13,7 +13,7 @@ const { jobs, counts } = jobTables("");
  * The read models that show a job: the next round finds other jobs once these read models have deleted the earlier
  * ones.
  */
-const followers = ["jobs", "logs", "recipients", "dead-letters"];
+const followers = ["jobs", "dead-letters"];
 const followMs = 30_000;
 
 /** Queries tenant by tenant, as the index is ordered: a search by end time alone would scan every row. */

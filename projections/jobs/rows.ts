@@ -1,13 +1,22 @@
 import type { JobError, JobSettings, RecipientCounts } from "../../src/domain/job/events.ts";
 import type { JobLabels, JobRecord } from "../../src/domain/job/job-record.ts";
 import { type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import type { Instant } from "../../src/domain/message.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
+import { cellsIn, rowsIn, toStoredCells } from "./stored-cells.ts";
 
 /** A job while its events are folded: `view` is the fold so far, `lastSequence` the last event folded into it. */
 export type ProjectedJob = JobRef & {
+  /** That of its JobCreated event. */
+  readonly place: number;
   readonly labels: JobLabels;
   readonly view: JobView;
+  /** 1 for each recipient that has a row of its own. */
+  readonly hasRow: Uint8Array;
+  readonly runBeganAt: Instant;
+  /** Null for a job that does not wait for a worker. */
+  readonly waitingSince: Instant | null;
   readonly lastSequence: number;
 };
 
@@ -46,6 +55,7 @@ export type JobRow = {
   readonly next_attempt_at: Date | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
+  readonly place: number;
   readonly last_sequence: number;
 };
 
@@ -83,10 +93,11 @@ export type LedgerRow = {
   readonly job_id: string;
   readonly tenant: string;
   readonly run: number;
+  readonly run_began_at: Date;
   readonly cells: Buffer;
 };
 
-export function toJobRow({ jobId, tenant, labels, view, lastSequence }: ProjectedJob): JobRow {
+export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: ProjectedJob): JobRow {
   const { settings } = view;
   return {
     id: jobId,
@@ -117,21 +128,28 @@ export function toJobRow({ jobId, tenant, labels, view, lastSequence }: Projecte
     next_attempt_at: toDateOrNull(view.nextAttemptAt),
     error_code: view.error?.code ?? null,
     error_message: view.error?.message ?? null,
+    place,
     last_sequence: lastSequence,
   };
 }
 
-export const toLedgerRow = ({ jobId, tenant, view }: ProjectedJob): LedgerRow => ({
+export const toLedgerRow = ({ jobId, tenant, view, runBeganAt, hasRow }: ProjectedJob): LedgerRow => ({
   job_id: jobId,
   tenant,
   run: view.ledger.run,
-  cells: Buffer.from(view.ledger.cells),
+  run_began_at: toDate(runBeganAt),
+  cells: toStoredCells(view.ledger.cells, hasRow),
 });
 
 /** Restores the job as it was when its rows were written, so that the fold can continue. */
-export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cells">): ProjectedJob => ({
+export const toProjectedJob = (
+  row: JobRow,
+  ledger: Pick<LedgerRow, "run" | "run_began_at" | "cells">,
+  waitingSince: Date | null,
+): ProjectedJob => ({
   jobId: row.id,
   tenant: row.tenant,
+  place: Number(row.place),
   labels: labelsOf(row),
   view: {
     settings: settingsOf(row, ledger.cells.length),
@@ -144,11 +162,13 @@ export const toProjectedJob = (row: JobRow, ledger: Pick<LedgerRow, "run" | "cel
     completedAt: toInstantOrNull(row.completed_at),
     nextAttemptAt: toInstantOrNull(row.next_attempt_at),
     error: errorOf(row),
-    // The driver's buffer is a view of the packet; the fold needs one that it may change.
-    ledger: { run: ledger.run, cells: Uint8Array.from(ledger.cells) },
+    ledger: { run: ledger.run, cells: cellsIn(ledger.cells) },
     // A count without a cell belongs to a row of the file that the job makes.
     rows: row.total - ledger.cells.length,
   },
+  hasRow: rowsIn(ledger.cells),
+  runBeganAt: toInstant(ledger.run_began_at),
+  waitingSince: toInstantOrNull(waitingSince),
   lastSequence: Number(row.last_sequence),
 });
 

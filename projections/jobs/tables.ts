@@ -1,17 +1,22 @@
 import type { Suffix } from "../projector.ts";
+import { recipientTableDefinitions, recipientTables, recipientViewDefinitions } from "./recipients/rows.ts";
+import { statsTableDefinitions, statsTables } from "./stats/tables.ts";
 
 export const jobTables = (suffix: Suffix) => ({
   jobs: `jobs${suffix}`,
   counts: `jobs_counts${suffix}`,
   contents: `jobs_content${suffix}`,
   ledgers: `jobs_ledgers${suffix}`,
+  ...recipientTables(suffix),
+  ...statsTables(suffix),
 });
 
 /**
  * A row of `jobs` holds everything that its fold needs to continue, except the ledger, which has its own table because
  * it is large and no list shows it. The names of keys end in the sort column, then `id`, so that no two rows tie. The
  * first of them also holds the searched columns: a search reads the tenant's own entries and no rows. Keys have at most
- * 3072 bytes, which is 300 characters for each of the two columns; requests allow 200.
+ * 3072 bytes, which is 300 characters for each of the two columns; requests allow 200. `place` is that of the JobCreated
+ * event: the rows of recipients name the job by it.
  */
 const jobs = `
   id VARCHAR(64) NOT NULL,
@@ -48,20 +53,28 @@ const jobs = `
   next_attempt_at DATETIME(3) NULL,
   error_code VARCHAR(64) NULL,
   error_message MEDIUMTEXT NULL,
+  place BIGINT NOT NULL,
   last_sequence BIGINT NOT NULL,
   PRIMARY KEY (id),
+  UNIQUE KEY by_place (place),
   KEY by_creation (tenant, created_at, id, subject, name),
   KEY by_status_and_creation (tenant, status, created_at, id),
   KEY by_completion (tenant, completed_at, id),
   KEY by_status_and_completion (tenant, status, completed_at, id)`;
 
-/** The number of rows of `jobs` in each group, kept up to date with them: counting takes longer with every job. */
+/**
+ * The number of rows of `jobs` in each group, kept up to date with them: counting takes longer with every job. `retired`
+ * is the number of those that are no longer in `jobs`, `unsent` that of recipients that are still to be served.
+ */
 const counts = `
   tenant VARCHAR(64) NOT NULL,
   status VARCHAR(16) NOT NULL,
   type VARCHAR(32) NOT NULL,
+  priority VARCHAR(16) NOT NULL,
   jobs BIGINT NOT NULL,
-  PRIMARY KEY (tenant, status, type)`;
+  retired BIGINT NOT NULL,
+  unsent BIGINT NOT NULL,
+  PRIMARY KEY (tenant, status, type, priority)`;
 
 /** Content and recipients; no row once they were erased. `recipients` is a JSON array of addresses. */
 const contents = `
@@ -72,11 +85,12 @@ const contents = `
   recipients MEDIUMTEXT NOT NULL,
   PRIMARY KEY (job_id)`;
 
-/** The state of each recipient, a byte each, as of `run`: see src/domain/recipients/ledger.ts. */
+/** The state of each recipient, a byte each (see stored-cells.ts), as of `run`, and since when that lasts. */
 const ledgers = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
   run INT NOT NULL,
+  run_began_at DATETIME(3) NOT NULL,
   cells VARBINARY(1000) NOT NULL,
   PRIMARY KEY (job_id)`;
 
@@ -88,5 +102,12 @@ const emailJobs = `
     job.error_message AS error
   FROM jobs AS job LEFT JOIN jobs_content AS content ON content.job_id = job.id`;
 
-export const jobTableDefinitions = { jobs, jobs_counts: counts, jobs_content: contents, jobs_ledgers: ledgers };
-export const jobViewDefinitions = { email_jobs: emailJobs };
+export const jobTableDefinitions = {
+  jobs,
+  jobs_counts: counts,
+  jobs_content: contents,
+  jobs_ledgers: ledgers,
+  ...recipientTableDefinitions,
+  ...statsTableDefinitions,
+};
+export const jobViewDefinitions = { email_jobs: emailJobs, ...recipientViewDefinitions };

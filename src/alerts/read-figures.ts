@@ -1,5 +1,5 @@
 import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
-import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { StatsQueries } from "../../projections/jobs/stats/queries.ts";
 import { type AlertLimits, type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";
 
 export type ReadModels = {
@@ -41,7 +41,7 @@ export function createFigures({ stats, projectionLags, deadLetters }: ReadModels
       (lags?.find(({ projection }) => projection === name)?.lagSeconds ?? Number.POSITIVE_INFINITY) <= longestLag;
     const openDeadLetters = isFresh("dead-letters") ? await ask(() => deadLetters.countOpen(mostLettersCounted)) : null;
     const unknown = { ended: null, oldestWaiting: null, openDeadLetters, lag, lagUnknownSeconds };
-    if (!isFresh("stats")) return unknown;
+    if (!isFresh("jobs")) return unknown;
     const now = Date.now();
     const found = await ask(() => stats.read(null, new Date(now).toISOString(), [minutes]));
     const counts = found?.periods[0]?.counts;

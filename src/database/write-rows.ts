@@ -19,10 +19,13 @@ export async function insertRows<Row>(transaction: Knex.Transaction, rows: Rows<
   await write(transaction, rows, "");
 }
 
-/** Inserts rows, or overwrites every column of existing ones. */
-export async function putRows<Row>(transaction: Knex.Transaction, rows: Rows<Row>): Promise<void> {
+/** Inserts rows; in existing ones it overwrites the columns in `put`, by default every column. */
+export async function putRows<Row>(
+  transaction: Knex.Transaction,
+  { put, ...rows }: Rows<Row> & { readonly put?: readonly (keyof Row & string)[] },
+): Promise<void> {
   // VALUES() is deprecated in MySQL, but its replacement is a syntax error in MariaDB.
-  const updates = rows.columns.map((column) => `\`${column}\` = VALUES(\`${column}\`)`);
+  const updates = (put ?? rows.columns).map((column) => `\`${column}\` = VALUES(\`${column}\`)`);
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
@@ -35,29 +38,22 @@ export async function addRows<Row>(
   await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
 }
 
-/** Inserts rows; in existing ones it overwrites some columns, appends to the texts of others, and leaves the rest. */
-export async function mergeRows<Row>(
-  transaction: Knex.Transaction,
-  {
-    put,
-    appended,
-    ...rows
-  }: Rows<Row> & { readonly put: readonly (keyof Row & string)[]; readonly appended: readonly (keyof Row & string)[] },
-): Promise<void> {
-  const updates = [
-    ...put.map((column) => `\`${column}\` = VALUES(\`${column}\`)`),
-    ...appended.map((column) => `\`${column}\` = CONCAT(\`${column}\`, VALUES(\`${column}\`))`),
-  ];
-  await write(transaction, rows, ` ON DUPLICATE KEY UPDATE ${updates.join(", ")}`);
-}
-
 async function write<Row>(
   transaction: Knex.Transaction,
   { table, columns, rows }: Rows<Row>,
   ending: string,
 ): Promise<void> {
   const sql = `INSERT INTO ?? (${columns.map((column) => `\`${column}\``).join(", ")}) VALUES ?${ending}`;
-  for (const list of inPortions(rows, columns)) await transaction.raw(sql, [table, asBinding(raw(list))]);
+  let before: Promise<unknown> = Promise.resolve();
+  for (const list of inPortions(rows, columns)) {
+    const written = transaction.raw(sql, [table, asBinding(raw(list))]).then();
+    // It is awaited below; until then its failure is no one's.
+    written.catch(() => {});
+    // The next portion is put into words while the server is busy with this one.
+    await before;
+    before = written;
+  }
+  await before;
 }
 
 /**

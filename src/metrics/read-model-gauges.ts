@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
-import type { StatsQueries } from "../../projections/stats/queries.ts";
+import type { StatsQueries } from "../../projections/jobs/stats/queries.ts";
 import type { JobStatus } from "../domain/job/job-view.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
-import { createStatsQueries, type StatsQueries } from "../../projections/stats/queries.ts";
+import { createStatsQueries, type StatsQueries } from "../../projections/jobs/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
 import type { EventLog, JobRef, NewEvent, WaybillEvent } from "../event-log/event-log.ts";
 import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";

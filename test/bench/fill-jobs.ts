@@ -13,9 +13,9 @@ export async function fillJobs(mysqlUrl: string, count: number): Promise<readonl
   try {
     const columns = await columnsOfJobs(connection);
     const copies = toCopies(count);
-    await connection.query("CREATE TABLE copies (id VARCHAR(64) PRIMARY KEY, at DATETIME(3) NOT NULL)");
+    await connection.query("CREATE TABLE copies (id VARCHAR(64) PRIMARY KEY, at DATETIME(3) NOT NULL, place BIGINT NOT NULL)");
     for (let first = 0; first < count; first += rowsAtOnce) {
-      await connection.query("INSERT INTO copies (id, at) VALUES ?", [copies.slice(first, first + rowsAtOnce)]);
+      await connection.query("INSERT INTO copies (id, at, place) VALUES ?", [copies.slice(first, first + rowsAtOnce)]);
     }
     const values = columns.map((column) => copiedFrom(column));
     await connection.query(
@@ -32,11 +32,12 @@ export async function fillJobs(mysqlUrl: string, count: number): Promise<readonl
   }
 }
 
-function toCopies(count: number): (readonly [id: string, at: Date])[] {
+/** Their places are before the whole log. */
+function toCopies(count: number): (readonly [id: string, at: Date, place: number])[] {
   const firstAt = Date.now() - (count + 1) * msBetweenJobs;
   return Array.from({ length: count }, (_, index) => {
     const at = firstAt + index * msBetweenJobs;
-    return [uuid({ msecs: at }), new Date(at)] as const;
+    return [uuid({ msecs: at }), new Date(at), index - count] as const;
   });
 }
 
@@ -48,7 +49,7 @@ async function columnsOfJobs(connection: Connection): Promise<string[]> {
 }
 
 function copiedFrom(column: string): string {
-  if (column === "id") return "copies.id";
+  if (column === "id" || column === "place") return `copies.${column}`;
   return ["created_at", "started_at", "completed_at"].includes(column) ? "copies.at" : `original.${quoted(column)}`;
 }
 

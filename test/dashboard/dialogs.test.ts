@@ -44,7 +44,7 @@ describe("A question before something is done that cannot be taken back", () => 
     { at: () => `suppressions?email=${address}`, opens: `Remove ${address}`, does: "Remove it from the list" },
     { at: () => "dead-letters", row: "Asked dead", opens: "Ignore", does: "Ignore this dead letter" },
     { at: () => "dead-letters", row: "Asked dead", opens: "Requeue", does: "Requeue as a new job" },
-    { at: () => "system", row: "logs", opens: "Rebuild", does: "Rebuild logs" },
+    { at: () => "system", row: "jobs", opens: "Rebuild", does: "Rebuild jobs" },
   ];
 
   // Not only hidden: the page has taken notice.

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { logsProjector } from "../../projections/logs/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { readDashboard } from "../../src/dashboard/dashboard.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
@@ -46,7 +46,7 @@ describe("The page of the system", () => {
   it("shows waiting jobs, the positions of read models, and the receivers of notifications", async () => {
     const { page } = watched;
     await page.getByLabel("Waiting jobs", { exact: true }).getByRole("row", { name: "high" }).waitFor();
-    await page.getByLabel("Read models", { exact: true }).getByRole("row", { name: "recipients" }).waitFor();
+    await page.getByLabel("Read models", { exact: true }).getByRole("row", { name: "notifications" }).waitFor();
     await page.getByRole("row", { name: "https://hooks.example.com/waybill" }).getByText("job.completed").waitFor();
   });
 
@@ -69,21 +69,21 @@ describe("The page of the system", () => {
   it("rebuilds a read model on request, after a confirmation", async () => {
     const { page } = watched;
     const db = createDatabase(stage.mysqlUrl);
-    const rows = async () => (await tablesOf(db, logsProjector))["logs"];
+    const rows = async () => (await tablesOf(db, jobsProjector))["recipients"];
     const right = await rows();
     expect(right).to.have.lengthOf.at.least(1);
-    await db("logs").delete();
-    const logs = page.getByLabel("Read models", { exact: true }).getByRole("row", { name: /^logs \d/ });
+    await db("recipients").delete();
+    const jobs = page.getByLabel("Read models", { exact: true }).getByRole("row", { name: /^jobs \d/ });
     const dialog = page.getByRole("dialog");
-    await logs.getByRole("button", { name: "Rebuild" }).click();
+    await jobs.getByRole("button", { name: "Rebuild" }).click();
     await dialog.getByRole("button", { name: "Close" }).click();
     expect(await db("rebuild_requests").select()).to.deep.equal([]);
-    await logs.getByRole("button", { name: "Rebuild" }).click();
+    await jobs.getByRole("button", { name: "Rebuild" }).click();
     expect(await watched.findBarriers()).to.deep.equal([]);
-    await dialog.getByRole("button", { name: "Rebuild logs" }).click();
+    await dialog.getByRole("button", { name: "Rebuild jobs" }).click();
     await page.getByText("The rebuild is requested.").waitFor();
-    await logs.getByText("old rows kept").waitFor({ timeout: 30_000 });
-    await logs.getByText("live", { exact: true }).waitFor();
+    await jobs.getByText("old rows kept").waitFor({ timeout: 30_000 });
+    await jobs.getByText("live", { exact: true }).waitFor();
     expect(await rows()).to.deep.equal(right);
     await db.destroy();
   });

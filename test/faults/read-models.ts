@@ -1,4 +1,5 @@
 import mysql, { type RowDataPacket } from "mysql2/promise";
+import { positionOf } from "../../src/event-log/place.ts";
 import { ask } from "./ask.ts";
 import { countsOf, type FoldedJob } from "./fold-of-log.ts";
 import type { AcceptedJob } from "./load.ts";
@@ -56,10 +57,16 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
     progress: { total, sent, failed, pending, deferred, unknown, suppressed },
     lastSequence: Number(row["last_sequence"]),
   };
-  const sql = "SELECT * FROM logs WHERE job_id = ? ORDER BY sequence";
-  const [logRows] = await connection.query<RowDataPacket[]>(sql, [jobId]);
+  const columns = "outcome.place, outcome.recipient, outcome.status, outcome.attempt, message_id, error_code";
+  const sql = `
+    SELECT ${columns}, outcome.email FROM recipients AS outcome WHERE job = :place AND place IS NOT NULL
+    UNION ALL
+    SELECT ${columns}, recipient.email FROM recipients_earlier AS outcome
+      LEFT JOIN (SELECT job, recipient, email FROM recipients) AS recipient USING (job, recipient)
+    WHERE outcome.job = :place ORDER BY place`;
+  const [logRows] = await connection.query<RowDataPacket[]>({ sql, namedPlaceholders: true }, { place: row["place"] });
   const lines = logRows.map((line) => ({
-    sequence: Number(line["sequence"]),
+    sequence: positionOf(Number(line["place"])).sequence,
     recipient: line["recipient"],
     status: line["status"],
     attempt: line["attempt"],

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { logsProjector } from "../../projections/logs/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import {
@@ -40,8 +40,8 @@ describe("The logs of a job", () => {
 
   it("tell what happened to each recipient, attempt by attempt, oldest first", async () => {
     await outcomesHappen();
-    service.readSide.startProjector(logsProjector);
-    await service.readSide.caughtUp("logs");
+    service.readSide.startProjector(jobsProjector);
+    await service.readSide.caughtUp("jobs");
     const { status, headers, body } = await ask();
     expect(status).to.equal(200);
     expect(headers.get("Read-Sequence")).to.equal("6");
@@ -69,8 +69,8 @@ describe("The logs of a job", () => {
 
   it("can be asked for one status, one address, and page by page", async () => {
     await outcomesHappen();
-    service.readSide.startProjector(logsProjector);
-    await service.readSide.caughtUp("logs");
+    service.readSide.startProjector(jobsProjector);
+    await service.readSide.caughtUp("jobs");
     expect(idsIn((await ask("?status=success")).body)).to.deep.equal([3, 6]);
     expect(idsIn((await ask("?email=1@example.com")).body)).to.deep.equal([4, 6]);
     const first = await ask("?limit=1&status=success&email=1%40example.com");
@@ -86,8 +86,8 @@ describe("The logs of a job", () => {
 
   it("are linked to their next page with the filters they were asked with", async () => {
     await outcomesHappen();
-    service.readSide.startProjector(logsProjector);
-    await service.readSide.caughtUp("logs");
+    service.readSide.startProjector(jobsProjector);
+    await service.readSide.caughtUp("jobs");
     const { headers } = await ask("?limit=1&status=success");
     expect(headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=3&limit=1&status=success>; rel="next"`);
   });
@@ -96,14 +96,14 @@ describe("The logs of a job", () => {
     await outcomesHappen();
     await service.readSide.happens(job, jobCompleted());
     const asked = ask();
-    service.readSide.startProjector(logsProjector);
+    service.readSide.startProjector(jobsProjector);
     expect((await asked).body).to.have.length(4);
   });
 
   it("wait for the sequence that the client has seen", async () => {
     const sequence = await outcomesHappen();
     const asked = ask("", { "Min-Sequence": String(sequence) });
-    service.readSide.startProjector(logsProjector);
+    service.readSide.startProjector(jobsProjector);
     expect((await asked).body).to.have.length(4);
   });
 
@@ -114,7 +114,7 @@ describe("The logs of a job", () => {
   });
 
   it("are empty for a job that was just accepted", async () => {
-    service.readSide.startProjector(logsProjector);
+    service.readSide.startProjector(jobsProjector);
     const { body: accepted } = await service.api.ask("POST", "/api/jobs", { body: mailing });
     expect(await service.api.ask("GET", `/api/jobs/${accepted.jobId}/logs`)).to.deep.include({ status: 200, body: [] });
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { recipientsProjector } from "../../projections/recipients/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
@@ -24,8 +24,8 @@ describe("The recipients of a job", () => {
   const outcomesHappen = () =>
     service.readSide.happens(job, recipientSent({ recipient: 0 }), recipientFailed({ recipient: 2 }));
   const project = async (): Promise<void> => {
-    service.readSide.startProjector(recipientsProjector);
-    await service.readSide.caughtUp("recipients");
+    service.readSide.startProjector(jobsProjector);
+    await service.readSide.caughtUp("jobs");
   };
   const indexesIn = (body: { data: readonly { recipient: number }[] }) => body.data.map(({ recipient }) => recipient);
 
@@ -79,14 +79,14 @@ describe("The recipients of a job", () => {
     const first = (await ask("?status=pending&pageSize=1")).body;
     expect(indexesIn(first)).to.deep.equal([0]);
     await outcomesHappen();
-    await service.readSide.caughtUp("recipients");
+    await service.readSide.caughtUp("jobs");
     const { body } = await ask(`?status=pending&pageSize=1&cursor=${first.pagination.nextCursor}`);
     expect(indexesIn(body)).to.deep.equal([1]);
     expect(body.pagination.nextCursor).to.equal(null);
   });
 
   it("are pending for a job that was just accepted", async () => {
-    service.readSide.startProjector(recipientsProjector);
+    service.readSide.startProjector(jobsProjector);
     const { body: accepted } = await service.api.ask("POST", "/api/jobs", { body: mailing });
     const { status, body } = await service.api.ask("GET", `/api/jobs/${accepted.jobId}/recipients`);
     expect(status).to.equal(200);
@@ -99,7 +99,7 @@ describe("The recipients of a job", () => {
     await outcomesHappen();
     await service.readSide.happens(job, jobCompleted());
     const asked = ask();
-    service.readSide.startProjector(recipientsProjector);
+    service.readSide.startProjector(jobsProjector);
     expect((await asked).body.data[0]).to.include({ status: "sent" });
   });
 

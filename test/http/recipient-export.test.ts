@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { recipientsProjector } from "../../projections/recipients/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { JobContent } from "../../src/content/content-store.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
@@ -30,8 +30,8 @@ describe("The export of what is known of a person", () => {
     return job;
   };
   const project = async (): Promise<void> => {
-    service.readSide.startProjector(recipientsProjector);
-    await service.readSide.caughtUp("recipients");
+    service.readSide.startProjector(jobsProjector);
+    await service.readSide.caughtUp("jobs");
   };
   const ask = () => service.api.ask("GET", `/api/recipients/export?email=${ada}`);
   const exported = async () => {

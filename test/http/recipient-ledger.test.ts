@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { recipientsProjector } from "../../projections/recipients/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import {
@@ -21,7 +21,7 @@ describe("The ledger of a person", () => {
 
   beforeEach(async () => {
     service = await startApiWithReadSide();
-    service.readSide.startProjector(recipientsProjector);
+    service.readSide.startProjector(jobsProjector);
   });
   afterEach(() => service.close());
 
@@ -41,7 +41,7 @@ describe("The ledger of a person", () => {
     await service.readSide.happens(first, recipientFailed({ recipient: 1 }), jobRetried({}, now));
     const last = await service.readSide.happens(first, recipientSent({ recipient: 1, run: 2 }, later));
     await service.readSide.happens(second, recipientDeferred({ recipient: 1 }));
-    await service.readSide.caughtUp("recipients");
+    await service.readSide.caughtUp("jobs");
     const { status, headers, body } = await ask("?email=aDa@example.com");
     expect(status).to.equal(200);
     expect(headers.get("Read-Sequence")).to.equal("6");
@@ -62,11 +62,11 @@ describe("The ledger of a person", () => {
       updatedAt: later,
       history: [
         {
-          ...{ sequence: 3, run: 1, attempt: 1, status: "failed", at: now, counts: true },
+          ...{ sequence: 3, index: 0, run: 1, attempt: 1, status: "failed", at: now, counts: true },
           ...{ messageId: null, response: message, error: { code, message } },
         },
         {
-          ...{ sequence: last, run: 2, attempt: 1, status: "sent", at: later, counts: true },
+          ...{ sequence: last, index: 0, run: 2, attempt: 1, status: "sent", at: later, counts: true },
           ...{ messageId, response, error: null },
         },
       ],
@@ -75,7 +75,7 @@ describe("The ledger of a person", () => {
 
   it("goes on by its cursor without a gap or a repetition, also while mailings come in", async () => {
     for (const subject of ["1", "2", "3", "4", "5"]) await mailTo("ada@example.com", subject);
-    await service.readSide.caughtUp("recipients");
+    await service.readSide.caughtUp("jobs");
     const seen: string[] = [];
     let cursor = "";
     do {
@@ -83,7 +83,7 @@ describe("The ledger of a person", () => {
       seen.push(...subjectsIn(body));
       cursor = body.nextCursor === null ? "" : `&cursor=${body.nextCursor}`;
       await mailTo("ada@example.com", "new");
-      await service.readSide.caughtUp("recipients");
+      await service.readSide.caughtUp("jobs");
     } while (cursor !== "");
     expect(seen).to.deep.equal(["5", "4", "3", "2", "1"]);
   });
@@ -99,7 +99,7 @@ describe("The ledger of a person", () => {
     await mailTo("ada@example.com", "Theirs", "other");
     await mailTo("ada@example.com.au", "Another's");
     await mailTo("áda@example.com", "Accented");
-    await service.readSide.caughtUp("recipients");
+    await service.readSide.caughtUp("jobs");
     expect((await ask("?email=ada@example.com")).body).to.deep.equal({ data: [], nextCursor: null });
   });
 
@@ -112,7 +112,7 @@ describe("The ledger of a person", () => {
     const url = `https://example.com/${"hook".repeat(200)}`;
     await mailTo(url, "One");
     await mailTo(`${url}?other`, "Other");
-    await service.readSide.caughtUp("recipients");
+    await service.readSide.caughtUp("jobs");
     expect(subjectsIn((await ask(`?email=${encodeURIComponent(url)}`)).body)).to.deep.equal(["One"]);
   });
 

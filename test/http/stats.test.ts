@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { statsProjector } from "../../projections/stats/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import {
   earlier,
@@ -31,8 +31,8 @@ describe("the statistics of jobs", () => {
     await readSide.happens(newJob(), jobCreated({ priority: "high" }));
     await readSide.happens(newJob(), jobCreated({ scheduledAt: later }));
     await readSide.happens(newJob("acme"), jobCreated({ priority: "low" }, earlier));
-    readSide.startProjector(statsProjector);
-    await readSide.caughtUp("stats");
+    readSide.startProjector(jobsProjector);
+    await readSide.caughtUp("jobs");
   });
   after(() => service.close());
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Knex } from "knex";
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { createLogQueries } from "../../projections/logs/queries.ts";
+import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";

@@ -54,7 +54,7 @@ describe("what a service tells of itself", function () {
       const found = await page();
       expect(found).to.match(/^waybill_jobs\{state="completed"\} 1$/m);
       expect(found).to.match(/^waybill_jobs\{state="scheduled"\} 1$/m);
-      expect(found).to.match(/^waybill_projection_lag_events\{projection="stats"\} 0$/m);
+      expect(found).to.match(/^waybill_projection_lag_events\{projection="jobs"\} 0$/m);
       return found;
     });
     for (const line of [
@@ -69,7 +69,7 @@ describe("what a service tells of itself", function () {
       'waybill_http_request_seconds_count{method="GET",route="/api/jobs/:jobId",status_class="4xx"} 1',
       'waybill_jobs_waiting{priority="high"} 0',
       'waybill_oldest_pending_age_seconds{priority="normal"} 0',
-      'waybill_projection_lag_events{projection="stats"} 0',
+      'waybill_projection_lag_events{projection="jobs"} 0',
       'waybill_consumer_pending{consumer="scheduler"} 0',
       'waybill_message_wait_seconds_count{priority="normal"} 1',
       'waybill_job_duration_seconds_count{event="completed"} 1',

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import type { Knex } from "knex";
 import { writeStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { createReadModels, type ReadModels } from "../../projections/read-models.ts";
 import { type AskedRebuilds, carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
 import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
@@ -11,9 +10,10 @@ import { readRebuildRequests } from "../../projections/rebuilding/rebuild-reques
 import { alteredLog } from "../support/altered-log.ts";
 import { earlier, later, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 
-const projectors = [jobsProjector, logsProjector];
+const projectors = [jobsProjector, outcomesProjector];
 
 describe("a rebuild that an operator asks for", () => {
   let side: ReadSide;
@@ -29,7 +29,7 @@ describe("a rebuild that an operator asks for", () => {
     failures = [];
     for (const _ of [1, 2]) await side.mailing();
     right = await liveTables(side);
-    for (const table of ["jobs", "logs"]) await side.db(table).delete();
+    for (const table of ["jobs", "outcomes"]) await side.db(table).delete();
   });
   afterEach(() => side.cleanUp());
 
@@ -48,14 +48,14 @@ describe("a rebuild that an operator asks for", () => {
 
   it("corrects the rows, names the caller, and is removed", async () => {
     await request("jobs");
-    await request("logs", later);
+    await request("outcomes", later);
     await carryOut();
     expect(await tablesOfBoth(side.db)).to.deep.equal(right);
     expect(await open()).to.deep.equal([]);
     expect(failures).to.deep.equal([]);
     expect(rebuilt.map((line) => JSON.parse(line))).to.deep.equal([
       { projection: "jobs", actor: "key:op1", requestedAt: now, isKept: true },
-      { projection: "logs", actor: "key:op1", requestedAt: later, isKept: true },
+      { projection: "outcomes", actor: "key:op1", requestedAt: later, isKept: true },
     ]);
   });
 
@@ -99,7 +99,7 @@ describe("a rebuild that an operator asks for", () => {
 
   it("waits while another process rebuilds the same, holds up no other, and is done after that", async () => {
     await request("jobs", earlier);
-    await request("logs");
+    await request("outcomes");
     await holdingRebuildLocks(side.db, [jobsProjector], () => carryOut());
     expect((await open()).map(({ projection }) => projection)).to.deep.equal(["jobs"]);
     expect(failures).to.deep.equal([]);
@@ -139,7 +139,7 @@ describe("a rebuild that an operator asks for", () => {
 
   it("is left to the processes of a newer release, where its rows or its name are theirs", async () => {
     await request("jobs");
-    await request("logs");
+    await request("outcomes");
     const older = { ...jobsProjector, version: jobsProjector.version - 1 };
     await carryOut({ projectors: [older] });
     expect(await open()).to.have.length(2);

@@ -4,15 +4,15 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { rebuildLock } from "../../projections/following/projection-lock.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { type Checked, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
 import { RebuildRefused } from "../../projections/rebuilding/rebuild-lock.ts";
 import { takeLock } from "../../src/database/database-lock.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 
-const both = [jobsProjector, logsProjector];
+const both = [jobsProjector, outcomesProjector];
 
 describe("a check of the rows", () => {
   let side: ReadSide;
@@ -103,9 +103,9 @@ describe("a check of the rows", () => {
 
   it("is refused for rows of another version or another log, and beside a rebuild", async () => {
     await liveTables(side);
-    await side.db(checkpointTable("logs")).update({ log_created_at: "2020-01-01T00:00:00.000Z" });
+    await side.db(checkpointTable("outcomes")).update({ log_created_at: "2020-01-01T00:00:00.000Z" });
     expect(await failureOf(check())).to.be.instanceOf(NotComparable);
-    await side.db(checkpointTable("logs")).update({ version: 0 });
+    await side.db(checkpointTable("outcomes")).update({ version: 0 });
     expect((await failureOf(check())).message).to.include("version 0");
     // The server frees the lock of the check before a moment after it has ended.
     const lock = await takeLock(side.db, { name: rebuildLock("jobs") }, 5000);

@@ -3,7 +3,7 @@ import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { createContentReader } from "../../projections/following/content-reader.ts";
 import { CheckpointMoved, type ProjectionPlace, projectBatch } from "../../projections/following/project-batch.ts";
 import { readStatus } from "../../projections/following/projection-status.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { JobRef, LogEvent } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -17,7 +17,7 @@ describe("an event that is projected", () => {
   });
   afterEach(() => side.cleanUp());
 
-  const placeOf = (projector = logsProjector): ProjectionPlace => ({
+  const placeOf = (projector = jobsProjector): ProjectionPlace => ({
     db: side.db,
     projector,
     suffix: "",
@@ -51,11 +51,11 @@ describe("an event that is projected", () => {
       if (round % 4 === 0) await killConnections(side);
     }
     await eventually(() => side.caughtUp(), 30_000);
-    expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
+    expect(await side.db("recipients").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
     const live = await tablesOfBoth(side.db);
     await side.rebuild();
     expect(live).to.deep.equal(await tablesOfBoth(side.db));
-    for (const projection of ["jobs", "logs"]) {
+    for (const projection of ["jobs", "outcomes"]) {
       expect(await readStatus(side.db, projection)).to.include({ status: "live" });
     }
   });
@@ -63,39 +63,39 @@ describe("an event that is projected", () => {
   it("leaves no trace when its batch is not committed", async () => {
     await side.mailing();
     const entries = await wholeLog();
-    const before = await tablesOf(side.db, logsProjector);
+    const before = await tablesOf(side.db, jobsProjector);
     const dyingBeforeTheEnd = {
-      ...logsProjector,
-      project: async (...batch: Parameters<typeof logsProjector.project>) => {
-        await logsProjector.project(...batch);
+      ...jobsProjector,
+      project: async (...batch: Parameters<typeof jobsProjector.project>) => {
+        await jobsProjector.project(...batch);
         await batch[1].transaction.raw("KILL CONNECTION_ID()");
       },
     };
-    const from = { sequence: 0, logCreatedAt: null, version: logsProjector.version };
+    const from = { sequence: 0, logCreatedAt: null, version: jobsProjector.version };
     await failureOf(projectBatch(placeOf(dyingBeforeTheEnd), from, entries));
-    expect(await tablesOf(side.db, logsProjector)).to.deep.equal(before);
+    expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(before);
   });
 
   it("is refused to an instance that does not know that another one went on", async () => {
     await side.mailing();
     const entries = await wholeLog();
-    const from = { sequence: 0, logCreatedAt: "then", version: logsProjector.version };
+    const from = { sequence: 0, logCreatedAt: "then", version: jobsProjector.version };
     const reached = await projectBatch(placeOf(), from, entries.slice(0, 4));
-    const before = await tablesOf(side.db, logsProjector);
+    const before = await tablesOf(side.db, jobsProjector);
 
     expect(await failureOf(projectBatch(placeOf(), from, entries))).to.be.instanceOf(CheckpointMoved);
-    expect(await tablesOf(side.db, logsProjector)).to.deep.equal(before);
+    expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(before);
 
     await projectBatch(placeOf(), reached, entries.slice(4));
-    expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: 3 }]);
+    expect(await side.db("recipients").count({ rows: "*" })).to.deep.equal([{ rows: 3 }]);
   });
 
   it("is refused to a release whose tables were replaced by another's", async () => {
     await side.mailing();
     const entries = await wholeLog();
-    await side.db(checkpointTable("logs")).update({ version: logsProjector.version + 1 });
+    await side.db(checkpointTable("jobs")).update({ version: jobsProjector.version + 1 });
     const failure = await failureOf(
-      projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: logsProjector.version }, entries),
+      projectBatch(placeOf(), { sequence: 0, logCreatedAt: null, version: jobsProjector.version }, entries),
     );
     expect(failure).to.be.instanceOf(CheckpointMoved);
   });

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { confirmRebuilds, readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { NothingToPutBack, rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
 import { jobContentErased } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 
-const both = [jobsProjector, logsProjector];
+const both = [jobsProjector, outcomesProjector];
 
 describe("the old tables of a rebuild", () => {
   let side: ReadSide;
@@ -35,10 +35,10 @@ describe("the old tables of a rebuild", () => {
     await rebuild(both, side.rebuildSetup({ onRebuilt: (name, isKept) => told.push([name, isKept]) }));
     expect(told).to.have.deep.members([
       ["jobs", true],
-      ["logs", true],
+      ["outcomes", true],
     ]);
     expect(await keptSequences()).to.deep.equal([21, 21]);
-    expect(await confirmRebuilds(side.db, both)).to.deep.equal(["jobs", "logs"]);
+    expect(await confirmRebuilds(side.db, both)).to.deep.equal(["jobs", "outcomes"]);
     expect(await keptSequences()).to.deep.equal([null, null]);
     expect(await tableNames()).to.not.include("__");
     expect(await confirmRebuilds(side.db, both)).to.deep.equal([]);
@@ -84,7 +84,7 @@ describe("the old tables of a rebuild", () => {
   it("are only put back by the release that made them, all or none", async () => {
     await liveTables(side);
     await side.rebuild();
-    await side.db(checkpointTable("logs", "__previous")).update({ version: 0 });
+    await side.db(checkpointTable("outcomes", "__previous")).update({ version: 0 });
     const live = await tablesOfBoth(side.db);
     expect((await failureOf(rollBack())).message).to.include("of version 0");
     expect(await keptSequences()).to.deep.equal([21, 21]);

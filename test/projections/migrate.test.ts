@@ -3,12 +3,12 @@ import type { Knex } from "knex";
 import { migrationSource } from "../../migrations/index.ts";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { openReadSide } from "../support/read-side.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 
@@ -40,9 +40,10 @@ describe("bringing a database up to date", () => {
       "jobs_ledgers",
       "jobs_checkpoint",
       "email_jobs",
-      "logs",
-      "logs_checkpoint",
+      "recipients",
       "email_logs",
+      "waiting",
+      "waiting_checkpoint",
     ]);
     expect(await db("email_jobs").select()).to.deep.equal([]);
   });
@@ -50,9 +51,9 @@ describe("bringing a database up to date", () => {
   it("leaves alone what a newer release has added", async () => {
     await migrate(db, allProjectors);
     await db("knex_migrations").insert({ name: "9999-of-a-newer-release", batch: 2, migration_time: new Date() });
-    await db.schema.dropTable("logs_checkpoint");
+    await db.schema.dropTable("waiting_checkpoint");
     await migrate(db, allProjectors);
-    expect(await tables()).to.include("logs_checkpoint");
+    expect(await tables()).to.include("waiting_checkpoint");
     expect(await db("knex_migrations").where({ name: "9999-of-a-newer-release" }).select("name")).to.have.lengthOf(1);
   });
 
@@ -62,10 +63,10 @@ describe("bringing a database up to date", () => {
     await Promise.all(others.map((other) => migrate(other, allProjectors)));
     await Promise.all(others.map((other) => other.destroy()));
     const before = await tables();
-    await db("logs_checkpoint").update({ sequence: 7 });
+    await db("waiting_checkpoint").update({ sequence: 7 });
     await migrate(db, allProjectors);
     expect(await tables()).to.have.members(before as string[]);
-    expect(await db("logs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
+    expect(await db("waiting_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
   });
 
   it("goes on where a process was killed that held the lock of the migrations", async () => {
@@ -78,15 +79,16 @@ describe("bringing a database up to date", () => {
   });
 
   it("makes the tables of a projection anew where one of them is gone, and a view alone where only that is", async () => {
-    await migrate(db, allProjectors);
+    const projectors = [...allProjectors, outcomesProjector];
+    await migrate(db, projectors);
     await db("jobs_checkpoint").update({ sequence: 7 });
-    await db("logs_checkpoint").update({ sequence: 7 });
+    await db("outcomes_checkpoint").update({ sequence: 7 });
     await db.schema.dropTable("jobs_ledgers");
-    await db.schema.dropView("email_logs");
-    await migrate(db, allProjectors);
+    await db.schema.dropView("all_outcomes");
+    await migrate(db, projectors);
     expect(await db("jobs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 0 }]);
-    expect(await db("logs_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
-    expect(await db("email_logs").select()).to.deep.equal([]);
+    expect(await db("outcomes_checkpoint").select("sequence")).to.deep.equal([{ sequence: 7 }]);
+    expect(await db("all_outcomes").select()).to.deep.equal([]);
   });
 
   it("is not in the way of projectors that are running, nor they in its way", async () => {
@@ -96,7 +98,7 @@ describe("bringing a database up to date", () => {
       await side.happens(newJob(), jobCreated());
       await side.caughtUp();
       await side.db.schema.dropTable("jobs");
-      await migrate(side.db, [jobsProjector, logsProjector]);
+      await migrate(side.db, [jobsProjector, outcomesProjector]);
       await eventually(async () =>
         expect(await side.db("jobs").select("status")).to.deep.equal([{ status: "pending" }]),
       );

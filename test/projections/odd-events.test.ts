@@ -86,10 +86,10 @@ describe("an odd event in the log", () => {
     await side.storeContent(other);
     await happen(log, other, [jobCreated(), recipientSent()]);
 
-    await side.caughtUp("logs");
+    await side.caughtUp("outcomes");
     await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ status: "stopped" }));
     expect(await readStatus(side.db, "jobs")).to.include({ stoppedAtSequence: 6 });
-    expect(await readStatus(side.db, "logs")).to.include({ status: "live" });
+    expect(await readStatus(side.db, "outcomes")).to.include({ status: "live" });
     expect((await found()).readSequence).to.equal(5);
     expect((await found(other)).job).to.equal(null);
   });
@@ -99,7 +99,7 @@ describe("an odd event in the log", () => {
     await side.contentStore.put(broken, new TextEncoder().encode("{ ada@example.com"));
     await happen(log, broken, [jobCreated()]);
     side.startProjectors();
-    await side.caughtUp("logs");
+    await side.caughtUp("outcomes");
     await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ stoppedAtSequence: 6 }));
     expect(JSON.stringify([await readStatus(side.db, "jobs"), side.logged])).to.not.include("ada@");
   });

@@ -71,6 +71,6 @@ describe("a rebuild that is not done", () => {
     expect(failure.message).to.include("cannot be projected by jobs");
     expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(live[0]);
     expect(await readStatus(side.db, "jobs")).to.include({ status: "live" });
-    expect(await side.positions.current("logs")).to.equal((await side.log.state()).lastSequence);
+    expect(await side.positions.current("outcomes")).to.equal((await side.log.state()).lastSequence);
   });
 });

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { rollBackRebuilds } from "../../projections/rebuilding/roll-back.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 
 type Told = { readonly path: string; readonly status: number; readonly problem: string };
 
@@ -60,7 +60,7 @@ describe("a rebuild under load", () => {
       }
     };
     const load = Promise.all([writing(), reading("list"), reading("one"), reading("logs")]);
-    const projectors = [jobsProjector, logsProjector];
+    const projectors = [jobsProjector, outcomesProjector];
     try {
       // Often enough that there were readers at every moment of it, however fast it is.
       for (let times = 0; times < 3 || Math.min(...Object.values(answered)) <= 10; times += 1) {

@@ -4,13 +4,13 @@ import type { Progress } from "../../projections/following/catch-up.ts";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { readStatus } from "../../projections/following/projection-status.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import { alteredLog } from "../support/altered-log.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { liveTables, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 
-const both = [jobsProjector, logsProjector];
+const both = [jobsProjector, outcomesProjector];
 
 describe("a rebuild", () => {
   let side: ReadSide;
@@ -33,12 +33,13 @@ describe("a rebuild", () => {
     await side.rebuild();
     expect(await tablesOfBoth(side.db)).to.deep.equal(live);
     expect(await side.db("email_logs").select()).to.have.length(9);
+    expect(await side.db("all_outcomes").select()).to.have.length(9);
   });
 
   it("makes the same rows where some tables were dropped", async () => {
     const live = await liveTables(side);
     await side.db.schema.dropTable("jobs_content");
-    await side.db.schema.dropTable("logs");
+    await side.db.schema.dropTable("outcomes");
     await side.rebuild();
     expect(await tablesOfBoth(side.db)).to.deep.equal(live);
   });
@@ -71,9 +72,9 @@ describe("a rebuild", () => {
     const heard = told.map(({ projection, sequence, lastSequence }) => [projection, sequence, lastSequence]);
     expect(heard).to.have.deep.members([
       ["jobs", 21, 21],
-      ["logs", 21, 21],
+      ["outcomes", 21, 21],
     ]);
-    expect(rebuilt).to.have.members(["jobs", "logs"]);
+    expect(rebuilt).to.have.members(["jobs", "outcomes"]);
     expect(told.every(({ eventsPerSecond }) => eventsPerSecond > 0)).to.equal(true);
   });
 

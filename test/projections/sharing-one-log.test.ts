@@ -4,16 +4,17 @@ import { readStatus } from "../../projections/following/projection-status.ts";
 import { shareFollowing } from "../../projections/following/share-following.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import { toJobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobStarted } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { viewOf } from "../support/job-views.ts";
+import { outcomesProjector } from "../support/outcomes-projector.ts";
 import { exampleJobContent, openReadSide, type ReadSide, tablesOfBoth } from "../support/read-side.ts";
 
-const everyName = allProjectors.map(({ name }) => name);
+const projectors = [...allProjectors, outcomesProjector];
+const everyName = projectors.map(({ name }) => name);
 
 describe("projections of one process, which share what they read", () => {
   let side: ReadSide;
@@ -25,7 +26,7 @@ describe("projections of one process, which share what they read", () => {
   /** All of them, as in a process of its own. */
   const startProcess = () => {
     const log = shareFollowing(side.log);
-    return allProjectors.map((projector) => side.startProjector(projector, { log }));
+    return projectors.map((projector) => side.startProjector(projector, { log }));
   };
 
   const expectRowsOf = async (jobs: readonly JobRef[]): Promise<void> => {
@@ -34,7 +35,7 @@ describe("projections of one process, which share what they read", () => {
       const record = toJobRecord(job.jobId, viewOf(...history.map(({ event }) => event)), exampleJobContent);
       expect((await createJobQueries(side.db).find(job)).job).to.deep.equal(record);
     }
-    expect(await side.db("logs").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
+    expect(await side.db("outcomes").count({ rows: "*" })).to.deep.equal([{ rows: jobs.length * 3 }]);
   };
 
   it("hold what the fold of each history shows", async () => {
@@ -56,7 +57,7 @@ describe("projections of one process, which share what they read", () => {
     await happen(side.log, { ...job, tenant: "globex" }, [jobStarted()]);
     await eventually(async () => expect(await readStatus(side.db, "jobs")).to.include({ status: "stopped" }));
     await side.mailing();
-    await side.caughtUp("logs", "waiting", "dead-letters");
+    await side.caughtUp("outcomes", "waiting", "dead-letters");
     expect((await tablesOfBoth(side.db))[0]).to.deep.equal(before[0]);
   });
 
@@ -74,7 +75,7 @@ describe("projections of one process, which share what they read", () => {
   it("may be active in different processes, each of them in one", async () => {
     const first = shareFollowing(side.log);
     side.startProjector(jobsProjector, { log: first });
-    side.startProjector(logsProjector, { log: shareFollowing(side.log) });
+    side.startProjector(outcomesProjector, { log: shareFollowing(side.log) });
     const jobs = [await side.mailing(), await side.mailing()];
     await side.caughtUp();
     await expectRowsOf(jobs);

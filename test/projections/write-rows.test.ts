@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
 import { createDatabase, inTransaction } from "../../src/database/database.ts";
-import { insertRows, mergeRows, putRows } from "../../src/database/write-rows.ts";
+import { insertRows, putRows, type Rows } from "../../src/database/write-rows.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 
@@ -51,20 +51,12 @@ describe("writing rows", () => {
     expect(await written()).to.deep.equal([row(1, "old"), row(2, null, [7]), row(3, "new")]);
   });
 
-  it("overwrites, appends to and leaves what is there already, as it is told for each column", async () => {
-    const merge = (
-      rows: readonly Row[],
-      how: { put: readonly (keyof Row)[]; appended: readonly (keyof Row)[] },
-    ): Promise<void> =>
-      inTransaction(db, (transaction) =>
-        mergeRows<Row>(transaction, { table: "notes", columns: ["id", "text", "bytes"], rows, ...how }),
-      );
-    const both = { put: ["bytes"], appended: ["text"] } as const;
-    await merge([row(1, "a"), row(2, "b")], both);
-    await merge([row(1, "", [7]), row(2, "c"), row(3, "d")], both);
-    expect(await written()).to.deep.equal([row(1, "a", [7]), row(2, "bc"), row(3, "d")]);
-    await merge([row(1, "e", [8])], { put: ["text"], appended: [] });
-    expect((await written())[0]).to.deep.equal(row(1, "e", [7]));
+  it("leaves the columns that it is not told to overwrite", async () => {
+    await write(putRows, [row(1, "old"), row(2, "old")]);
+    const onlyBytes: typeof insertRows = (transaction, rows) =>
+      putRows<Row>(transaction, { ...(rows as Rows<Row>), put: ["bytes"] });
+    await write(onlyBytes, [row(2, "new", [7]), row(3, "new")]);
+    expect(await written()).to.deep.equal([row(1, "old"), row(2, "old", [7]), row(3, "new")]);
   });
 
   it("takes one statement for many rows, and several where one would be too long for the server", async () => {

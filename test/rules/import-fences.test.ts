@@ -48,7 +48,7 @@ const planted: readonly (readonly [rule: string, file: string, imports: string])
   ["fence-of-event-log", "src/event-log/planted.ts", "../content/content-store.ts"],
   ["fence-of-scheduler", "src/scheduler/jetstream-planted.ts", "../workers/worker.ts"],
   ["fence-of-projections", "projections/planted.ts", "../src/commands/handle-command.ts"],
-  ["read-models-are-apart", "projections/logs/planted.ts", "../jobs/rows.ts"],
+  ["read-models-are-apart", "projections/notifications/planted.ts", "../jobs/rows.ts"],
   ["fence-of-dashboard", "src/dashboard/planted.ts", "../http/server/answer.ts"],
   ["fence-of-dashboard-ui", "src/dashboard/ui/planted.tsx", "../../schemas/events.ts"],
   ["types-alone-from-the-server", "src/dashboard/ui/answers.ts", "../../http/answers/job.ts"],

@@ -2,6 +2,7 @@ import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { createDatabase } from "../../src/database/database.ts";
+import { outcomesProjector } from "./outcomes-projector.ts";
 import { freshDatabase, type TestDatabase } from "./services.ts";
 
 /** What a migration leaves behind: its tables and views, and the rows that some of them begin with. */
@@ -37,7 +38,7 @@ export async function migratedDatabase(): Promise<TestDatabase> {
 
 async function migrateAndRead(url: string): Promise<Schema> {
   const db = createDatabase(url);
-  await migrate(db, allProjectors).finally(() => db.destroy());
+  await migrate(db, [...allProjectors, outcomesProjector]).finally(() => db.destroy());
   return await connected(url, readSchema);
 }
 

@@ -8,7 +8,6 @@ import {
   type ProjectorSetup,
 } from "../../projections/following/run-projector.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
-import { logsProjector } from "../../projections/logs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { rebuild } from "../../projections/rebuilding/rebuild.ts";
 import type { RebuildSetup } from "../../projections/rebuilding/replace-live.ts";
@@ -24,6 +23,7 @@ import { createMemoryAnnouncements } from "./memory/memory-announcements.ts";
 import { createMemoryContentStore } from "./memory/memory-content-store.ts";
 import { createMemoryEventLog } from "./memory/memory-event-log.ts";
 import { migratedDatabase } from "./migrated-database.ts";
+import { outcomesProjector } from "./outcomes-projector.ts";
 
 export type LoggedLine = {
   readonly level: "info" | "warn" | "error";
@@ -49,7 +49,7 @@ export type ReadSide = {
   /** Runs a projection as a process of its own would, with connections of its own. */
   startProjector(projector: Projector, changed?: Partial<ProjectorSetup>): ProjectorRunner;
   startProjectors(): readonly ProjectorRunner[];
-  /** Waits until a projection, or both of jobs and logs, have come to the end of the log. */
+  /** Waits until a projection, or both of jobs and outcomes, have come to the end of the log. */
   caughtUp(...projections: readonly string[]): Promise<void>;
   rebuild(projectors?: readonly Projector[], log?: EventLog): Promise<void>;
   /** What a rebuild, and all that goes with it, works with. */
@@ -129,15 +129,15 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
       return job;
     },
     startProjector,
-    startProjectors: () => [jobsProjector, logsProjector].map((projector) => startProjector(projector)),
+    startProjectors: () => [jobsProjector, outcomesProjector].map((projector) => startProjector(projector)),
     caughtUp: async (...projections) => {
       const { lastSequence } = await log.state();
-      for (const projection of projections.length === 0 ? ["jobs", "logs"] : projections) {
+      for (const projection of projections.length === 0 ? ["jobs", "outcomes"] : projections) {
         if (await positions.waitFor(projection, lastSequence, 10_000)) continue;
         throw new Error(`${projection} is at ${await positions.current(projection)}, not yet at ${lastSequence}`);
       }
     },
-    rebuild: (projectors = [jobsProjector, logsProjector], from = log) =>
+    rebuild: (projectors = [jobsProjector, outcomesProjector], from = log) =>
       rebuild(projectors, rebuildSetup({ log: from })),
     rebuildSetup,
     cleanUp: async () => {
@@ -164,8 +164,11 @@ export async function tablesOf(db: Knex, projector: Projector): Promise<Readonly
   return Object.fromEntries(tables);
 }
 
-/** The same of jobs and logs. */
-export const tablesOfBoth = async (db: Knex) => [await tablesOf(db, jobsProjector), await tablesOf(db, logsProjector)];
+/** The same of jobs and outcomes. */
+export const tablesOfBoth = async (db: Knex) => [
+  await tablesOf(db, jobsProjector),
+  await tablesOf(db, outcomesProjector),
+];
 
 /** What the live projections make of the log, at rest. */
 export async function liveTables(side: ReadSide): ReturnType<typeof tablesOfBoth> {

@@ -8,32 +8,40 @@ const numbers = (count: number): string => `
 
 const at = "TIMESTAMP('2020-01-01 00:00:00.000') + INTERVAL (n DIV 3) * 1000 MICROSECOND";
 
+/** Every row stands before the whole log: its place is less than 0, and another for each job of the tenants in a test. */
+const placeOfJob = (base: number, n: string): string => `-${base} * (1 + LENGTH(tenant)) - ${n}`;
+const [ofLines, ofJobs] = [1_000_000_000, 100_000_000_000];
+
 /**
- * Puts log lines straight into the read model, three for each millisecond from the beginning of 2020 on. They stand
- * before the whole log: their sequences are from -count to -1.
+ * Puts log lines straight into the read model, three for each millisecond from the beginning of 2020 on, and a job for
+ * each thousand of them. Their sequences are from -count to -1.
  */
 export async function insertLogLines(db: Knex, tenant: string, count: number): Promise<void> {
+  await putJobs(db, tenant, Math.ceil(count / 1000), "CONCAT(tenant, '-job-', n)", ofLines);
   await db.raw(
-    `INSERT INTO logs (job_id, sequence, tenant, recipient, email, status, run, attempt, message_id, response,
-       error_code, error_message, sent_at, created_at)
-     SELECT CONCAT(?, '-job-', n DIV 1000), n - ${count}, ?, n % 1000, CONCAT('person', n, '@example.com'),
-       'success', 1, 1, CONCAT('<', SUBSTR(SHA2(n, 256), 1, 32), '@waybill.example>'), CONCAT('250 2.0.0 queued as ', SUBSTR(SHA2(n, 256), 1, 40)), NULL, NULL,
-       ${at}, ${at}
-     FROM (${numbers(count)}) AS numbers`,
-    [tenant, tenant],
+    `INSERT INTO recipients (job, place, tenant, recipient, email, address, status, run, attempt, message_id, response, at)
+     SELECT ${placeOfJob(ofLines, "n DIV 1000")}, (n - ${count}) * 64, tenant, n % 1000,
+       CONCAT('person', n, '@example.com'), CONCAT('person', n, '@example.com'), 'success', 1, 1,
+       CONCAT('<', SUBSTR(SHA2(n, 256), 1, 32), '@waybill.example>'),
+       CONCAT('250 2.0.0 queued as ', SUBSTR(SHA2(n, 256), 1, 40)), ${at}
+     FROM (${numbers(count)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
+    [tenant],
   );
 }
 
 /** Puts jobs straight into the read model, three for each millisecond from the beginning of 2020 on. */
-export async function insertJobs(db: Knex, tenant: string, count: number): Promise<void> {
+export const insertJobs = (db: Knex, tenant: string, count: number): Promise<void> =>
+  putJobs(db, tenant, count, "CONCAT('00000000-0000-4000-8000-', LPAD(n, 12, '0'))", ofJobs);
+
+async function putJobs(db: Knex, tenant: string, count: number, id: string, base: number): Promise<void> {
   await db.raw(
     `INSERT INTO jobs (id, tenant, type, status, priority, name, subject, metadata, run, attempt, opening, max_attempts,
        total, sent, failed, pending, deferred, \`unknown\`, suppressed, duplicates, content_sha256, on_unknown, created_at,
-       last_sequence)
-     SELECT CONCAT('00000000-0000-4000-8000-', LPAD(n, 12, '0')), ?, 'email.send', 'completed', 'normal', NULL,
+       place, last_sequence)
+     SELECT ${id}, tenant, 'email.send', 'completed', 'normal', NULL,
        CONCAT('Mailing ', n), '{"campaign":"11"}', 1, 1, 0, 4, 3, 3, 0, 0, 0, 0, 0, 0, SHA2(n, 256), 'resend',
-       ${at}, 0
-     FROM (${numbers(count)}) AS numbers`,
+       ${at}, ${placeOfJob(base, "n")}, 0
+     FROM (${numbers(count)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
     [tenant],
   );
 }

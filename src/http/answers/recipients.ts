@@ -35,6 +35,7 @@ export const recipientPage = numberedPageOf("RecipientPage", recipient);
 
 const outcome = named("RecipientOutcome", {
   sequence: ordinal,
+  index: count,
   run: ordinal,
   attempt: ordinal,
   status: Type.Enum(["sent", "failed", "deferred", "unknown", "suppressed"]),

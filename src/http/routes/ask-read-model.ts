@@ -130,7 +130,7 @@ export async function readLastDecision(
 }
 
 /** The read models that show what was sent, or to whom. */
-const showing = ["jobs", "logs", "recipients", "dead-letters"];
+const showing = ["jobs", "dead-letters"];
 
 /**
  * Waits briefly until no read model shows the erased data any more. A read model that is away still holds the data, but

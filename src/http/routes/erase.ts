@@ -1,5 +1,5 @@
 import type { JobListOptions } from "../../../projections/jobs/list-options.ts";
-import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
+import type { LedgerCursor } from "../../../projections/jobs/recipients/queries.ts";
 import { eraseJob } from "../../erasure/erase-job.ts";
 import { erasePerson, type PersonQueries } from "../../erasure/erase-person.ts";
 import { jobFromLog } from "../../history/job-from-log.ts";
@@ -99,7 +99,7 @@ function queriesOf(
   return {
     jobsOf: async (address, cursor, upTo) => {
       const ask = () => recipients.ofAddress(tenant, address, { cursor, limit: pageSize });
-      const first = () => askIncluding(readPosition, "recipients", upTo, ask);
+      const first = () => askIncluding(readPosition, "jobs", upTo, ask);
       const { entries, readSequence, next } = await (cursor === null ? first() : askReadModel(ask));
       return { jobIds: entries.map(({ jobId }) => jobId), readSequence, next };
     },

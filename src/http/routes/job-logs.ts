@@ -1,9 +1,11 @@
-import type { LogListOptions } from "../../../projections/logs/queries.ts";
+import { Type } from "typebox";
+import type { LogListOptions } from "../../../projections/jobs/recipients/log-queries.ts";
+import { placeFromText, placePattern, placeToText } from "../../event-log/place.ts";
 import { jobPath } from "../answers/job.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { logEntries } from "../answers/recipients.ts";
 import { jobNotFound, json } from "../server/answer.ts";
-import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
+import { oneOf, optionalText, type Parameter, type Parameters, whole } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readLastDecision, readSequenceHeader } from "./ask-read-model.ts";
@@ -20,10 +22,17 @@ const statuses: readonly NonNullable<LogListOptions["status"]>[] = [
   "suppressed",
 ];
 
+const after: Parameter<number | null> = {
+  absent: null,
+  expected: "the id of a line",
+  schema: Type.String({ pattern: placePattern }),
+  read: placeFromText,
+};
+
 const parameters: Parameters<LogListOptions> = {
   status: oneOf(statuses, null),
   email: optionalText(254),
-  after: whole(null, 0, Number.MAX_SAFE_INTEGER),
+  after,
   limit: whole(maxEntries, 1, maxEntries),
 };
 
@@ -44,14 +53,14 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
     handle: async ({ context, base, part, query, minSequence }) => {
       const job = toJobRef(context, part("jobId"));
       if (job === null) return jobNotFound();
-      const behind = await awaitMinSequence(readPosition, "logs", minSequence);
+      const behind = await awaitMinSequence(readPosition, "jobs", minSequence);
       if (behind !== null) return behind;
 
       const isProjected = async () => (await askReadModel(() => jobs.find(job))).job !== null;
       const lastDecision = await readLastDecision(log, job, isProjected);
       if (lastDecision === null) return jobNotFound();
       // A client that has seen the job end reads its whole log: the end stands behind every outcome.
-      await caughtUp(readPosition, "logs", lastDecision);
+      await caughtUp(readPosition, "jobs", lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
       const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
       return json(page.entries satisfies AnswerOf<typeof logEntries>, {
@@ -62,7 +71,7 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
   });
 
 function nextPage(base: string, jobId: string, { status, email, limit }: LogListOptions, after: number): string {
-  const query = new URLSearchParams({ after: String(after), limit: String(limit) });
+  const query = new URLSearchParams({ after: placeToText(after), limit: String(limit) });
   if (status !== null) query.set("status", status);
   if (email !== null) query.set("email", email);
   return `${jobPath(base, jobId)}/logs?${query}`;

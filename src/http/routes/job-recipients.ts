@@ -1,4 +1,4 @@
-import type { RecipientList, RecipientListOptions } from "../../../projections/recipients/queries.ts";
+import type { RecipientList, RecipientListOptions } from "../../../projections/jobs/recipients/queries.ts";
 import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { recipientPage } from "../answers/recipients.ts";
@@ -53,7 +53,7 @@ export const jobRecipientsRoute = ({ log, recipients, readPosition }: RouteDepen
       if (lastDecision === null) return jobNotFound();
       // A client that has seen the job begin or end sees its recipients in the same state.
       const wanted = Math.max(minSequence, lastDecision);
-      const { list, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
+      const { list, readSequence } = await askIncluding(readPosition, "jobs", wanted, () =>
         recipients.ofJob(job, options),
       );
       // A slightly old answer is allowed; an empty one would be wrong.

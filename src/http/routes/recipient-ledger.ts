@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { LedgerCursor } from "../../../projections/recipients/queries.ts";
+import type { LedgerCursor } from "../../../projections/jobs/recipients/queries.ts";
 import { exportAddress } from "../../erasure/export-address.ts";
 import { isEmailAddress } from "../../schemas/email-address.ts";
 import type { AnswerOf } from "../answers/parts.ts";
@@ -35,10 +35,10 @@ const email: Parameter<string> = {
 const cursor: Parameter<LedgerCursor | null> = {
   absent: null,
   expected: "the nextCursor of the page before",
-  schema: Type.String({ pattern: "^\\d{1,15}\\.\\d{1,9}$" }),
+  schema: Type.String({ pattern: "^\\d{1,16}\\.\\d{1,9}$" }),
   read: (text) => {
-    const [, sequence, recipient] = /^(\d{1,15})\.(\d{1,9})$/.exec(text) ?? [];
-    return sequence === undefined ? null : { sequence: Number(sequence), recipient: Number(recipient) };
+    const [, job, recipient] = /^(\d{1,16})\.(\d{1,9})$/.exec(text) ?? [];
+    return job === undefined ? null : { job: Number(job), recipient: Number(recipient) };
   },
 };
 
@@ -87,11 +87,11 @@ async function list(
   { context: { tenant }, query, minSequence }: ApiRequest<LedgerQuery>,
 ): Promise<Answer> {
   const wanted = Math.max(minSequence, ownWrites.ofTenant(tenant));
-  const { entries, next, readSequence } = await askIncluding(readPosition, "recipients", wanted, () =>
+  const { entries, next, readSequence } = await askIncluding(readPosition, "jobs", wanted, () =>
     recipients.ofAddress(tenant, query.email, query),
   );
   if (readSequence < minSequence) return refuseBehind(minSequence);
-  const nextCursor = next === null ? null : `${next.sequence}.${next.recipient}`;
+  const nextCursor = next === null ? null : `${next.job}.${next.recipient}`;
   const body: AnswerOf<typeof ledgerPage> = { data: entries, nextCursor };
   return json(body, readSequenceHeader(readSequence));
 }
@@ -104,7 +104,7 @@ async function answerExport(dependencies: Dependencies, request: ApiRequest<Addr
   const page = (after: LedgerCursor | null) =>
     askReadModel(() => exportedRecipients.ofAddress(tenant, address, { cursor: after, limit: exportPageSize }));
   const { lastSequence } = await log.state();
-  const { readSequence } = await askIncluding(readPosition, "recipients", lastSequence, () => page(null));
+  const { readSequence } = await askIncluding(readPosition, "jobs", lastSequence, () => page(null));
   if (readSequence < lastSequence) return refuseBehind(lastSequence);
   const stream = openStream(live, request);
   if (!stream.opened) return stream.answer;

@@ -3,11 +3,11 @@ import type { DeadLetterQueries } from "../../../projections/dead-letters/querie
 import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
 import type { ReadPositions } from "../../../projections/following/read-position.ts";
 import type { JobQueries } from "../../../projections/jobs/queries.ts";
-import type { LogQueries } from "../../../projections/logs/queries.ts";
+import type { LogQueries } from "../../../projections/jobs/recipients/log-queries.ts";
+import type { RecipientQueries } from "../../../projections/jobs/recipients/queries.ts";
+import type { StatsQueries } from "../../../projections/jobs/stats/queries.ts";
 import type { NotificationQueries } from "../../../projections/notifications/queries.ts";
 import type { ReadModels } from "../../../projections/read-models.ts";
-import type { RecipientQueries } from "../../../projections/recipients/queries.ts";
-import type { StatsQueries } from "../../../projections/stats/queries.ts";
 import type { WebhookDeliveryQueries } from "../../../projections/webhook-deliveries/queries.ts";
 import type { KeyRecord } from "../../access/key-ring.ts";
 import type { Quota } from "../../access/quota.ts";

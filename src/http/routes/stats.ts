@@ -1,5 +1,5 @@
 import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
-import type { Period, Stats, Waiting } from "../../../projections/stats/queries.ts";
+import type { Period, Stats, Waiting } from "../../../projections/jobs/stats/queries.ts";
 import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
@@ -51,7 +51,7 @@ async function answer(
   tenant: string | null,
   { stats, projectionLags, readPosition, now }: Dependencies,
 ) {
-  const behind = await awaitMinSequence(readPosition, "stats", minSequence);
+  const behind = await awaitMinSequence(readPosition, "jobs", minSequence);
   if (behind !== null) return behind;
   const at = now();
   const [found, lags] = await Promise.all([

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parse } from "csv-parse/sync";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
-import { createLogQueries } from "../../../projections/logs/queries.ts";
+import { createLogQueries } from "../../../projections/jobs/recipients/log-queries.ts";
 import type { JobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
 import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
@@ -90,7 +90,7 @@ describe("A report", function () {
   it("of jobs holds every job of the tenant as the list has it, in the order of creation", async () => {
     const rows = objectsIn(await make({ of: "jobs" })) as JobRecord[];
     const expected = (await allJobs()).filter(isMailing);
-    expect(expected).to.have.lengthOf(jobs + 2);
+    expect(expected).to.have.lengthOf(jobs + Math.ceil(lines / 1000) + 2);
     expect(rows.filter(isMailing)).to.deep.equal(JSON.parse(JSON.stringify(expected)));
   });
 
@@ -114,7 +114,7 @@ describe("A report", function () {
     expect(rows.map(({ createdAt }) => createdAt)).to.deep.equal(rows.map(({ createdAt }) => createdAt).sort());
     const { list } = createLogQueries(side.readSide.db);
     for (const jobId of new Set(rows.map((row) => row.jobId))) {
-      const options = { status: null, email: null, after: -lines - 1, limit: 5000 };
+      const options = { status: null, email: null, after: (-lines - 1) * 64, limit: 5000 };
       const { entries } = await list({ tenant: "default", jobId }, options);
       const ofJob = rows.filter((row) => row.jobId === jobId);
       expect(ofJob).to.deep.equal(entries.map((entry) => ({ jobId, ...entry })));

@@ -1,5 +1,5 @@
+import { logReport } from "../../../projections/jobs/recipients/log-report.ts";
 import { jobReport } from "../../../projections/jobs/report.ts";
-import { logReport } from "../../../projections/logs/report.ts";
 import { createReportSource } from "../../../projections/report-source.ts";
 import { digestOf, encodeContent } from "../../../src/content/encode-content.ts";
 import type { ResultChunk, ResultStore } from "../../../src/content/result-store.ts";

@@ -154,7 +154,7 @@ describe("A report that is written", () => {
     await side.attempt(job, { results, stopping: stopping.signal });
     const other = await side.createReport({});
     await side.readSide.happens(other, recipientSent({}, new Date().toISOString()));
-    await side.readSide.caughtUp("logs");
+    await side.readSide.caughtUp("jobs");
     expect(await side.attempt(job, { attempt: 2, worker: "worker-2" })).to.include({ kind: "completed" });
     await expectWhole(job);
   });

@@ -6,6 +6,7 @@ import { createContentReader } from "../../../projections/following/content-read
 import { type ProjectionPlace, projectBatch } from "../../../projections/following/project-batch.ts";
 import { jobsProjector } from "../../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../../projections/jobs/queries.ts";
+import { cellsIn } from "../../../projections/jobs/stored-cells.ts";
 import { createTables, dropTables } from "../../../projections/rebuilding/table-set.ts";
 import { toJobRecord } from "../../../src/domain/job/job-record.ts";
 import type { JobRef, LogEvent } from "../../../src/event-log/event-log.ts";
@@ -58,7 +59,7 @@ async function projectAll({ db, contentStore }: ReadSide, batches: readonly (rea
 
 async function ledgerOf(db: Knex, { jobId }: JobRef): Promise<readonly number[]> {
   const [row] = await db("jobs_ledgers").where({ job_id: jobId }).select("cells");
-  return [...(row.cells as Buffer)];
+  return [...cellsIn(row.cells as Buffer)];
 }
 
 type Counts = Readonly<Record<string, number>>;
@@ -66,7 +67,9 @@ type Counts = Readonly<Record<string, number>>;
 /** What the list tells as its total, where it does not count. */
 async function countsOf(db: Knex): Promise<Counts> {
   const rows: { status: string; jobs: number }[] = await db("jobs_counts");
-  return Object.fromEntries(rows.map(({ status, jobs }) => [status, jobs]));
+  const counts: Record<string, number> = {};
+  for (const { status, jobs } of rows) counts[status] = (counts[status] ?? 0) + jobs;
+  return counts;
 }
 
 function countedIn(jobs: readonly JobWithHistory[]): Counts {

@@ -1,4 +1,5 @@
-import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../src/domain/recipients/events.ts";
+import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
+import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../../../src/domain/recipients/events.ts";
 
 /** The details of an outcome besides its status. */
 export type OutcomeDetails = {
@@ -41,3 +42,15 @@ const whySuppressed = (code: SuppressionReason): DeliveryError => ({
   replyCode: null,
   statusCode: null,
 });
+
+export type LogStatus = "success" | "failed" | "deferred" | "unknown" | "suppressed";
+
+export const logStatusOf: Readonly<Record<RecipientOutcome["type"], LogStatus>> = {
+  RecipientSent: "success",
+  RecipientFailed: "failed",
+  RecipientDeferred: "deferred",
+  RecipientUnknown: "unknown",
+  RecipientSuppressed: "suppressed",
+};
+
+export const isOutcome = (event: EventOfJob): event is RecipientOutcome => event.type in logStatusOf;

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { logsProjector } from "../../../projections/logs/projector.ts";
-import { createLogQueries } from "../../../projections/logs/queries.ts";
-import type { LogEntry } from "../../../projections/logs/rows.ts";
-import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
+import { jobsProjector } from "../../../../projections/jobs/projector.ts";
+import { createLogQueries } from "../../../../projections/jobs/recipients/log-queries.ts";
+import type { LogEntry } from "../../../../projections/jobs/recipients/log-rows.ts";
+import type { EventOfJob } from "../../../../src/domain/job/job-view.ts";
+import { placeOf } from "../../../../src/event-log/place.ts";
 import {
   connectionLost,
   greylisted,
@@ -20,15 +21,15 @@ import {
   recipientsClaimed,
   recipientUnknown,
   rejectedMailbox,
-} from "../../support/examples.ts";
-import { newJob } from "../../support/happen.ts";
-import { openReadSide, type ReadSide } from "../../support/read-side.ts";
+} from "../../../support/examples.ts";
+import { newJob } from "../../../support/happen.ts";
+import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
 
 describe("the logs of a job", () => {
   let side: ReadSide;
   before(async () => {
     side = await openReadSide();
-    side.startProjector(logsProjector);
+    side.startProjector(jobsProjector);
   });
   after(() => side.cleanUp());
 
@@ -38,7 +39,7 @@ describe("the logs of a job", () => {
     const job = newJob();
     await side.storeContent(job);
     await side.happens(job, jobCreated(), ...events);
-    await side.caughtUp("logs");
+    await side.caughtUp("jobs");
     const { entries, readSequence } = await createLogQueries(side.db).list(job, everything);
     expect(readSequence).to.equal((await side.log.state()).lastSequence);
     return entries;
@@ -119,12 +120,12 @@ describe("the logs of a job", () => {
     await side.storeContent(job);
     const failed = await side.happens(job, jobCreated(), recipientFailed());
     const sent = await side.happens(job, recipientSent({ recipient: 1, attempt: 2 }));
-    await side.caughtUp("logs");
+    await side.caughtUp("jobs");
     const rows = await side.db("email_logs").where({ jobId: job.jobId }).orderBy("id").select();
     const at = new Date(now);
     expect(rows.map((row) => ({ ...row }))).to.deep.equal([
       {
-        id: failed,
+        id: placeOf({ sequence: failed }),
         jobId: job.jobId,
         email: "0@example.com",
         status: "failed",
@@ -134,7 +135,7 @@ describe("the logs of a job", () => {
         createdAt: at,
       },
       {
-        id: sent,
+        id: placeOf({ sequence: sent }),
         jobId: job.jobId,
         email: "1@example.com",
         status: "success",

@@ -1,20 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Knex } from "knex";
-import type { Checkpoint } from "../../../projections/following/checkpoint.ts";
-import { createContentReader } from "../../../projections/following/content-reader.ts";
-import { type ProjectionPlace, projectBatch } from "../../../projections/following/project-batch.ts";
-import { createTables, dropTables } from "../../../projections/rebuilding/table-set.ts";
-import { fromHistory } from "../../../projections/recipients/history.ts";
-import { recipientsProjector } from "../../../projections/recipients/projector.ts";
-import { createRecipientQueries } from "../../../projections/recipients/queries.ts";
-import { createJobView, type EventOfJob, evolveJobView, progressOf } from "../../../src/domain/job/job-view.ts";
-import { cell } from "../../../src/domain/recipients/ledger.ts";
-import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
-import type { JobRef, LogEvent } from "../../../src/event-log/event-log.ts";
-import { viewOf } from "../../support/job-views.ts";
-import { mixedHistories } from "../../support/mixed-histories.ts";
-import { openReadSide, type ReadSide, tablesOf } from "../../support/read-side.ts";
+import type { Checkpoint } from "../../../../projections/following/checkpoint.ts";
+import { createContentReader } from "../../../../projections/following/content-reader.ts";
+import { type ProjectionPlace, projectBatch } from "../../../../projections/following/project-batch.ts";
+import { jobsProjector } from "../../../../projections/jobs/projector.ts";
+import { createRecipientQueries } from "../../../../projections/jobs/recipients/queries.ts";
+import { createTables, dropTables } from "../../../../projections/rebuilding/table-set.ts";
+import { createJobView, type EventOfJob, evolveJobView, progressOf } from "../../../../src/domain/job/job-view.ts";
+import { cell } from "../../../../src/domain/recipients/ledger.ts";
+import { recipientStatusOf } from "../../../../src/domain/recipients/recipient-status.ts";
+import type { JobRef, LogEvent } from "../../../../src/event-log/event-log.ts";
+import { viewOf } from "../../../support/job-views.ts";
+import { mixedHistories } from "../../../support/mixed-histories.ts";
+import { openReadSide, type ReadSide, tablesOf } from "../../../support/read-side.ts";
 
 type Batches = readonly (readonly LogEvent[])[];
 
@@ -61,16 +60,16 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
         for (const { job } of jobs) await side.storeContent(job);
         await beginAnew(side.db);
         await projectAll(side, batches);
-        const cut = await tablesOf(side.db, recipientsProjector);
+        const cut = await tablesOf(side.db, jobsProjector);
         await beginAnew(side.db);
         await projectAll(
           side,
           batches.flat().map((entry) => [entry]),
         );
-        expect(await tablesOf(side.db, recipientsProjector)).to.deep.equal(cut);
+        expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(cut);
         await beginAnew(side.db);
         await projectAll(side, [batches.flat()]);
-        expect(await tablesOf(side.db, recipientsProjector)).to.deep.equal(cut);
+        expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(cut);
       }),
       { numRuns: 25 },
     );
@@ -78,26 +77,29 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
 });
 
 async function beginAnew(db: Knex): Promise<void> {
-  await dropTables(db, recipientsProjector, "");
-  await createTables(db, recipientsProjector, "");
+  await dropTables(db, jobsProjector, "");
+  await createTables(db, jobsProjector, "");
 }
 
 async function projectAll({ db, contentStore }: ReadSide, batches: Batches): Promise<void> {
   const sources = { readContent: createContentReader(contentStore) };
-  const place: ProjectionPlace = { db, projector: recipientsProjector, suffix: "", sources };
-  const { version } = recipientsProjector;
+  const place: ProjectionPlace = { db, projector: jobsProjector, suffix: "", sources };
+  const { version } = jobsProjector;
   let checkpoint: Checkpoint = { sequence: 0, logCreatedAt: "2026-11-21T09:00:00Z", version };
   for (const batch of batches) checkpoint = await projectBatch(place, checkpoint, batch);
 }
 
 /** Of each recipient, which of its outcomes count, in order. */
 async function countingIn(db: Knex, { jobId }: JobRef): Promise<readonly (readonly boolean[])[]> {
-  const rows: { history: string }[] = await db("recipients")
-    .join("recipients_jobs AS job", "job.sequence", "recipients.sequence")
-    .where("job.job_id", jobId)
-    .orderBy("recipient")
-    .select("history");
-  return rows.map(({ history }) => fromHistory(history).map(({ counts }) => counts));
+  const [job] = await db("jobs").where({ id: jobId }).select("place", "total");
+  const rows = await db("recipients").where({ job: job.place }).whereNotNull("place").select("recipient", "place");
+  const earlier = await db("recipients_earlier").where({ job: job.place }).select("recipient", "place", "counts");
+  const counting: boolean[][] = Array.from({ length: job.total }, () => []);
+  const found = [...rows, ...earlier] as { recipient: number; place: number; counts?: number }[];
+  for (const { recipient, counts = 1 } of found.sort((one, other) => one.place - other.place)) {
+    counting[recipient]?.push(counts === 1);
+  }
+  return counting;
 }
 
 const open: readonly (number | undefined)[] = [cell.pending, cell.claimed, cell.deferred, cell.leftOut];

@@ -1,10 +1,15 @@
 import { expect } from "chai";
-import { logsProjector } from "../../../projections/logs/projector.ts";
-import { createLogQueries, type LogListOptions, type LogQueries } from "../../../projections/logs/queries.ts";
-import type { JobRef } from "../../../src/event-log/event-log.ts";
-import { jobCreated, recipientDeferred, recipientFailed, recipientSent } from "../../support/examples.ts";
-import { newJob } from "../../support/happen.ts";
-import { openReadSide, type ReadSide } from "../../support/read-side.ts";
+import { jobsProjector } from "../../../../projections/jobs/projector.ts";
+import {
+  createLogQueries,
+  type LogListOptions,
+  type LogQueries,
+} from "../../../../projections/jobs/recipients/log-queries.ts";
+import type { JobRef } from "../../../../src/event-log/event-log.ts";
+import { placeFromText } from "../../../../src/event-log/place.ts";
+import { jobCreated, recipientDeferred, recipientFailed, recipientSent } from "../../../support/examples.ts";
+import { newJob } from "../../../support/happen.ts";
+import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
 
 describe("asking for the logs of a job", () => {
   let side: ReadSide;
@@ -13,7 +18,7 @@ describe("asking for the logs of a job", () => {
   before(async () => {
     side = await openReadSide();
     queries = createLogQueries(side.db);
-    side.startProjector(logsProjector);
+    side.startProjector(jobsProjector);
     await side.storeContent(job, {
       recipients: [{ email: "ada@example.com" }, { email: "Ada@example.com" }, { email: "%@example.com" }],
     });
@@ -28,7 +33,7 @@ describe("asking for the logs of a job", () => {
     const other = newJob("acme");
     await side.storeContent(other);
     await side.happens(other, jobCreated(), recipientSent());
-    await side.caughtUp("logs");
+    await side.caughtUp("jobs");
   });
   after(() => side.cleanUp());
 
@@ -57,7 +62,7 @@ describe("asking for the logs of a job", () => {
   it("gives them in parts that fit together", async () => {
     const first = await list({ limit: 3 });
     expect(first.entries).to.have.length(3);
-    expect(first.next).to.equal(Number(first.entries[2]?.id));
+    expect(first.next).to.equal(placeFromText(first.entries[2]?.id ?? ""));
     const second = await list({ limit: 3, after: first.next });
     expect([...first.entries, ...second.entries]).to.deep.equal((await list()).entries);
     expect(second.next).to.equal(null);

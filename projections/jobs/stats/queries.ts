@@ -1,13 +1,13 @@
 import type { Knex } from "knex";
-import type { Priority } from "../../src/domain/job/events.ts";
-import type { JobStatus } from "../../src/domain/job/job-view.ts";
-import type { Instant } from "../../src/domain/message.ts";
-import { readCheckpoint } from "../following/checkpoint.ts";
-import { onReadableRows } from "../following/readable-rows.ts";
-import { toInstantOrNull } from "../instants.ts";
-import { statsProjector } from "./projector.ts";
-import { statsTables } from "./tables.ts";
-import { type Activity, activities } from "./tally.ts";
+import type { Priority } from "../../../src/domain/job/events.ts";
+import type { JobStatus } from "../../../src/domain/job/job-view.ts";
+import type { Instant } from "../../../src/domain/message.ts";
+import { readCheckpoint } from "../../following/checkpoint.ts";
+import { onReadableRows } from "../../following/readable-rows.ts";
+import { toInstantOrNull } from "../../instants.ts";
+import { jobsProjector } from "../projector.ts";
+import { jobTables } from "../tables.ts";
+import { type Activity, activities } from "./activities.ts";
 
 /** How many jobs wait for a worker, and since when the longest wait lasts. */
 export type Waiting = { readonly jobs: number; readonly oldestSince: Instant | null };
@@ -31,10 +31,10 @@ export type StatsQueries = {
 };
 
 export const createStatsQueries = (db: Knex): StatsQueries =>
-  onReadableRows(db, statsProjector, {
+  onReadableRows(db, jobsProjector, {
     read: async (tenant, now, minutes) => {
       // Reads the checkpoint first: the rows are then at least as new as it.
-      const checkpoint = await readCheckpoint(db, "stats");
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
       const [counts, oldest, periods] = await Promise.all([
         readCounts(db, tenant),
         readOldest(db, tenant),
@@ -78,10 +78,9 @@ type Count = {
 const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { jobs }) => sum + jobs, 0);
 
 async function readCounts(db: Knex, tenant: string | null): Promise<readonly Count[]> {
-  const rows: Count[] = await db(statsTables("").counts)
+  const rows: Count[] = await db(jobTables("").counts)
     .modify(ofTenant, tenant)
-    .select("status", "priority")
-    .sum({ jobs: "jobs", unsent: "unsent" })
+    .select("status", "priority", db.raw("SUM(jobs + retired) AS jobs"), db.raw("SUM(unsent) AS unsent"))
     .groupBy("status", "priority");
   return rows.map((row) => ({ ...row, jobs: Number(row.jobs), unsent: Number(row.unsent) }));
 }
@@ -90,10 +89,9 @@ async function readCounts(db: Knex, tenant: string | null): Promise<readonly Cou
 const readOldest = (db: Knex, tenant: string | null): Promise<readonly (Date | null)[]> =>
   Promise.all(
     priorities.map(async (priority) => {
-      const row = await db(statsTables("").jobs)
+      const row = await db(jobTables("").waiting)
         .modify(ofTenant, tenant)
         .where({ priority })
-        .whereNotNull("waiting_since")
         .orderBy("waiting_since")
         .first("waiting_since");
       return (row?.waiting_since as Date | undefined) ?? null;
@@ -102,7 +100,7 @@ const readOldest = (db: Knex, tenant: string | null): Promise<readonly (Date | n
 
 async function readPeriod(db: Knex, tenant: string | null, from: Date): Promise<Period> {
   const sums = Object.fromEntries(activities.map((activity) => [activity, activity]));
-  const row = await db(statsTables("").minutes).modify(ofTenant, tenant).where("minute", ">=", from).sum(sums).first();
+  const row = await db(jobTables("").minutes).modify(ofTenant, tenant).where("minute", ">=", from).sum(sums).first();
   const counts = activities.map((activity) => [activity, Number(row?.[activity] ?? 0)]);
   return { from: from.toISOString(), counts: Object.fromEntries(counts) as Period["counts"] };
 }

@@ -1,0 +1,58 @@
+import type { Knex } from "knex";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { readCheckpoint } from "../../following/checkpoint.ts";
+import { onReadableRows } from "../../following/readable-rows.ts";
+import { jobsProjector } from "../projector.ts";
+import { type LedgerCursor, readEntriesOf } from "./of-address.ts";
+import { type RecipientListOptions, readRecipientsOf } from "./of-job.ts";
+import type { LedgerEntry, RecipientRecord } from "./records.ts";
+
+export type { LedgerCursor, RecipientListOptions };
+
+export type RecipientList = {
+  readonly readSequence: number;
+  /** In the order of the job's request. */
+  readonly recipients: readonly RecipientRecord[];
+  readonly total: number;
+  /** Null after the last. */
+  readonly nextCursor: string | null;
+};
+
+export type LedgerPage = {
+  readonly readSequence: number;
+  /** The newest mailing first. */
+  readonly entries: readonly LedgerEntry[];
+  /** Null after the last. */
+  readonly next: LedgerCursor | null;
+};
+
+/** Every query is for one tenant: jobs of other tenants do not exist for it. */
+export type RecipientQueries = {
+  /** `list` is null if no such job was projected yet. */
+  ofJob(
+    job: JobRef,
+    options: RecipientListOptions,
+  ): Promise<{ readonly readSequence: number; readonly list: RecipientList | null }>;
+  /** Everything meant for one address, case-insensitive, over all jobs. */
+  ofAddress(
+    tenant: string,
+    address: string,
+    options: { readonly cursor: LedgerCursor | null; readonly limit: number },
+  ): Promise<LedgerPage>;
+};
+
+export const createRecipientQueries = (db: Knex): RecipientQueries => {
+  // Read before the rows: they are then at least as new as it.
+  const readSequence = async (): Promise<number> => (await readCheckpoint(db, jobsProjector.name))?.sequence ?? 0;
+  return onReadableRows(db, jobsProjector, {
+    ofJob: async (job, options) => {
+      const sequence = await readSequence();
+      const found = await readRecipientsOf(db, job, options);
+      return { readSequence: sequence, list: found === null ? null : { readSequence: sequence, ...found } };
+    },
+    ofAddress: async (tenant, address, options) => ({
+      readSequence: await readSequence(),
+      ...(await readEntriesOf(db, { tenant, address }, options)),
+    }),
+  });
+};

@@ -1,0 +1,33 @@
+import type { Suffix } from "../../projector.ts";
+
+export const statsTables = (suffix: Suffix) => ({
+  waiting: `stats_waiting${suffix}`,
+  minutes: `stats_minutes${suffix}`,
+});
+
+/** The jobs that wait for a worker. */
+const waiting = `
+  job_id VARCHAR(64) NOT NULL,
+  tenant VARCHAR(64) NOT NULL,
+  priority VARCHAR(16) NOT NULL,
+  waiting_since DATETIME(3) NOT NULL,
+  PRIMARY KEY (job_id),
+  KEY by_tenant_and_wait (tenant, priority, waiting_since),
+  KEY by_wait (priority, waiting_since)`;
+
+/** What happened in each minute that had an event. */
+const minutes = `
+  tenant VARCHAR(64) NOT NULL,
+  minute DATETIME(3) NOT NULL,
+  jobs_created BIGINT NOT NULL,
+  jobs_completed BIGINT NOT NULL,
+  jobs_failed BIGINT NOT NULL,
+  jobs_cancelled BIGINT NOT NULL,
+  mails_sent BIGINT NOT NULL,
+  mails_failed BIGINT NOT NULL,
+  mails_unknown BIGINT NOT NULL,
+  mails_suppressed BIGINT NOT NULL,
+  PRIMARY KEY (tenant, minute),
+  KEY by_minute (minute)`;
+
+export const statsTableDefinitions = { stats_waiting: waiting, stats_minutes: minutes };

@@ -1,0 +1,26 @@
+import type { Projector } from "../../projections/projector.ts";
+import { insertRows } from "../../src/database/write-rows.ts";
+import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
+
+type Row = { readonly sequence: number; readonly job_id: string; readonly type: string };
+
+/** A second read model beside `jobs`, for tests of what is done to several: a row for each outcome of a recipient. */
+export const outcomesProjector: Projector<RecipientOutcome> = {
+  name: "outcomes",
+  version: 1,
+  tables: {
+    outcomes: `
+      sequence BIGINT NOT NULL,
+      job_id VARCHAR(64) NOT NULL,
+      type VARCHAR(32) NOT NULL,
+      PRIMARY KEY (sequence)`,
+  },
+  views: { all_outcomes: "SELECT sequence, job_id FROM outcomes" },
+  handles: ["RecipientSent", "RecipientDeferred", "RecipientFailed", "RecipientUnknown", "RecipientSuppressed"],
+  project: (events, { transaction, suffix }) =>
+    insertRows<Row>(transaction, {
+      table: `outcomes${suffix}`,
+      columns: ["sequence", "job_id", "type"],
+      rows: events.map(({ sequence, jobId, event }) => ({ sequence, job_id: jobId, type: event.type })),
+    }),
+};
