@@ -13,7 +13,9 @@ export async function fillJobs(mysqlUrl: string, count: number): Promise<readonl
   try {
     const columns = await columnsOfJobs(connection);
     const copies = toCopies(count);
-    await connection.query("CREATE TABLE copies (id VARCHAR(64) PRIMARY KEY, at DATETIME(3) NOT NULL, place BIGINT NOT NULL)");
+    await connection.query(
+      "CREATE TABLE copies (id VARCHAR(64) PRIMARY KEY, at DATETIME(3) NOT NULL, place BIGINT NOT NULL)",
+    );
     for (let first = 0; first < count; first += rowsAtOnce) {
       await connection.query("INSERT INTO copies (id, at, place) VALUES ?", [copies.slice(first, first + rowsAtOnce)]);
     }

@@ -88,7 +88,7 @@ describe("the old tables of a rebuild", () => {
     const live = await tablesOfBoth(side.db);
     expect((await failureOf(rollBack())).message).to.include("of version 0");
     expect(await keptSequences()).to.deep.equal([21, 21]);
-    await side.db.schema.dropTable("logs__previous");
+    await side.db.schema.dropTable("outcomes__previous");
     expect(await failureOf(rollBack())).to.be.instanceOf(NothingToPutBack);
     expect(await tablesOfBoth(side.db)).to.deep.equal(live);
   });

@@ -1,9 +1,10 @@
+import { foldJobs } from "../../projections/jobs/fold-jobs.ts";
 import { type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "../../projections/jobs/rows.ts";
 import { isHandled } from "../../projections/projector.ts";
 import type { WaitingRow } from "../../projections/waiting/rows.ts";
 import { toDueTurn } from "../../projections/waiting/waiting-list.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "../../projections/waiting/waiting-row.ts";
-import { createJobView, evolveJobView, foldJobView } from "../../src/domain/job/job-view.ts";
+import { foldJobView } from "../../src/domain/job/job-view.ts";
 import { endOfBatch } from "../../src/event-log/batches.ts";
 import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
@@ -17,8 +18,6 @@ type Tables = {
   jobs: Map<string, JobRows>;
   waiting: Map<string, WaitingRow>;
 };
-
-const noLabels = { name: null, subject: null, metadata: {} };
 
 /** The read models of a world, in tables that lag behind the log, and the scheduler's list of what waits. */
 export function createReadSide(world: World, shared: SharedLog) {
@@ -106,22 +105,21 @@ export function createReadSide(world: World, shared: SharedLog) {
 
 function afterBatch({ checkpoint, jobs, waiting }: Tables, batch: readonly Entry[]): Tables {
   const after = { checkpoint: batch.at(-1)?.sequence ?? checkpoint, jobs: new Map(jobs), waiting: new Map(waiting) };
-  const folding = new Map<string, ProjectedJob>();
-  for (const entry of batch) {
-    const { jobId, tenant, event, sequence } = entry;
+  const before = new Map<string, ProjectedJob>();
+  for (const { jobId } of batch) {
     const rows = jobs.get(jobId);
-    const before = folding.get(jobId) ?? (rows === undefined ? undefined : toProjectedJob(rows.job, rows.ledger));
-    if (before !== undefined) {
-      folding.set(jobId, { ...before, view: evolveJobView(before.view, event), lastSequence: sequence });
-    } else if (event.type === "JobCreated") {
-      folding.set(jobId, { jobId, tenant, labels: noLabels, view: createJobView(event), lastSequence: sequence });
-    }
+    if (rows !== undefined) before.set(jobId, toProjectedJob(rows.job, rows.ledger, null));
+  }
+  for (const [jobId, job] of foldJobs(before, batch, new Map()).jobs) {
+    after.jobs.set(jobId, { job: toJobRow(job), ledger: toLedgerRow(job) });
+  }
+  for (const entry of batch) {
+    const { jobId } = entry;
     if (!isHandled<WaitingEvent>({ handles: waitingTypes }, entry)) continue;
     const row = waitingRowAfter(after.waiting.get(jobId), entry);
     if (row === undefined) after.waiting.delete(jobId);
     else after.waiting.set(jobId, row);
   }
-  for (const [jobId, job] of folding) after.jobs.set(jobId, { job: toJobRow(job), ledger: toLedgerRow(job) });
   return after;
 }
 
@@ -130,7 +128,7 @@ function differences({ checkpoint, jobs }: Tables, entries: readonly Entry[]): s
   return [...jobs].flatMap(([jobId, rows]) => {
     const history = entries.filter((entry) => entry.jobId === jobId && entry.sequence <= checkpoint);
     const view = foldJobView(history.map(({ event }) => event));
-    const stored = toProjectedJob(rows.job, rows.ledger).view;
+    const stored = toProjectedJob(rows.job, rows.ledger, null).view;
     return view !== null && textOf(view) === textOf(stored) ? [] : [`the rows of ${jobId} at #${checkpoint} are wrong`];
   });
 }

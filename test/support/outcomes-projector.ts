@@ -1,11 +1,15 @@
-import type { Projector } from "../../projections/projector.ts";
+import { isOutcome } from "../../projections/jobs/recipients/outcome-details.ts";
+import type { EventOf, Projector } from "../../projections/projector.ts";
 import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
 
 type Row = { readonly sequence: number; readonly job_id: string; readonly type: string };
 
-/** A second read model beside `jobs`, for tests of what is done to several: a row for each outcome of a recipient. */
-export const outcomesProjector: Projector<RecipientOutcome> = {
+/**
+ * A second read model beside `jobs`, for tests of what is done to several: a row for each outcome of a recipient, until
+ * the content of its job is erased.
+ */
+export const outcomesProjector: Projector<RecipientOutcome | EventOf<"JobContentErased">> = {
   name: "outcomes",
   version: 1,
   tables: {
@@ -16,11 +20,23 @@ export const outcomesProjector: Projector<RecipientOutcome> = {
       PRIMARY KEY (sequence)`,
   },
   views: { all_outcomes: "SELECT sequence, job_id FROM outcomes" },
-  handles: ["RecipientSent", "RecipientDeferred", "RecipientFailed", "RecipientUnknown", "RecipientSuppressed"],
-  project: (events, { transaction, suffix }) =>
-    insertRows<Row>(transaction, {
-      table: `outcomes${suffix}`,
+  handles: [
+    "RecipientSent",
+    "RecipientDeferred",
+    "RecipientFailed",
+    "RecipientUnknown",
+    "RecipientSuppressed",
+    "JobContentErased",
+  ],
+  project: async (events, { transaction, suffix }) => {
+    const table = `outcomes${suffix}`;
+    const outcomes = events.filter(({ event }) => isOutcome(event));
+    await insertRows<Row>(transaction, {
+      table,
       columns: ["sequence", "job_id", "type"],
-      rows: events.map(({ sequence, jobId, event }) => ({ sequence, job_id: jobId, type: event.type })),
-    }),
+      rows: outcomes.map(({ sequence, jobId, event }) => ({ sequence, job_id: jobId, type: event.type })),
+    });
+    const erased = events.filter(({ event }) => !isOutcome(event)).map(({ jobId }) => jobId);
+    await transaction(table).whereIn("job_id", erased).delete();
+  },
 };
