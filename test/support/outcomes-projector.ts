@@ -2,8 +2,9 @@ import { isOutcome } from "../../projections/jobs/recipients/outcome-details.ts"
 import type { EventOf, Projector } from "../../projections/projector.ts";
 import { insertRows } from "../../src/database/write-rows.ts";
 import type { RecipientOutcome } from "../../src/domain/recipients/events.ts";
+import { placeOf } from "../../src/event-log/place.ts";
 
-type Row = { readonly sequence: number; readonly job_id: string; readonly type: string };
+type Row = { readonly place: number; readonly job_id: string; readonly type: string };
 
 /**
  * A second read model beside `jobs`, for tests of what is done to several: a row for each outcome of a recipient, until
@@ -14,12 +15,12 @@ export const outcomesProjector: Projector<RecipientOutcome | EventOf<"JobContent
   version: 1,
   tables: {
     outcomes: `
-      sequence BIGINT NOT NULL,
+      place BIGINT NOT NULL,
       job_id VARCHAR(64) NOT NULL,
       type VARCHAR(32) NOT NULL,
-      PRIMARY KEY (sequence)`,
+      PRIMARY KEY (place)`,
   },
-  views: { all_outcomes: "SELECT sequence, job_id FROM outcomes" },
+  views: { all_outcomes: "SELECT place, job_id FROM outcomes" },
   handles: [
     "RecipientSent",
     "RecipientDeferred",
@@ -33,8 +34,8 @@ export const outcomesProjector: Projector<RecipientOutcome | EventOf<"JobContent
     const outcomes = events.filter(({ event }) => isOutcome(event));
     await insertRows<Row>(transaction, {
       table,
-      columns: ["sequence", "job_id", "type"],
-      rows: outcomes.map(({ sequence, jobId, event }) => ({ sequence, job_id: jobId, type: event.type })),
+      columns: ["place", "job_id", "type"],
+      rows: outcomes.map((stored) => ({ place: placeOf(stored), job_id: stored.jobId, type: stored.event.type })),
     });
     const erased = events.filter(({ event }) => !isOutcome(event)).map(({ jobId }) => jobId);
     await transaction(table).whereIn("job_id", erased).delete();

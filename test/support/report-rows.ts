@@ -45,3 +45,24 @@ async function putJobs(db: Knex, tenant: string, count: number, id: string, base
     [tenant],
   );
 }
+
+/** Jobs that have not ended, each to the same addresses; none of them was tried. */
+export async function insertOpenJobs(
+  db: Knex,
+  tenant: string,
+  count: number,
+  addresses: readonly string[],
+): Promise<void> {
+  await putJobs(db, tenant, count, "CONCAT('open-', n)", ofJobs);
+  await db.raw("UPDATE jobs SET status = 'processing' WHERE id LIKE 'open-%'");
+  await db.raw(
+    `INSERT INTO jobs_ledgers (job_id, tenant, run, run_began_at, cells)
+     SELECT id, tenant, 1, created_at, REPEAT(CHAR(0), ?) FROM jobs WHERE id LIKE 'open-%'`,
+    [addresses.length],
+  );
+  await db.raw(
+    `INSERT INTO jobs_content (job_id, tenant, body, text, recipients)
+     SELECT id, tenant, 'Hello', NULL, ? FROM jobs WHERE id LIKE 'open-%'`,
+    [JSON.stringify(addresses)],
+  );
+}

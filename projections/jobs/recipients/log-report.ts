@@ -42,7 +42,7 @@ export const logReport: ReadModelRows<ReportedRow, LoggedOutcome> = {
 const { jobs, recipients, earlier } = jobTables("");
 
 const within = ({ tenant, from, to, began }: ReportSpan): readonly Statement[] => [
-  { sql: "outcome.tenant = ? AND outcome.place < ?", bindings: [tenant, placeOf(began)] },
+  { sql: "outcome.tenant = ? AND outcome.place < ?", bindings: [tenant, placeOf({ ...began, index: 0 })] },
   ...(from === null ? [] : [{ sql: "outcome.at >= ?", bindings: [toDate(from)] }]),
   ...(to === null ? [] : [{ sql: "outcome.at < ?", bindings: [toDate(to)] }]),
 ];

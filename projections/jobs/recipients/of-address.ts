@@ -105,9 +105,17 @@ async function readUntried(
     SELECT job.place, ${jobColumns}, ledger.cells, content.recipients
     FROM ?? AS job FORCE INDEX (by_status_and_creation)
       STRAIGHT_JOIN ?? AS content ON content.job_id = job.id STRAIGHT_JOIN ?? AS ledger ON ledger.job_id = job.id
-    WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")})
+    WHERE job.tenant = ? AND job.status IN (${openStatuses.map(() => "?").join(", ")}) AND job.place <= ?
       AND LOWER(content.recipients) LIKE ? ESCAPE '!'`;
-  const bindings = [jobs, contents, ledgers, tenant, ...openStatuses, containing(address)];
+  const bindings = [
+    jobs,
+    contents,
+    ledgers,
+    tenant,
+    ...openStatuses,
+    cursor?.job ?? Number.MAX_SAFE_INTEGER,
+    containing(address),
+  ];
   const [rows] = (await db.raw(sql, bindings)) as [OpenJob[]];
   return rows
     .flatMap((row) => toUntried(row, addressKeyOf(address)))

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { lastPlaceOf } from "../../../src/event-log/place.ts";
 import { toInstant } from "../../instants.ts";
 import { cellsIn } from "../stored-cells.ts";
 import { jobTables } from "../tables.ts";
@@ -28,6 +29,7 @@ type Page = {
 
 type FoundJob = {
   readonly place: number;
+  readonly last_sequence: number;
   readonly run_began_at: Date;
   readonly cells: Buffer;
   /** Null once the content was erased. */
@@ -42,7 +44,7 @@ const { jobs, ledgers, contents, recipients, earlier } = jobTables("");
  */
 export async function readRecipientsOf(db: Knex, job: JobRef, options: RecipientListOptions): Promise<Page | null> {
   const sql = `
-    SELECT job.place, ledger.run_began_at, ledger.cells, content.recipients
+    SELECT job.place, job.last_sequence, ledger.run_began_at, ledger.cells, content.recipients
     FROM ?? AS job JOIN ?? AS ledger ON ledger.job_id = job.id LEFT JOIN ?? AS content ON content.job_id = job.id
     WHERE job.id = ? AND job.tenant = ?`;
   const [[found]] = (await db.raw(sql, [jobs, ledgers, contents, job.jobId, job.tenant])) as [FoundJob[]];
@@ -51,7 +53,7 @@ export async function readRecipientsOf(db: Knex, job: JobRef, options: Recipient
   const { cursor, page, pageSize } = options;
   const from = cursor === null ? (page - 1) * pageSize : matching.findIndex(({ recipient }) => recipient > cursor);
   const known = from === -1 ? [] : matching.slice(from, from + pageSize);
-  const histories = await readHistories(db, found.place, known);
+  const histories = await readHistories(db, found, known);
   const isLast = from === -1 || from + pageSize >= matching.length;
   return {
     recipients: known.map((one) => toRecipientRecord(one, histories.get(one.recipient) ?? [])),
@@ -79,14 +81,18 @@ function filterOf({ statuses, email }: RecipientListOptions): (known: KnownRecip
 
 async function readHistories(
   db: Knex,
-  place: number,
+  { place, last_sequence }: FoundJob,
   known: readonly KnownRecipient[],
 ): Promise<ReadonlyMap<number, readonly PastOutcome[]>> {
   const [first, last] = [known.at(0), known.at(-1)];
   if (first === undefined || last === undefined) return new Map();
   const columns = ["recipient", ...outcomeColumns];
   const ofPage = (table: string) =>
-    db(table).where({ job: place }).whereBetween("recipient", [first.recipient, last.recipient]);
+    db(table)
+      .where({ job: place })
+      .whereBetween("recipient", [first.recipient, last.recipient])
+      // What is newer than the ledger would contradict the status.
+      .andWhere("place", "<=", lastPlaceOf(Number(last_sequence)));
   // In this order: an outcome that becomes an earlier one in between is then found twice, and not missed.
   const rows: Pick<RecipientRow, (typeof outcomeColumns)[number] | "recipient">[] =
     await ofPage(recipients).select(columns);

@@ -125,7 +125,7 @@ describe("the logs of a job", () => {
     const at = new Date(now);
     expect(rows.map((row) => ({ ...row }))).to.deep.equal([
       {
-        id: placeOf({ sequence: failed }),
+        id: placeOf({ sequence: failed, index: 0 }),
         jobId: job.jobId,
         email: "0@example.com",
         status: "failed",
@@ -135,7 +135,7 @@ describe("the logs of a job", () => {
         createdAt: at,
       },
       {
-        id: placeOf({ sequence: sent }),
+        id: placeOf({ sequence: sent, index: 0 }),
         jobId: job.jobId,
         email: "1@example.com",
         status: "success",

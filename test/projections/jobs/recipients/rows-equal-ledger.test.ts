@@ -10,6 +10,7 @@ import { createTables, dropTables } from "../../../../projections/rebuilding/tab
 import { createJobView, type EventOfJob, evolveJobView, progressOf } from "../../../../src/domain/job/job-view.ts";
 import { cell } from "../../../../src/domain/recipients/ledger.ts";
 import { recipientStatusOf } from "../../../../src/domain/recipients/recipient-status.ts";
+import { inBatches } from "../../../../src/event-log/batches.ts";
 import type { JobRef, LogEvent } from "../../../../src/event-log/event-log.ts";
 import { viewOf } from "../../../support/job-views.ts";
 import { mixedHistories } from "../../../support/mixed-histories.ts";
@@ -62,10 +63,7 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
         await projectAll(side, batches);
         const cut = await tablesOf(side.db, jobsProjector);
         await beginAnew(side.db);
-        await projectAll(
-          side,
-          batches.flat().map((entry) => [entry]),
-        );
+        await projectAll(side, [...inBatches(batches.flat(), 1)]);
         expect(await tablesOf(side.db, jobsProjector)).to.deep.equal(cut);
         await beginAnew(side.db);
         await projectAll(side, [batches.flat()]);
