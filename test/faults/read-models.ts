@@ -88,7 +88,7 @@ async function fromHttp({ actors }: Stage, jobId: string): Promise<Seen> {
   const { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, error, progress } = answer;
   const job = { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, progress };
   const lines = ((await read(`${url}/logs`)) as LineAnswer[]).map((line) => ({
-    sequence: Number(line["id"]),
+    sequence: Number(String(line["id"]).split(".")[0]),
     recipient: line["recipient"],
     status: line["status"],
     attempt: line["attempt"],
