@@ -1,25 +1,17 @@
 import type { Measurement } from "./row.ts";
-import { historyMeasurement } from "./rows/history.ts";
-import { longMailingMeasurement } from "./rows/long-mailing.ts";
-import { mailingMeasurement } from "./rows/mailing.ts";
-import { postAloneMeasurement } from "./rows/post-alone.ts";
-import { readsMeasurement } from "./rows/reads.ts";
-import { rebuildMeasurement } from "./rows/rebuild.ts";
-import { slowMailServerMeasurement } from "./rows/slow-mail-server.ts";
-import { smallJobsMeasurement } from "./rows/small-jobs.ts";
-import { startMeasurement } from "./rows/start.ts";
-import { streamLatencyMeasurement } from "./rows/stream-latency.ts";
+import { mailingOneProcess } from "./rows/mailing-one-process.ts";
+import { mailingSeparate } from "./rows/mailing-separate.ts";
+import { mailingSynced } from "./rows/mailing-synced.ts";
+import { postAlone } from "./rows/post-alone.ts";
+import { reads } from "./rows/reads.ts";
+import { smallJobs } from "./rows/small-jobs.ts";
 
 /** In the order of the table. */
 export const allMeasurements: readonly Measurement[] = [
-  mailingMeasurement,
-  smallJobsMeasurement,
-  postAloneMeasurement,
-  readsMeasurement,
-  rebuildMeasurement,
-  historyMeasurement,
-  longMailingMeasurement,
-  streamLatencyMeasurement,
-  startMeasurement,
-  slowMailServerMeasurement,
+  mailingSeparate,
+  mailingOneProcess,
+  mailingSynced,
+  smallJobs,
+  postAlone,
+  reads,
 ];

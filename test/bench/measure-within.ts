@@ -1,35 +1,48 @@
+import process from "node:process";
 import { createLifecycle, type Lifecycle } from "../../src/lifecycle.ts";
-import type { Ground } from "./ground.ts";
+import { layGround } from "./ground.ts";
 import type { Options } from "./options.ts";
-import type { Bench, Measurement, Row } from "./row.ts";
-import { fullSizes, quickSizes } from "./sizes.ts";
+import { type Bench, type Measurement, NotAvailable, type Row } from "./row.ts";
+import { sizesOf } from "./sizes.ts";
 
-export type Failure = { readonly name: string; readonly reason: string };
-export type Outcome = { readonly rows: readonly Row[]; readonly failures: readonly Failure[] };
+export type Outcome =
+  | { readonly kind: "measured"; readonly row: Row }
+  | { readonly kind: "FAILED" | "not measured"; readonly name: string; readonly reason: string };
 
-/** Measures in the time that it may take, and stops what it started; what goes wrong is an outcome, too. */
+/** Measures in the time that it may take, and stops what it started; a failure is an outcome, too. */
 export async function measureWithin(
-  measurement: Measurement,
-  ground: Ground,
-  { only, quick, rounds }: Options,
+  { name, timeoutMs, measure }: Measurement,
+  options: Options,
   lifecycle: Lifecycle,
 ): Promise<Outcome> {
-  const isWanted = (name: string): boolean => name.includes(only);
-  const bench: Bench = { ground, lifecycle, sizes: quick ? quickSizes : fullSizes, rounds };
+  const bench: Bench = {
+    sizes: sizesOf(options),
+    rounds: options.rounds,
+    onFreshServers: async (work) => {
+      const own = createOwnLifecycle();
+      lifecycle.started("the servers", own.stop);
+      try {
+        return await work({ ground: await layGround(own), lifecycle: own });
+      } finally {
+        await own.stop();
+      }
+    },
+  };
   try {
-    const rows = await within(measurement.timeoutMs, measurement.measure(bench));
-    return { rows: rows.filter(({ name }) => isWanted(name)), failures: [] };
+    return { kind: "measured", row: { name, ...(await within(timeoutMs, measure(bench))) } };
   } catch (failure) {
     const reason = failure instanceof Error ? failure.message : String(failure);
-    return { rows: [], failures: measurement.rows.filter(isWanted).map((name) => ({ name, reason })) };
+    return { kind: failure instanceof NotAvailable ? "not measured" : "FAILED", name, reason };
   } finally {
     await lifecycle.stop();
   }
 }
 
-/** What is started after the end, by a measurement that was given up, ends at once, and its caller gets an error. */
-export function createOwnLifecycle(print: (line: string) => void): Lifecycle {
-  const lifecycle = createLifecycle((failure, name) => print(`    ${name} could not be stopped: ${String(failure)}`));
+/** A part that a measurement starts after it was given up ends at once, and its caller gets an error. */
+export function createOwnLifecycle(): Lifecycle {
+  const report = (failure: unknown, name: string): unknown =>
+    process.stderr.write(`    ${name} could not be stopped: ${String(failure)}\n`);
+  const lifecycle = createLifecycle(report);
   let isStopped = false;
   return {
     ...lifecycle,

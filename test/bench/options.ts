@@ -8,6 +8,8 @@ export type Options = {
   readonly rounds: number;
   /** Smaller sizes, for work on the benchmark: the figures are hints. */
   readonly quick: boolean;
+  /** The jobs of the aged log; null for the usual number. */
+  readonly jobs: number | null;
   /** Where the figures of every round are written. */
   readonly json: string;
 };
@@ -20,16 +22,25 @@ export function readOptions(args: readonly string[], rowNames: readonly string[]
       only: { type: "string", default: "" },
       rounds: { type: "string" },
       quick: { type: "boolean", default: false },
+      jobs: { type: "string" },
       json: { type: "string", default: join(tmpdir(), `waybill-bench-${Date.now()}.json`) },
     },
   });
   const { only, quick, json } = values;
-  const rounds = Number(values.rounds ?? (quick ? 1 : 3));
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) {
-    throw new Error(`--rounds is "${values.rounds}"; expected a whole number from 1 to 100`);
-  }
   if (!rowNames.some((name) => name.includes(only))) {
     throw new Error(`--only is "${only}"; expected a part of one of:\n  ${rowNames.join("\n  ")}`);
   }
-  return { only, rounds, quick, json };
+  return {
+    only,
+    quick,
+    json,
+    rounds: readNumber("--rounds", values.rounds ?? (quick ? "1" : "3"), 1, 100),
+    jobs: values.jobs === undefined ? null : readNumber("--jobs", values.jobs, 1000, 100_000_000),
+  };
+}
+
+function readNumber(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new Error(`${name} is "${text}"; expected a whole number from ${least} to ${most}`);
 }

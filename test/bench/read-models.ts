@@ -2,12 +2,11 @@ import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
 import { streamName } from "../../src/event-log/subjects.ts";
-import type { Lifecycle } from "../../src/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
-import type { Deployment } from "./deployment.ts";
-import type { Ground } from "./ground.ts";
+import type { Surroundings } from "../support/waybill.ts";
+import type { Stage } from "./row.ts";
 
-/** How far a deployment's log and read models have come, asked past its own processes. */
+/** How far a log and its read models have come, asked past the service's own processes. */
 export type Progress = {
   lastSequence(): Promise<number>;
   /** The sequence up to which the slowest of the read models has come. */
@@ -17,9 +16,8 @@ export type Progress = {
 };
 
 export async function watchProgress(
-  ground: Ground,
-  lifecycle: Lifecycle,
-  { prefix, mysqlUrl }: Pick<Deployment, "prefix" | "mysqlUrl">,
+  { ground, lifecycle }: Stage,
+  { nats: { prefix }, mysqlUrl }: Surroundings,
 ): Promise<Progress> {
   const nats = await ground.connectNats(lifecycle);
   const manager = await nats.jetstreamManager({ checkAPI: false });
@@ -37,7 +35,7 @@ export async function watchProgress(
         const reached = await projected();
         if (reached < last) throw new Error(`The read models are at ${reached} of ${last}`);
       };
-      await eventually(look, 120_000);
+      await eventually(look, 300_000);
     },
   };
 }

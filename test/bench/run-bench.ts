@@ -2,12 +2,12 @@ import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import type { Lifecycle } from "../../src/lifecycle.ts";
 import { allMeasurements } from "./all-measurements.ts";
-import { type Ground, layGround } from "./ground.ts";
-import { describeMachine } from "./machine.ts";
-import { createOwnLifecycle, type Failure, measureWithin } from "./measure-within.ts";
+import { layGround } from "./ground.ts";
+import { describeMachine, type Machine } from "./machine.ts";
+import { createOwnLifecycle, measureWithin, type Outcome } from "./measure-within.ts";
 import { type Options, readOptions } from "./options.ts";
-import { holds, type Row } from "./row.ts";
-import { heading, toFailure, toLines, toSummary } from "./table.ts";
+import { holds } from "./row.ts";
+import { heading, toLines, toReason, toSummary } from "./table.ts";
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -15,50 +15,61 @@ const print = (line: string): void => {
 
 let running: Lifecycle | null = null;
 let isInterrupted = false;
-const servers = createOwnLifecycle(print);
 
-/** Prints each row as soon as it is measured; 0 where each of them keeps its target. */
-async function runBench(ground: Ground, options: Options): Promise<number> {
-  const { only, rounds, quick, json } = options;
+/** Prints each row as soon as it is measured; 0 where each of them keeps its targets. */
+async function runBench(options: Options): Promise<number> {
   const startedAt = Date.now();
-  const machine = describeMachine(ground);
+  const machine = await describeServers();
   for (const [what, value] of Object.entries(machine)) print(`${what}: ${value}`);
-  print(`rounds: ${rounds}${quick ? ", quick: too small to be held against a target" : ""}\n\n${heading}`);
-  const measured: Row[] = [];
-  const failed: Failure[] = [];
-  for (const measurement of allMeasurements.filter(({ rows }) => rows.some((name) => name.includes(only)))) {
+  const remark = options.quick ? ", quick: too small to be held against a target" : "";
+  print(`cold: once; warm: median of ${options.rounds}${remark}\n\n${heading}`);
+  const outcomes: Outcome[] = [];
+  for (const measurement of allMeasurements.filter(({ name }) => name.includes(options.only))) {
     if (isInterrupted) break;
-    running = createOwnLifecycle(print);
-    const { rows, failures } = await measureWithin(measurement, ground, options, running);
-    for (const line of rows.flatMap(toLines)) print(line);
-    for (const { name, reason } of failures) print(toFailure(name, reason));
-    measured.push(...rows);
-    failed.push(...failures);
+    running = createOwnLifecycle();
+    const outcome = await measureWithin(measurement, options, running);
+    printOutcome(outcome);
+    outcomes.push(outcome);
   }
   const seconds = Math.round((Date.now() - startedAt) / 1000);
-  print(`\n${toSummary(measured, failed.length)}; ${seconds} s`);
-  const everything = { startedAt: new Date(startedAt), seconds, options, machine, rows: measured, failures: failed };
-  await writeFile(json, JSON.stringify(everything, null, 2));
-  print(`every round: ${json}`);
-  return failed.length === 0 && measured.every(holds) ? 0 : 1;
+  const rows = outcomes.flatMap((outcome) => (outcome.kind === "measured" ? [outcome.row] : []));
+  const failed = outcomes.filter(({ kind }) => kind === "FAILED").length;
+  print(`\n${toSummary(rows, failed, outcomes.length - rows.length - failed)}; ${seconds} s`);
+  const everything = { startedAt: new Date(startedAt), seconds, options, machine, outcomes };
+  await writeFile(options.json, JSON.stringify(everything, null, 2));
+  print(`every round: ${options.json}`);
+  return failed === 0 && rows.every(holds) ? 0 : 1;
 }
 
-/** What was started must not outlive an interrupted run. */
-const stopAll = async (): Promise<void> => {
-  await running?.stop();
-  await servers.stop();
-};
+function printOutcome(outcome: Outcome): void {
+  const lines =
+    outcome.kind === "measured" ? toLines(outcome.row) : [toReason(outcome.name, outcome.kind, outcome.reason)];
+  for (const line of lines) print(line);
+}
+
+async function describeServers(): Promise<Machine> {
+  running = createOwnLifecycle();
+  try {
+    return await describeMachine(await layGround(running));
+  } finally {
+    await running.stop();
+  }
+}
+
+// A started part must not outlive an interrupted run.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     isInterrupted = true;
-    void stopAll().finally(() => process.exit(1));
+    void Promise.resolve(running?.stop()).finally(() => process.exit(1));
   });
 }
 
 function readCommandLine(): Options | null {
   try {
-    const rowNames = allMeasurements.flatMap(({ rows }) => rows);
-    return readOptions(process.argv.slice(2), rowNames);
+    return readOptions(
+      process.argv.slice(2),
+      allMeasurements.map(({ name }) => name),
+    );
   } catch (failure) {
     process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`);
     return null;
@@ -66,12 +77,4 @@ function readCommandLine(): Options | null {
 }
 
 const options = readCommandLine();
-if (options === null) {
-  process.exitCode = 2;
-} else {
-  try {
-    process.exitCode = await runBench(await layGround(servers), options);
-  } finally {
-    await stopAll();
-  }
-}
+process.exitCode = options === null ? 2 : await runBench(options);

@@ -1,47 +1,41 @@
-import { createApiClient } from "../support/api-client.ts";
-import { type Deployment, withServers } from "./deployment.ts";
-import { type EndedJobs, watchEndedJobs } from "./ended-jobs.ts";
-import { type CpuMicros, countingCpu } from "./process-usage.ts";
-import { type Progress, watchProgress } from "./read-models.ts";
-import type { Bench } from "./row.ts";
+import { type CpuMicros, countingCpu, sumOf } from "./process-usage.ts";
+import type { Program } from "./program.ts";
+import { type MailingShape, mailsOf } from "./sizes.ts";
 import { mailing } from "./the-mail.ts";
 
-export type MailingShape = { readonly jobs: number; readonly recipientsPerJob: number };
-
 export type MailingResult = {
-  /** From the first POST to the last job completed. */
-  readonly seconds: number;
+  readonly mails: number;
   readonly mailsPerSecond: number;
-  /** Until the read models had it all, too; null where the system does not tell. */
+  /** Until everything was written, too; null where the system does not tell. */
   readonly cpuMicros: CpuMicros | null;
 };
 
-/** A deployment and what it is watched with. */
-export type Watched = { readonly deployment: Deployment; readonly ended: EndedJobs; readonly progress: Progress };
-
-export async function watch({ ground, lifecycle }: Bench, deployment: Deployment): Promise<Watched> {
-  return {
-    deployment,
-    ended: await watchEndedJobs(ground, lifecycle, deployment),
-    progress: await watchProgress(ground, lifecycle, deployment),
-  };
-}
-
-/** Posts the jobs one after the other, as an application would, and waits for their end and for the read models. */
-export async function runMailing(
-  { ground }: Bench,
-  { deployment, ended, progress }: Watched,
-  { jobs, recipientsPerJob }: MailingShape,
-): Promise<MailingResult> {
-  const client = createApiClient(deployment.url);
-  const { result: seconds, cpuMicros } = await countingCpu(withServers(ground, deployment), async () => {
+/** Posts the jobs one after the other, as an application would, and waits for the end of the last one. */
+export async function runMailing(program: Program, shape: MailingShape): Promise<MailingResult> {
+  const mails = mailsOf(shape);
+  const { result: seconds, cpuMicros } = await countingCpu(program.pids, async () => {
     const startedAt = performance.now();
-    const allEnded = ended.next(jobs);
-    for (let job = 0; job < jobs; job += 1) await client.create(mailing(recipientsPerJob));
+    const allEnded = program.ended(shape.jobs);
+    for (let job = 0; job < shape.jobs; job += 1) await postJob(program, mailing(shape.recipientsPerJob));
     await allEnded;
     const endedAt = performance.now();
-    await progress.caughtUp();
+    await program.settled();
     return (endedAt - startedAt) / 1000;
   });
-  return { seconds, mailsPerSecond: (jobs * recipientsPerJob) / seconds, cpuMicros };
+  return { mails, mailsPerSecond: mails / seconds, cpuMicros };
 }
+
+/** Answers the id of the job. */
+export async function postJob({ port, path }: Pick<Program, "port" | "path">, job: object): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(job),
+  });
+  const text = await answer.text();
+  if (answer.status !== 201) throw new Error(`The job was answered ${answer.status}: ${text}`);
+  return (JSON.parse(text) as { readonly jobId: string }).jobId;
+}
+
+export const cpuPerMail = ({ cpuMicros, mails }: MailingResult): number | null =>
+  cpuMicros === null ? null : sumOf(cpuMicros) / mails;

@@ -1,13 +1,14 @@
-import { type Figure, holds, keepsBound, type Row } from "./row.ts";
+import { type Bound, type Figure, holds, keepsTargets, type Row } from "./row.ts";
 import { toText } from "./wording.ts";
 
-const widths = { row: 52, what: 34, target: 9, figure: 9 };
+const widths = { row: 38, what: 36, target: 18, figure: 8 };
 
 export const heading = [
   "row".padEnd(widths.row),
   "measured".padEnd(widths.what),
   "target".padStart(widths.target),
-  "figure".padStart(widths.figure),
+  "cold".padStart(widths.figure),
+  "warm".padStart(widths.figure),
   "verdict",
 ].join("  ");
 
@@ -19,11 +20,16 @@ export function toLines(row: Row): readonly string[] {
   ];
 }
 
-export const toFailure = (name: string, reason: string): string => `${name.padEnd(widths.row)}  FAILED: ${reason}`;
+export const toReason = (name: string, verdict: "FAILED" | "not measured", reason: string): string =>
+  `${name.padEnd(widths.row)}  ${verdict}: ${reason}`;
 
-export function toSummary(rows: readonly Row[], failed: number): string {
+export function toSummary(rows: readonly Row[], failed: number, notAvailable: number): string {
   const held = rows.filter(holds).length;
-  return `${held} of ${rows.length + failed} rows meet their targets${failed === 0 ? "" : `, ${failed} could not be measured`}`;
+  return [
+    `${held} of ${rows.length} measured rows meet their targets`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(notAvailable === 0 ? [] : [`${notAvailable} cannot be measured here`]),
+  ].join(", ");
 }
 
 function toLine(name: string, figure: Figure): string {
@@ -31,18 +37,30 @@ function toLine(name: string, figure: Figure): string {
     name.padEnd(widths.row),
     figure.what.padEnd(widths.what),
     toTarget(figure).padStart(widths.target),
-    (figure.value === null ? "unknown" : toText(figure.value)).padStart(widths.figure),
+    toValue(figure.cold).padStart(widths.figure),
+    toValue(figure.warm).padStart(widths.figure),
     toVerdict(figure),
   ].join("  ");
 }
 
-function toTarget({ atLeast, atMost }: Figure): string {
-  if (atLeast !== undefined) return `≥ ${toText(atLeast)}`;
-  return atMost === undefined ? "" : `≤ ${toText(atMost)}`;
+const toValue = (value: number | null): string => (value === null ? "–" : toText(value));
+
+/** `≥ 2.00, cold 1.50`: the target of the warm rounds first. */
+function toTarget({ targets: { warm, cold } }: Figure): string {
+  const bounds = [
+    ...(warm === undefined ? [] : [toBound(warm)]),
+    ...(cold === undefined ? [] : [`cold ${toBound(cold)}`]),
+  ];
+  return bounds.join(", ");
 }
 
+const toBound = ({ atLeast, atMost }: Bound): string =>
+  atLeast === undefined ? `≤ ${toText(atMost ?? 0)}` : `≥ ${toText(atLeast)}`;
+
 function toVerdict(figure: Figure): string {
+  const { cold, warm, targets } = figure;
   if (toTarget(figure) === "") return "";
-  if (figure.value === null) return "not measured";
-  return keepsBound(figure) ? "met" : "MISSED";
+  if (!keepsTargets(figure)) return "MISSED";
+  const isUnknown = (targets.cold !== undefined && cold === null) || (targets.warm !== undefined && warm === null);
+  return isUnknown ? "not measured" : "met";
 }

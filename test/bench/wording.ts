@@ -38,6 +38,10 @@ export function describeCpu(rounds: readonly CountedRound[], unit: string): stri
 const perUnit = (cpuMicros: CpuMicros, units: number): CpuMicros =>
   Object.fromEntries(Object.entries(cpuMicros).map(([name, micros]) => [name, micros / units]));
 
+/** The cold round first. */
+export const describeRounds = ([cold, ...warm]: readonly number[]): string =>
+  `${toText(cold ?? 0)} cold, ${warm.map(toText).join(", ")}`;
+
 /** Each number is the median of its own. */
 export function describeLoad(rounds: readonly HttpLoadResult[]): string {
   const middle = (pick: (round: HttpLoadResult) => number): string => toText(median(rounds.map(pick)));

@@ -2,13 +2,9 @@ import type { Lifecycle } from "../../../src/lifecycle.ts";
 import { type AskedProcess, startAskedProcess } from "../asked-process.ts";
 import type { BareKoaOrder, BareKoaState } from "./bare-koa.ts";
 import type { BareLoopOrder } from "./bare-loop.ts";
-import type { ClassicOrder } from "./classic-design.ts";
 
 export const startBareLoop = (lifecycle: Lifecycle): AskedProcess<BareLoopOrder, null> =>
   startAskedProcess(lifecycle, new URL("bare-loop.ts", import.meta.url));
-
-export const startClassicDesign = (lifecycle: Lifecycle): AskedProcess<ClassicOrder, null> =>
-  startAskedProcess(lifecycle, new URL("classic-design.ts", import.meta.url));
 
 /** Answers its port. */
 export async function startBareKoa(lifecycle: Lifecycle, mysqlUrl: string): Promise<number> {

@@ -1,17 +1,15 @@
-import { deploy, withServers } from "../deployment.ts";
+import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
+import { deploy, surroundingsOn } from "../deployment.ts";
 import type { HttpLoadResult } from "../load/http-load.ts";
 import { startLoad, toPosting } from "../load/start-load.ts";
 import { startBareKoa } from "../peers/start-peers.ts";
 import { type CpuMicros, countingCpu } from "../process-usage.ts";
-import type { Measurement, Row } from "../row.ts";
-import { median } from "../statistics.ts";
+import { figureOf, type Measurement, type Row } from "../row.ts";
 import { mailing } from "../the-mail.ts";
-import { describeCpu, describeLoad, describePeaks } from "../wording.ts";
+import { describeCpu, describeLoad, describePeaks, toText } from "../wording.ts";
 
-const name = "POST alone, no worker, 32 connections";
 const connections = 32;
 const atMostMs = 8000;
-const nowhere = "smtp://127.0.0.1:9";
 
 type Round = {
   readonly posting: HttpLoadResult;
@@ -20,45 +18,46 @@ type Round = {
 };
 
 /** A process with the API and nothing else; its peer inserts a row and checks nothing. */
-export const postAloneMeasurement: Measurement = {
-  rows: [name],
-  timeoutMs: 120_000,
-  measure: async ({ ground, lifecycle, sizes, rounds: count }) => {
-    const load = startLoad(lifecycle);
-    const koaPort = await startBareKoa(lifecycle, await ground.freshDatabase());
-    const deployment = await deploy(ground, lifecycle, nowhere, ["api"]);
-    const pids = withServers(ground, deployment);
-    const postTo = async (port: number, path: string, requests: number): Promise<HttpLoadResult> =>
-      (await load.ask(toPosting(port, path, mailing(1), requests, connections, atMostMs))).result;
-    const runRound = async (posts: number): Promise<Round> => {
-      const { result: posting, cpuMicros } = await countingCpu(pids, () => postTo(deployment.port, "/api/jobs", posts));
-      return { posting, cpuMicros, koa: await postTo(koaPort, "/jobs", posts) };
-    };
-    await runRound(Math.round(sizes.posts / 4));
-    const rounds: Round[] = [];
-    for (let round = 0; round < count; round += 1) rounds.push(await runRound(sizes.posts));
-    return [toRow(rounds, describePeaks(pids))];
-  },
+export const postAlone: Measurement = {
+  name: "POST alone, 32 connections",
+  timeoutMs: 240_000,
+  measure: ({ sizes, rounds: count, onFreshServers }) =>
+    onFreshServers(async (stage) => {
+      const { ground, lifecycle } = stage;
+      const load = startLoad(lifecycle);
+      const koaPort = await startBareKoa(lifecycle, await ground.freshDatabase());
+      const { port, pids } = await deploy(stage, await surroundingsOn(ground), ["api"]);
+      const postTo = async (to: number, path: string): Promise<HttpLoadResult> =>
+        (await load.ask(toPosting(to, path, mailing(1), sizes.posts, connections, atMostMs))).result;
+      const run = async (): Promise<Round> => {
+        const { result: posting, cpuMicros } = await countingCpu(pids, () => postTo(port, "/api/jobs"));
+        return { posting, cpuMicros, koa: await postTo(koaPort, "/jobs") };
+      };
+      const rounds = await coldAndWarm(count, run, run);
+      const synced = ground.nats.syncInterval === "always" ? "each" : "none";
+      const notes = [
+        `of its messages, ${synced} is on the disk before the answer; warm-up: ${toText(sizes.posts)} POSTs more`,
+        ...toNotes(rounds),
+        describePeaks(pids),
+      ];
+      return toRow(rounds, notes);
+    }),
 };
 
-function toRow(rounds: readonly Round[], peaks: string): Row {
-  const middle = (pick: (round: Round) => number): number => median(rounds.map(pick));
-  return {
-    name,
-    figures: [
-      { what: "POST/s", value: middle(({ posting }) => posting.perSecond), atLeast: 2000 },
-      { what: "p99, ms", value: middle(({ posting }) => posting.p99Ms), atMost: 30 },
-      { what: "× bare Koa + INSERT", value: middle(({ posting, koa }) => posting.perSecond / koa.perSecond) },
-    ],
-    notes: [
-      `Waybill ${describeLoad(rounds.map(({ posting }) => posting))}`,
-      `bare Koa with one INSERT ${describeLoad(rounds.map(({ koa }) => koa))}`,
-      describeCpu(
-        rounds.map(({ cpuMicros, posting }) => ({ cpuMicros, units: posting.requests })),
-        "POST",
-      ),
-      peaks,
-    ],
-    rounds,
-  };
-}
+const toRow = (rounds: ColdAndWarm<Round>, notes: readonly string[]): Omit<Row, "name"> => ({
+  figures: [
+    figureOf(rounds, "POST/s", ({ posting }) => posting.perSecond, { warm: { atLeast: 1600 } }),
+    figureOf(rounds, "p99, ms", ({ posting }) => posting.p99Ms),
+    figureOf(rounds, "POST/s ÷ bare Koa's with an INSERT", ({ posting, koa }) => posting.perSecond / koa.perSecond),
+  ],
+  notes,
+  rounds,
+});
+
+const toNotes = ({ warm }: ColdAndWarm<Round>): readonly string[] => [
+  `Waybill ${describeLoad(warm.map(({ posting }) => posting))}; ${describeCpu(
+    warm.map(({ cpuMicros, posting }) => ({ cpuMicros, units: posting.requests })),
+    "POST",
+  )}`,
+  `bare Koa with one INSERT ${describeLoad(warm.map(({ koa }) => koa))}`,
+];

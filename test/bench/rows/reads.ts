@@ -1,22 +1,19 @@
 import { createApiClient } from "../../support/api-client.ts";
-import { type Deployment, deploy, separateProcesses, withServers } from "../deployment.ts";
+import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
+import { type Deployment, separateProcesses } from "../deployment.ts";
 import { fillJobs } from "../fill-jobs.ts";
 import type { HttpLoadResult } from "../load/http-load.ts";
 import { type HttpLoad, startLoad } from "../load/start-load.ts";
 import { startBareKoa } from "../peers/start-peers.ts";
-import { type CpuMicros, countingCpu, type Pids } from "../process-usage.ts";
-import type { Bench, Figure, Measurement, Row } from "../row.ts";
-import { watch } from "../run-mailing.ts";
+import { type CpuMicros, countingCpu } from "../process-usage.ts";
+import { type Figure, figureOf, type Measurement } from "../row.ts";
+import { runMailing } from "../run-mailing.ts";
 import { startSink } from "../sink/start-sink.ts";
-import { median } from "../statistics.ts";
-import { mailing } from "../the-mail.ts";
+import { startWaybill } from "../start-waybill.ts";
 import { describeCpu, describeLoad, toText } from "../wording.ts";
 
-const names = {
-  one: "GET one job",
-  first: "GET the list, page 1",
-  deep: "GET the list, by cursor at the end",
-} as const;
+const names = { one: "one job", first: "first page", deep: "last page, by cursor" } as const;
+const kinds = ["one", "first", "deep"] as const;
 const connections = 8;
 const atMostMs = 5000;
 const pageSize = 20;
@@ -27,35 +24,27 @@ type Asked = { readonly waybill: HttpLoadResult; readonly cpuMicros: CpuMicros |
 type Round = Readonly<Record<Kind, Asked>>;
 
 /** The same rows in the same tables, asked by Waybill's API and by an application that does nothing else. */
-export const readsMeasurement: Measurement = {
-  rows: Object.values(names),
-  timeoutMs: 240_000,
-  measure: async (bench) => {
-    const { ground, lifecycle, sizes } = bench;
-    const sink = await startSink(lifecycle);
-    const deployment = await deploy(ground, lifecycle, sink.url, separateProcesses);
-    await mailOnce(bench, deployment);
-    const ids = await fillJobs(deployment.mysqlUrl, sizes.listedJobs);
-    const koaPort = await startBareKoa(lifecycle, deployment.mysqlUrl);
-    const questions = await toQuestions(deployment, ids, sizes.listedJobs);
-    const load = startLoad(lifecycle);
-    const pids = withServers(ground, deployment);
-    const ask = (requests: number) => askAll(questions, load, deployment.port, koaPort, pids, requests);
-    await ask(Math.round(sizes.reads / 8));
-    const rounds: Round[] = [];
-    for (let round = 0; round < bench.rounds; round += 1) rounds.push(await ask(sizes.reads));
-    return toRows(rounds, sizes.listedJobs);
-  },
+export const reads: Measurement = {
+  name: "GET, of 200,000 jobs",
+  timeoutMs: 300_000,
+  measure: ({ sizes, rounds: count, onFreshServers }) =>
+    onFreshServers(async (stage) => {
+      const sink = await startSink(stage.lifecycle);
+      const waybill = await startWaybill(stage, sink, separateProcesses);
+      const { deployment } = waybill;
+      const { mysqlUrl } = deployment.surroundings;
+      // One real job, of which the others are copies.
+      await runMailing(waybill, { jobs: 1, recipientsPerJob: 20 });
+      const ids = await fillJobs(mysqlUrl, sizes.listedJobs);
+      const koaPort = await startBareKoa(stage.lifecycle, mysqlUrl);
+      const questions = await toQuestions(deployment, ids, sizes.listedJobs);
+      const load = startLoad(stage.lifecycle);
+      const askAll = () => ask(questions, load, deployment, koaPort, sizes.reads);
+      const rounds = await coldAndWarm(count, askAll, askAll);
+      const size = `of ${toText(sizes.listedJobs)} jobs, ${connections} connections; warm-up: ${toText(sizes.reads)} more of each`;
+      return { figures: toFigures(rounds), notes: [size, ...toNotes(rounds)], rounds };
+    }),
 };
-
-/** One real job, of which the others are copies. */
-async function mailOnce(bench: Bench, deployment: Deployment): Promise<void> {
-  const { ended, progress } = await watch(bench, deployment);
-  const end = ended.next(1);
-  await createApiClient(deployment.url).create(mailing(20));
-  await end;
-  await progress.caughtUp();
-}
 
 async function toQuestions({ url }: Deployment, ids: readonly string[], jobs: number): Promise<Question[]> {
   const some = ids.filter((_, index) => index % Math.ceil(ids.length / 997) === 0);
@@ -79,26 +68,16 @@ async function toQuestions({ url }: Deployment, ids: readonly string[], jobs: nu
   ];
 }
 
-async function askAll(
+async function ask(
   questions: readonly Question[],
   load: HttpLoad,
-  port: number,
+  { port, pids }: Deployment,
   koaPort: number,
-  pids: Pids,
   requests: number,
 ): Promise<Round> {
   const get = async (to: number, paths: readonly string[]): Promise<HttpLoadResult> => {
-    const order = {
-      port: to,
-      method: "GET",
-      paths,
-      body: null,
-      requests,
-      atMostMs,
-      connections,
-      expectedStatus: 200,
-    } as const;
-    return (await load.ask(order)).result;
+    const how = { method: "GET", body: null, requests, atMostMs, connections, expectedStatus: 200 } as const;
+    return (await load.ask({ ...how, port: to, paths })).result;
   };
   const asked: [Kind, Asked][] = [];
   for (const { kind, ofWaybill, ofPeer } of questions) {
@@ -108,34 +87,26 @@ async function askAll(
   return Object.fromEntries(asked) as Round;
 }
 
-function toRows(rounds: readonly Round[], jobs: number): Row[] {
-  const middle = (pick: (round: Round) => number): number => median(rounds.map(pick));
-  const deepToFirst: Figure = {
-    what: "× page 1, pages/s",
-    value: middle(({ deep, first }) => deep.waybill.perSecond / first.waybill.perSecond),
-    // The two are measured one after the other: this much is noise.
-    atLeast: 0.95,
-  };
-  return (["one", "first", "deep"] as const).map((kind) => ({
-    name: names[kind],
-    figures: [
-      {
-        what: "× bare Koa + select, answers/s",
-        value: middle((round) => round[kind].waybill.perSecond / round[kind].peer.perSecond),
-        atLeast: 0.7,
-      },
-      { what: "p99, ms", value: middle((round) => round[kind].waybill.p99Ms), atMost: 20 },
-      ...(kind === "deep" ? [deepToFirst] : []),
-    ],
-    notes: [
-      `of ${toText(jobs)} jobs, ${connections} connections`,
-      `Waybill ${describeLoad(rounds.map((round) => round[kind].waybill))}`,
-      `bare Koa ${describeLoad(rounds.map((round) => round[kind].peer))}`,
-      describeCpu(
-        rounds.map((round) => ({ cpuMicros: round[kind].cpuMicros, units: round[kind].waybill.requests })),
-        "GET",
-      ),
-    ],
-    rounds: rounds.map((round) => round[kind]),
-  }));
+function toFigures(rounds: ColdAndWarm<Round>): readonly Figure[] {
+  const byKoa = (kind: Kind): Figure =>
+    figureOf(
+      rounds,
+      `${names[kind]} ÷ bare Koa's`,
+      (round) => round[kind].waybill.perSecond / round[kind].peer.perSecond,
+      { warm: { atLeast: 0.7 } },
+    );
+  const p99 = (kind: Kind): Figure =>
+    figureOf(rounds, `${names[kind]}, p99, ms`, (round) => round[kind].waybill.p99Ms, { warm: { atMost: 20 } });
+  return kinds.flatMap((kind) => [byKoa(kind), p99(kind)]);
 }
+
+const toNotes = ({ warm }: ColdAndWarm<Round>): readonly string[] =>
+  kinds.map((kind) => {
+    const asked = warm.map((round) => round[kind]);
+    const cpu = describeCpu(
+      asked.map(({ cpuMicros, waybill }) => ({ cpuMicros, units: waybill.requests })),
+      "GET",
+    );
+    const [ours, theirs] = [asked.map(({ waybill }) => waybill), asked.map(({ peer }) => peer)];
+    return `${names[kind]}: Waybill ${describeLoad(ours)}; bare Koa ${describeLoad(theirs)}; ${cpu}`;
+  });

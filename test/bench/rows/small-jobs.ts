@@ -1,85 +1,111 @@
-import { deploy, separateProcesses, withServers } from "../deployment.ts";
+import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
+import { separateProcesses } from "../deployment.ts";
 import type { HttpLoadResult } from "../load/http-load.ts";
 import { type HttpLoad, startLoad, toPosting } from "../load/start-load.ts";
-import { startClassicDesign } from "../peers/start-peers.ts";
-import { type CpuMicros, countingCpu } from "../process-usage.ts";
-import type { Bench, Measurement, Row } from "../row.ts";
-import { type Watched, watch } from "../run-mailing.ts";
+import { noBullmq, startBullmq } from "../peers/bullmq/start-bullmq.ts";
+import { type CpuMicros, countingCpu, sumOf } from "../process-usage.ts";
+import type { Program } from "../program.ts";
+import { figureOf, type Measurement, type Row } from "../row.ts";
 import { startSink } from "../sink/start-sink.ts";
-import { median } from "../statistics.ts";
+import { startWaybill } from "../start-waybill.ts";
 import { mailing } from "../the-mail.ts";
-import { describeCpu, describeLoad, describePeaks, toText } from "../wording.ts";
+import { describeCpu, describeLoad, describePeaks, describeRounds, toText } from "../wording.ts";
 
-const name = "jobs of one recipient, 32 clients";
 const clients = 32;
 
-type Round = {
+type Result = {
+  readonly jobs: number;
   readonly jobsPerSecond: number;
   readonly posting: HttpLoadResult;
   readonly cpuMicros: CpuMicros | null;
-  readonly classicJobsPerSecond: number;
 };
+/** Null where there is no Redis. */
+type Round = { readonly waybill: Result; readonly bullmq: Result | null };
 
 /** From the first POST to the last job completed, while the clients post as fast as they are answered. */
-export const smallJobsMeasurement: Measurement = {
-  rows: [name],
-  timeoutMs: 240_000,
-  measure: async (bench) => {
-    const { ground, lifecycle, sizes } = bench;
-    const sink = await startSink(lifecycle);
-    const load = startLoad(lifecycle);
-    const classic = startClassicDesign(lifecycle);
-    const mysqlUrl = await ground.freshDatabase();
-    const watched = await watch(bench, await deploy(ground, lifecycle, sink.url, separateProcesses));
-    const classicJobs = Math.round(sizes.smallJobs / 5);
-    const runClassic = async (): Promise<number> => {
-      const order = { mysqlUrl, port: sink.port, jobs: classicJobs, recipientsPerJob: 1 };
-      return classicJobs / (await classic.ask(order)).seconds;
-    };
-    await post(bench, watched, load, Math.round(sizes.smallJobs / 5));
-    await runClassic();
-    const rounds: Round[] = [];
-    for (let round = 0; round < bench.rounds; round += 1) {
-      rounds.push({ ...(await post(bench, watched, load, sizes.smallJobs)), classicJobsPerSecond: await runClassic() });
-    }
-    const pids = withServers(ground, watched.deployment);
-    return [toRow(rounds, sizes.smallJobs, describePeaks(pids))];
-  },
+export const smallJobs: Measurement = {
+  name: "jobs of one recipient, 32 clients",
+  timeoutMs: 600_000,
+  measure: ({ sizes, rounds: count, onFreshServers }) =>
+    onFreshServers(async (stage) => {
+      const sink = await startSink(stage.lifecycle);
+      const load = startLoad(stage.lifecycle);
+      const waybill = await startWaybill(stage, sink, separateProcesses);
+      const bullmq = await startBullmq(stage, sink);
+      const runBoth = async (jobs: number): Promise<Round> => ({
+        waybill: await run(waybill, load, jobs),
+        bullmq: bullmq === null ? null : await run(bullmq, load, jobs),
+      });
+      const rounds = await coldAndWarm(
+        count,
+        () => runBoth(sizes.smallJobs),
+        () => runBoth(sizes.smallJobsWarmUp),
+      );
+      const warmUp = `${toText(sizes.smallJobs)} jobs; warm-up: ${toText(sizes.smallJobsWarmUp)} more, of each program`;
+      return toRow(rounds, [warmUp, ...toNotes(rounds), describePeaks(waybill.pids)]);
+    }),
 };
 
-async function post({ ground }: Bench, { deployment, ended, progress }: Watched, load: HttpLoad, jobs: number) {
-  const { result, cpuMicros } = await countingCpu(withServers(ground, deployment), async () => {
+async function run(program: Program, load: HttpLoad, jobs: number): Promise<Result> {
+  const { result, cpuMicros } = await countingCpu(program.pids, async () => {
     const startedAt = performance.now();
-    const allEnded = ended.next(jobs);
-    const posted = await load.ask(toPosting(deployment.port, "/api/jobs", mailing(1), jobs, clients));
+    const allEnded = program.ended(jobs);
+    const posted = await load.ask(toPosting(program.port, program.path, mailing(1), jobs, clients));
     await allEnded;
     const jobsPerSecond = (jobs * 1000) / (performance.now() - startedAt);
-    await progress.caughtUp();
-    return { jobsPerSecond, posting: posted.result };
+    await program.settled();
+    return { jobs, jobsPerSecond, posting: posted.result };
   });
   return { ...result, cpuMicros };
 }
 
-function toRow(rounds: readonly Round[], jobs: number, peaks: string): Row {
-  const middle = (pick: (round: Round) => number): number => median(rounds.map(pick));
-  const classic = middle(({ classicJobsPerSecond }) => classicJobsPerSecond);
-  return {
-    name,
-    figures: [
-      { what: "jobs/s end to end", value: middle(({ jobsPerSecond }) => jobsPerSecond), atLeast: 800 },
-      { what: "POST p50, ms", value: middle(({ posting }) => posting.p50Ms), atMost: 8 },
-      { what: "POST p99, ms", value: middle(({ posting }) => posting.p99Ms), atMost: 40 },
-      { what: "× classic design, jobs/s", value: middle((round) => round.jobsPerSecond / round.classicJobsPerSecond) },
-    ],
-    notes: [
-      `${toText(jobs)} jobs; classic design ${toText(classic)} jobs/s`,
-      `POST ${describeLoad(rounds.map(({ posting }) => posting))}`,
-      describeCpu(
-        rounds.map(({ cpuMicros }) => ({ cpuMicros, units: jobs })),
-        "job",
-      ),
-      peaks,
-    ],
-    rounds,
+const cpuMs = ({ cpuMicros, jobs }: Result): number | null =>
+  cpuMicros === null ? null : sumOf(cpuMicros) / jobs / 1000;
+
+/** By BullMQ's, which may not be there. */
+const ratio =
+  (pick: (result: Result) => number | null) =>
+  ({ waybill, bullmq }: Round): number | null => {
+    const [ours, theirs] = [pick(waybill), bullmq === null ? null : pick(bullmq)];
+    return ours === null || theirs === null ? null : ours / theirs;
   };
+
+const toRow = (rounds: ColdAndWarm<Round>, notes: readonly string[]): Omit<Row, "name"> => ({
+  figures: [
+    figureOf(
+      rounds,
+      "jobs/s ÷ BullMQ's",
+      ratio(({ jobsPerSecond }) => jobsPerSecond),
+      { warm: { atLeast: 2 } },
+    ),
+    figureOf(rounds, "jobs/s", ({ waybill }) => waybill.jobsPerSecond),
+    figureOf(rounds, "CPU a job, ms", ({ waybill }) => cpuMs(waybill), { warm: { atMost: 2.1 } }),
+    figureOf(rounds, "CPU a job ÷ BullMQ's", ratio(cpuMs), { warm: { atMost: 0.5 } }),
+    figureOf(
+      rounds,
+      "POST p99 ÷ BullMQ's",
+      ratio(({ posting }) => posting.p99Ms),
+      { warm: { atMost: 1 } },
+    ),
+    figureOf(rounds, "POST p50, ms", ({ waybill }) => waybill.posting.p50Ms),
+    figureOf(rounds, "POST p99, ms", ({ waybill }) => waybill.posting.p99Ms),
+  ],
+  notes,
+  rounds,
+});
+
+function toNotes({ cold, warm }: ColdAndWarm<Round>): readonly string[] {
+  const describe = (name: string, pick: (round: Round) => Result | null): string => {
+    const results = warm.flatMap((round) => pick(round) ?? []);
+    const rates = [cold, ...warm].map((round) => pick(round)?.jobsPerSecond ?? 0);
+    const cpu = describeCpu(
+      results.map(({ cpuMicros, jobs }) => ({ cpuMicros, units: jobs })),
+      "job",
+    );
+    return `${name}, jobs/s: ${describeRounds(rates)}; POST ${describeLoad(results.map(({ posting }) => posting))}; ${cpu}`;
+  };
+  return [
+    describe("Waybill", ({ waybill }) => waybill),
+    cold.bullmq === null ? noBullmq : describe("BullMQ", ({ bullmq }) => bullmq),
+  ];
 }

@@ -1,0 +1,35 @@
+import { startAskedProcess } from "../../asked-process.ts";
+import type { Program } from "../../program.ts";
+import type { Stage } from "../../row.ts";
+import type { Sink } from "../../sink/start-sink.ts";
+import { findRedis, startRedis } from "../redis-server.ts";
+import type { BullmqApiOrder, BullmqApiState } from "./api.ts";
+import type { BullmqWorkerOrder } from "./worker.ts";
+
+export const noBullmq = "BullMQ is not measured: there is no redis-server on this machine";
+
+/** API and worker in a process each; null where Redis is not installed. */
+export async function startBullmq({ ground, lifecycle }: Stage, sink: Sink): Promise<Program | null> {
+  const binary = await findRedis();
+  if (binary === null) return null;
+  const redis = await startRedis(binary, lifecycle);
+  const start = <Order, State>(file: string) =>
+    startAskedProcess<Order, State>(lifecycle, new URL(file, import.meta.url));
+  const api = start<BullmqApiOrder, BullmqApiState>("api.ts");
+  const worker = start<BullmqWorkerOrder, null>("worker.ts");
+  const { port } = (await api.ask({ redisPort: redis.port })).result;
+  const order = { redisPort: redis.port, mysqlUrl: await ground.freshDatabase(), smtpPort: sink.port };
+  await worker.ask({ ...order, jobs: 0 });
+  return {
+    port,
+    path: "/jobs",
+    pids: new Map([
+      ["api", api.pid],
+      ["worker", worker.pid],
+      ["redis", redis.pid],
+      ["database", ground.database.pid],
+    ]),
+    ended: (jobs) => worker.ask({ ...order, jobs }),
+    settled: async () => {},
+  };
+}
