@@ -1,10 +1,18 @@
 import type { Measurement } from "./row.ts";
+import { agedLog } from "./rows/aged-log.ts";
+import { catchingUp } from "./rows/catching-up.ts";
+import { history } from "./rows/history.ts";
 import { mailingOneProcess } from "./rows/mailing-one-process.ts";
 import { mailingSeparate } from "./rows/mailing-separate.ts";
 import { mailingSynced } from "./rows/mailing-synced.ts";
+import { manyMailings } from "./rows/many-mailings.ts";
 import { postAlone } from "./rows/post-alone.ts";
 import { reads } from "./rows/reads.ts";
+import { rebuild } from "./rows/rebuild.ts";
 import { smallJobs } from "./rows/small-jobs.ts";
+import { start } from "./rows/start.ts";
+import { streamLatency } from "./rows/stream-latency.ts";
+import { workers } from "./rows/workers.ts";
 
 /** In the order of the table. */
 export const allMeasurements: readonly Measurement[] = [
@@ -14,4 +22,12 @@ export const allMeasurements: readonly Measurement[] = [
   smallJobs,
   postAlone,
   reads,
+  catchingUp,
+  rebuild,
+  manyMailings,
+  agedLog,
+  workers,
+  history,
+  streamLatency,
+  start,
 ];

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { keepsBound } from "./row.ts";
+import { coldAndWarm } from "./cold-and-warm.ts";
+import { figureOf, keepsBound, keepsTargets } from "./row.ts";
 import { median, medianOfKnown, percentile } from "./statistics.ts";
 
 describe("the figures of the benchmark", () => {
@@ -20,9 +21,28 @@ describe("the figures of the benchmark", () => {
   });
 
   it("keep a bound when they reach it, and what is not known breaks none", () => {
-    expect(keepsBound({ what: "mails/s", value: 2, atLeast: 2 })).to.equal(true);
-    expect(keepsBound({ what: "mails/s", value: 1.99, atLeast: 2 })).to.equal(false);
-    expect(keepsBound({ what: "ms", value: 41, atMost: 40 })).to.equal(false);
-    expect(keepsBound({ what: "peak MB", value: null, atMost: 200 })).to.equal(true);
+    expect(keepsBound(2, { atLeast: 2 })).to.equal(true);
+    expect(keepsBound(1.99, { atLeast: 2 })).to.equal(false);
+    expect(keepsBound(41, { atMost: 40 })).to.equal(false);
+    expect(keepsBound(null, { atMost: 200 })).to.equal(true);
+  });
+
+  it("are held against their targets cold and warm, each against its own", () => {
+    const targets = { cold: { atLeast: 1.5 }, warm: { atLeast: 2 } };
+    const measured = (cold: number, warm: readonly number[]) =>
+      figureOf({ cold, warm }, "×", (value) => value, targets);
+    expect(keepsTargets(measured(1.5, [1.9, 2, 2.4]))).to.equal(true);
+    expect(keepsTargets(measured(1.4, [2]))).to.equal(false);
+    expect(keepsTargets(measured(1.6, [1.9]))).to.equal(false);
+  });
+
+  it("are of a first round, of a warm-up that is not counted, and of so many rounds", async () => {
+    let done = 0;
+    const measured = await coldAndWarm(
+      2,
+      async () => ++done,
+      async () => ++done,
+    );
+    expect(measured).to.deep.equal({ cold: 1, warm: [3, 4] });
   });
 });

@@ -16,7 +16,7 @@ describe("Twenty readers of a long past", function () {
 
   before(async () => {
     stage = await setStage();
-    await writeHistory(stage, stage.nats.prefix, 22_000);
+    await writeHistory(stage.surroundings, 22_000);
     api = await spawnWaybill(stage.surroundings, "api");
     client = createApiClient(api.url);
   });

@@ -25,7 +25,7 @@ type Round = Readonly<Record<Kind, Asked>>;
 
 /** The same rows in the same tables, asked by Waybill's API and by an application that does nothing else. */
 export const reads: Measurement = {
-  name: "GET, of 200,000 jobs",
+  name: "GET one job, and pages of the list",
   timeoutMs: 300_000,
   measure: ({ sizes, rounds: count, onFreshServers }) =>
     onFreshServers(async (stage) => {

@@ -1,39 +1,36 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import process from "node:process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import type { Measurement } from "../row.ts";
-import { median } from "../statistics.ts";
-import { toText } from "../wording.ts";
+import { coldAndWarm } from "../cold-and-warm.ts";
+import { figureOf, type Measurement } from "../row.ts";
 
-const name = "npm start to ready, warm";
 const project = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Warm: built, and with the data of an earlier start; servers of its own, as a user has them. */
-export const startMeasurement: Measurement = {
-  rows: [name],
+/** Built, with servers of its own, as a user has them; warm: with the data of an earlier start. */
+export const start: Measurement = {
+  name: "npm start to ready",
   timeoutMs: 180_000,
-  measure: async ({ lifecycle, rounds }) => {
-    const dataDir = await temporaryFolder();
-    lifecycle.started("the data folder", () => rm(dataDir, { recursive: true, force: true }));
-    const first = await startOnce(lifecycle, dataDir);
-    const seconds: number[] = [];
-    for (let round = 0; round < rounds; round += 1) seconds.push(await startOnce(lifecycle, dataDir));
-    return [
-      {
-        name,
-        figures: [{ what: "s", value: median(seconds), atMost: 3 }],
-        notes: [
-          `the first start, which makes the database: ${toText(first)} s; npm and its look whether to build are counted`,
-        ],
-        rounds: seconds,
-      },
-    ];
-  },
+  measure: ({ rounds: count, onFreshServers }) =>
+    onFreshServers(async ({ lifecycle }) => {
+      const dataDir = await temporaryFolder();
+      lifecycle.started("the data folder", () => rm(dataDir, { recursive: true, force: true }));
+      const rounds = await coldAndWarm(
+        count,
+        () => startOnce(lifecycle, dataDir),
+        async () => {},
+      );
+      return {
+        figures: [figureOf(rounds, "s", (seconds) => seconds, { warm: { atMost: 3 } })],
+        notes: ["cold: the first start, which makes the database; npm and its look whether to build are counted"],
+        rounds,
+      };
+    }),
 };
 
 /** Seconds until it says that it is ready; then it is told to stop. */
@@ -54,7 +51,7 @@ async function startOnce(lifecycle: Lifecycle, dataDir: string): Promise<number>
     // npm may be gone before what it ran, and the data are in use until then.
     await eventually(() => mustBeGone(child.pid ?? 0), 15_000);
   };
-  lifecycle.started(name, stop);
+  lifecycle.started("npm start", stop);
   await Promise.race([untilReady(child.stdout), exited.then(() => Promise.reject(new Error("npm start ended")))]);
   const seconds = (performance.now() - startedAt) / 1000;
   await stop();

@@ -67,7 +67,7 @@ async function mail(job: Job<QueuedMailing>, transport: Transporter, log: (row: 
   const send = async (): Promise<void> => {
     for (let to = recipients[next++]; to !== undefined; to = recipients[next++]) {
       const { response } = await transport.sendMail({ from: sender, to, subject, text: body });
-      written.push(log([job.id ?? "", to, "success", response, new Date()]));
+      written.push(log([job.id ?? "", to, "success", response ?? "", new Date()]));
     }
   };
   await Promise.all(Array.from({ length: connections }, send));

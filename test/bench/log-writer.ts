@@ -1,0 +1,53 @@
+import { headers, type NatsConnection } from "nats";
+import { encodeEnvelope, envelopeContentType } from "../../src/event-log/encode-envelope.ts";
+import type { JobRef, NewEvent } from "../../src/event-log/event-log.ts";
+import { channelOf, subjectOf } from "../../src/event-log/subjects.ts";
+
+/** Only the last message of so many is acknowledged: a stream stores the messages of a connection in their order. */
+const messagesPerAck = 500;
+const acksInFlight = 4;
+const ackTimeoutMs = 60_000;
+
+/** Writes messages as the service stores them, with many on their way and without the guards of its appends. */
+export type LogWriter = {
+  write(job: JobRef, events: Iterable<NewEvent>): Promise<void>;
+  /** Waits until everything is stored; answers how much that is. */
+  finish(): Promise<{ readonly messages: number; readonly events: number }>;
+};
+
+export function createLogWriter(nats: NatsConnection, prefix: string): LogWriter {
+  const jetstream = nats.jetstream({ timeout: ackTimeoutMs });
+  const acks: Promise<unknown>[] = [];
+  let messages = 0;
+  let events = 0;
+  const publish = (job: JobRef, event: NewEvent, isAcknowledged: boolean): void => {
+    const subject = subjectOf(prefix, job, channelOf(event.event));
+    const data = encodeEnvelope(job, event);
+    const about = headers();
+    about.append("Content-Type", envelopeContentType);
+    about.append("Nats-Msg-Id", event.id);
+    if (!isAcknowledged) {
+      nats.publish(subject, data, { headers: about });
+      return;
+    }
+    const ack = jetstream.publish(subject, data, { headers: about, timeout: ackTimeoutMs });
+    // The failure reaches the caller of write or finish.
+    ack.catch(() => {});
+    acks.push(ack);
+  };
+  return {
+    write: async (job, eventsOfJob) => {
+      for (const event of eventsOfJob) {
+        messages += 1;
+        events += 1;
+        publish(job, event, messages % messagesPerAck === 0);
+        if (acks.length > acksInFlight) await acks.shift();
+      }
+    },
+    finish: async () => {
+      await Promise.all(acks);
+      await nats.flush();
+      return { messages, events };
+    },
+  };
+}
