@@ -32,7 +32,7 @@ export function describeCpu(rounds: readonly CountedRound[], unit: string): stri
   const known = rounds.flatMap(({ cpuMicros, units }) => (cpuMicros === null ? [] : [perUnit(cpuMicros, units)]));
   const middle = known.sort((one, other) => sumOf(one) - sumOf(other))[Math.ceil(known.length / 2) - 1];
   if (middle === undefined) return "CPU: this system does not tell";
-  return `µs CPU a ${unit}: ${toText(sumOf(middle))} in all; ${toList(middle)}`;
+  return `µs CPU per ${unit}: ${toText(sumOf(middle))} in all; ${toList(middle)}`;
 }
 
 const perUnit = (cpuMicros: CpuMicros, units: number): CpuMicros =>
