@@ -4,21 +4,29 @@ import * as example from "../support/examples.ts";
 /** As many as a worker with ten connections claims at a time. */
 const recipientsPerClaim = 10;
 
+/** What is decided or found out together, in order. */
+export type EventsTogether = readonly NewEvent[];
+
 /** What a mailing leaves in the log that reached everybody at the first attempt, in the order of the log. */
-export function* eventsOfEndedJob(job: JobRef, total: number, contentSha256: string): Iterable<NewEvent> {
-  const named = (what: string): string => `${job.jobId}/${what}`;
+export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: string): Iterable<EventsTogether> {
   const at = new Date().toISOString();
-  yield example.caused(named("created"), example.jobCreated({ total, contentSha256 }, at));
-  yield example.caused(named("1/1/queued"), example.jobQueued({}, at));
-  yield example.caused(named("1/1/started"), example.jobStarted({}, at));
+  const caused = (what: string, event: NewEvent["event"]): NewEvent => example.caused(`${job.jobId}/${what}`, event);
+  const claim = (first: number): NewEvent =>
+    caused(`1/1/claim/${first}`, example.recipientsClaimed({ recipients: claimedFrom(first, total) }, at));
+  const sent = (recipient: number): NewEvent => {
+    const messageId = `<${recipient}.${job.jobId}@example.org>`;
+    return caused(`1/1/${recipient}/RecipientSent`, example.recipientSent({ recipient, messageId }, at));
+  };
+  yield [caused("created", example.jobCreated({ total, contentSha256 }, at))];
+  yield [caused("1/1/queued", example.jobQueued({}, at))];
+  yield [caused("1/1/started", example.jobStarted({}, at)), claim(0)];
   for (let first = 0; first < total; first += recipientsPerClaim) {
-    const claimed = Array.from({ length: Math.min(recipientsPerClaim, total - first) }, (_, index) => first + index);
-    yield example.caused(named(`1/1/claim/${first}`), example.recipientsClaimed({ recipients: claimed }, at));
-    for (const recipient of claimed) {
-      const sent = example.recipientSent({ recipient, messageId: `<${recipient}.${job.jobId}@example.org>` }, at);
-      yield example.caused(named(`1/1/${recipient}/RecipientSent`), sent);
-    }
+    const next = first + recipientsPerClaim;
+    const counts = example.counts({ total, sent: total });
+    const then = next < total ? claim(next) : caused("1/1/completed", example.jobCompleted({ counts }, at));
+    yield [...claimedFrom(first, total).map(sent), then];
   }
-  const counts = example.counts({ total, sent: total });
-  yield example.caused(named("1/1/completed"), example.jobCompleted({ counts }, at));
 }
+
+const claimedFrom = (first: number, total: number): readonly number[] =>
+  Array.from({ length: Math.min(recipientsPerClaim, total - first) }, (_, index) => first + index);

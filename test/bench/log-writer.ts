@@ -1,7 +1,9 @@
 import { headers, type NatsConnection } from "nats";
 import { encodeEnvelope, envelopeContentType } from "../../src/event-log/encode-envelope.ts";
 import type { JobRef, NewEvent } from "../../src/event-log/event-log.ts";
-import { channelOf, subjectOf } from "../../src/event-log/subjects.ts";
+import { channelOf, streamName, subjectOf } from "../../src/event-log/subjects.ts";
+import { eventually } from "../support/eventually.ts";
+import type { EventsTogether } from "./ended-job.ts";
 
 /** Only the last message of so many is acknowledged: a stream stores the messages of a connection in their order. */
 const messagesPerAck = 500;
@@ -10,8 +12,8 @@ const ackTimeoutMs = 60_000;
 
 /** Writes messages as the service stores them, with many on their way and without the guards of its appends. */
 export type LogWriter = {
-  write(job: JobRef, events: Iterable<NewEvent>): Promise<void>;
-  /** Waits until everything is stored; answers how much that is. */
+  write(job: JobRef, history: Iterable<EventsTogether>): Promise<void>;
+  /** Waits until everything is stored, of a log that was empty; answers how much that is. */
   finish(): Promise<{ readonly messages: number; readonly events: number }>;
 };
 
@@ -36,17 +38,23 @@ export function createLogWriter(nats: NatsConnection, prefix: string): LogWriter
     acks.push(ack);
   };
   return {
-    write: async (job, eventsOfJob) => {
-      for (const event of eventsOfJob) {
-        messages += 1;
-        events += 1;
-        publish(job, event, messages % messagesPerAck === 0);
+    write: async (job, history) => {
+      for (const together of history) {
+        for (const event of together) {
+          messages += 1;
+          publish(job, event, messages % messagesPerAck === 0);
+        }
+        events += together.length;
         if (acks.length > acksInFlight) await acks.shift();
       }
     },
     finish: async () => {
       await Promise.all(acks);
-      await nats.flush();
+      const manager = await nats.jetstreamManager({ checkAPI: false, timeout: ackTimeoutMs });
+      await eventually(async () => {
+        const { state } = await manager.streams.info(streamName(prefix, "JOBS"));
+        if (state.messages < messages) throw new Error(`${state.messages} of ${messages} messages are stored`);
+      });
       return { messages, events };
     },
   };

@@ -45,7 +45,7 @@ export const catchingUp: Measurement = {
 async function catchUp(
   stage: Stage,
   nats: Awaited<ReturnType<typeof surroundingsOn>>["nats"],
-  { lastSequence }: WrittenHistory,
+  { messages }: WrittenHistory,
 ): Promise<Round> {
   const surroundings = { ...(await surroundingsOn(stage.ground)), nats };
   const started = await startProcess(stage.lifecycle, surroundings, "projector");
@@ -57,7 +57,7 @@ async function catchUp(
   ]);
   const { result: samples, cpuMicros } = await countingCpu(pids, async () => {
     const seen: Sample[] = [];
-    for (let sequence = 0; sequence < lastSequence; await pause(lookEveryMs)) {
+    for (let sequence = 0; sequence < messages; await pause(lookEveryMs)) {
       sequence = await progress.projected();
       if (sequence > 0) seen.push({ at: performance.now(), sequence });
     }
@@ -68,10 +68,10 @@ async function catchUp(
 }
 
 /** Between two parts of the history, as the slowest read model was seen. */
-function eventsPerSecond({ samples }: Round, { events, lastSequence }: WrittenHistory, from: number, to: number) {
-  const at = (part: number): Sample | undefined => samples.find(({ sequence }) => sequence >= part * lastSequence);
+function eventsPerSecond({ samples }: Round, { events, messages }: WrittenHistory, from: number, to: number) {
+  const at = (part: number): Sample | undefined => samples.find(({ sequence }) => sequence >= part * messages);
   const [first, last] = [at(from), at(to)];
   if (first === undefined || last === undefined || last.at === first.at) return 0;
   const sequences = last.sequence - first.sequence;
-  return (sequences * (events / lastSequence) * 1000) / (last.at - first.at);
+  return (sequences * (events / messages) * 1000) / (last.at - first.at);
 }
