@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { encodeEnvelope } from "../../src/event-log/encode-envelope.ts";
+import { encodeEntry } from "../../src/event-log/encode-entry.ts";
 import { newJob } from "../support/happen.ts";
 import { historyOfEndedJob } from "./ended-job.ts";
 
@@ -25,7 +25,7 @@ describe("the history of an ended job that the benchmark writes", () => {
   });
 
   it("is what the log would take, each event with an id of its own", () => {
-    for (const event of history.flat()) encodeEnvelope(job, event);
+    for (const entry of history) encodeEntry(job, entry);
     expect(new Set(history.flat().map(({ id }) => id)).size).to.equal(events.length);
   });
 });

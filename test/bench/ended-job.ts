@@ -1,14 +1,11 @@
-import type { JobRef, NewEvent } from "../../src/event-log/event-log.ts";
+import type { JobRef, NewEntry, NewEvent } from "../../src/event-log/event-log.ts";
 import * as example from "../support/examples.ts";
 
 /** As many as a worker with ten connections claims at a time. */
 const recipientsPerClaim = 10;
 
-/** What is decided or found out together, in order. */
-export type EventsTogether = readonly NewEvent[];
-
 /** What a mailing leaves in the log that reached everybody at the first attempt, in the order of the log. */
-export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: string): Iterable<EventsTogether> {
+export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: string): Iterable<NewEntry> {
   const at = new Date().toISOString();
   const caused = (what: string, event: NewEvent["event"]): NewEvent => example.caused(`${job.jobId}/${what}`, event);
   const claim = (first: number): NewEvent =>
@@ -24,7 +21,8 @@ export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: st
     const next = first + recipientsPerClaim;
     const counts = example.counts({ total, sent: total });
     const then = next < total ? claim(next) : caused("1/1/completed", example.jobCompleted({ counts }, at));
-    yield [...claimedFrom(first, total).map(sent), then];
+    const others = claimedFrom(first, total).slice(1);
+    yield [sent(first), ...others.map(sent), then];
   }
 }
 

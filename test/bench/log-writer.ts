@@ -1,9 +1,8 @@
 import { headers, type NatsConnection } from "nats";
-import { encodeEnvelope, envelopeContentType } from "../../src/event-log/encode-envelope.ts";
-import type { JobRef, NewEvent } from "../../src/event-log/event-log.ts";
-import { channelOf, streamName, subjectOf } from "../../src/event-log/subjects.ts";
+import { encodeEntry, entryContentType } from "../../src/event-log/encode-entry.ts";
+import type { JobRef, NewEntry } from "../../src/event-log/event-log.ts";
+import { channelOfEntry, streamName, subjectOf } from "../../src/event-log/subjects.ts";
 import { eventually } from "../support/eventually.ts";
-import type { EventsTogether } from "./ended-job.ts";
 
 /** Only the last message of so many is acknowledged: a stream stores the messages of a connection in their order. */
 const messagesPerAck = 500;
@@ -12,7 +11,7 @@ const ackTimeoutMs = 60_000;
 
 /** Writes messages as the service stores them, with many on their way and without the guards of its appends. */
 export type LogWriter = {
-  write(job: JobRef, history: Iterable<EventsTogether>): Promise<void>;
+  write(job: JobRef, history: Iterable<NewEntry>): Promise<void>;
   /** Waits until everything is stored, of a log that was empty; answers how much that is. */
   finish(): Promise<{ readonly messages: number; readonly events: number }>;
 };
@@ -22,12 +21,12 @@ export function createLogWriter(nats: NatsConnection, prefix: string): LogWriter
   const acks: Promise<unknown>[] = [];
   let messages = 0;
   let events = 0;
-  const publish = (job: JobRef, event: NewEvent, isAcknowledged: boolean): void => {
-    const subject = subjectOf(prefix, job, channelOf(event.event));
-    const data = encodeEnvelope(job, event);
+  const publish = (job: JobRef, entry: NewEntry, isAcknowledged: boolean): void => {
+    const subject = subjectOf(prefix, job, channelOfEntry(entry));
+    const data = encodeEntry(job, entry);
     const about = headers();
-    about.append("Content-Type", envelopeContentType);
-    about.append("Nats-Msg-Id", event.id);
+    about.append("Content-Type", entryContentType);
+    about.append("Nats-Msg-Id", entry[0].id);
     if (!isAcknowledged) {
       nats.publish(subject, data, { headers: about });
       return;
@@ -39,12 +38,10 @@ export function createLogWriter(nats: NatsConnection, prefix: string): LogWriter
   };
   return {
     write: async (job, history) => {
-      for (const together of history) {
-        for (const event of together) {
-          messages += 1;
-          publish(job, event, messages % messagesPerAck === 0);
-        }
-        events += together.length;
+      for (const entry of history) {
+        messages += 1;
+        events += entry.length;
+        publish(job, entry, messages % messagesPerAck === 0);
         if (acks.length > acksInFlight) await acks.shift();
       }
     },
