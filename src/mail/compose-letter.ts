@@ -11,6 +11,7 @@ import {
   type Signer,
   toBytesAsText,
 } from "./dkim.ts";
+import { toMailData } from "./mail-data.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
 export type Envelope = { readonly from: string; readonly to: string };
@@ -18,7 +19,7 @@ export type Envelope = { readonly from: string; readonly to: string };
 /** A letter that nodemailer composed once; the parts that differ are written anew for each mail. */
 export type ComposedLetter = {
   readonly envelopeTo: (recipient: string) => Envelope;
-  /** The whole message in chunks, as `sendMail` would have sent it to the recipient of this mail. */
+  /** The whole message in chunks, as `sendMail` would have sent it to the recipient of this mail, but for the final dot. */
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
 
@@ -39,9 +40,11 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
     forms.set(key, form);
     return form;
   };
+  const dataOf = createDataWriter();
   const finish = async (parts: PersonalParts): Promise<SignedBody> => {
-    const body = await formOf(parts).writeBody(parts);
-    return { ...body, sign: dkim === null ? null : await createSigner(body.chunks, dkim) };
+    const { chunks, transferEncoding } = await formOf(parts).writeBody(parts);
+    const sign = dkim === null ? null : await createSigner(chunks, dkim);
+    return { chunks: chunks.map(dataOf), transferEncoding, sign };
   };
   const { node } = formOf(letter);
   const from = node.setEnvelope({ from: addressOf(letter.from) }).getEnvelope().from || "";
@@ -61,8 +64,19 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
       const own = fieldsOfMail(form.node, mail, date, transferEncoding);
       const fields = form.fields.map((field) => own.get(field.key) ?? field);
       const header = fields.map(({ line }) => `${line}\r\n`).join("");
-      return [Buffer.from(`${sign?.(fields) ?? ""}${header}\r\n`, "latin1"), ...chunks];
+      const data = toMailData(`${sign?.(fields) ?? ""}${header}\r\n`);
+      return [Buffer.from(data, "latin1"), ...chunks];
     },
+  };
+}
+
+/** Chunks that mails share are looked through once. Each of them begins at the beginning of a line. */
+function createDataWriter(): (chunk: Buffer) => Buffer {
+  const known = new WeakMap<Buffer, Buffer>();
+  return (chunk) => {
+    const data = known.get(chunk) ?? Buffer.from(toMailData(chunk.toString("latin1")), "latin1");
+    known.set(chunk, data);
+    return data;
   };
 }
 

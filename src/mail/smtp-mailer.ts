@@ -2,8 +2,9 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import type { Letter, Mail, Mailer } from "./mailer.ts";
+import type { SmtpFailure } from "./smtp-failure.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
-import { maskReply, readFailure, type SmtpFailure, sessionError } from "./smtp-reply.ts";
+import { maskReply, readFailure, sessionError } from "./smtp-reply.ts";
 import { openSession, type SessionOptions } from "./smtp-session.ts";
 
 export type SmtpSettings = {
@@ -17,7 +18,7 @@ export type SmtpSettings = {
 };
 
 /**
- * How many connections are tried for one mail, if one cannot be used and the body was certainly not read. A pooled
+ * How many connections are tried for one mail, if one cannot be used and the server has certainly not taken it. A pooled
  * connection that the server closed while it was idle is not an outage.
  */
 const triesOnConnections = 3;
@@ -48,7 +49,7 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }
       const message = await messageOf(mail, new Date());
       const transaction = await pool.use((session) => session.send(envelopeTo(to), message));
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
-      return readFailure(transaction.failure, transaction.wasBodyRead, mask);
+      return readFailure(transaction.failure, transaction.isDotWritten, mask);
     } catch (failure) {
       return readFailure(failure as SmtpFailure, false, mask);
     }

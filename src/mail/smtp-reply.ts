@@ -1,19 +1,6 @@
 import type { JobError } from "../domain/job/events.ts";
 import type { DeliveryError, SendOutcome } from "../domain/recipients/events.ts";
-
-/** The error with which nodemailer reports a mail that was not sent. */
-export type SmtpFailure = Error & {
-  readonly code?: string | undefined;
-  /** The command that the reply belongs to: `CONN`, `EHLO`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, or `API`. */
-  readonly command?: string | undefined;
-  readonly responseCode?: number | undefined;
-  readonly response?: string | undefined;
-  /** The code of the system, if nodemailer replaced it with its own: `ECONNREFUSED`. */
-  readonly originalCode?: string | undefined;
-};
-
-/** The code for a mail that took too long, so that Waybill closed its connection. */
-export const endedByUs = "EABORT";
+import { endedByUs, type SmtpFailure, unsendable } from "./smtp-failure.ts";
 
 /** The enhanced status code of RFC 3463 behind the reply code: `550 5.1.1 No such user`. */
 const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
@@ -22,14 +9,12 @@ const serviceNotAvailable = 421;
 const badSequence = 503;
 const authentication: readonly number[] = [454, 530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
-/** A mail that nodemailer or the capabilities of the server rule out: there is no reply, because nothing was sent. */
-const refusedUnasked: readonly string[] = ["EENVELOPE", "EMESSAGE", "EMAXRECIPIENTS", "EREQUIRETLS"];
 
 /**
- * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). nodemailer reports a connection that was lost after
- * the final dot like one that never opened; the two differ in whether nodemailer has read the body of the mail.
+ * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). Once its final dot was written, only a reply tells
+ * whether the server has taken it.
  */
-export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (text: string) => string): SendOutcome {
+export function readFailure(failure: SmtpFailure, isDotWritten: boolean, mask: (text: string) => string): SendOutcome {
   const message = mask(failure.response ?? failure.message);
   const deliveryError = (code: string): DeliveryError => ({
     code,
@@ -43,8 +28,8 @@ export function readFailure(failure: SmtpFailure, wasBodyRead: boolean, mask: (t
       ? { kind: "failed", error: deliveryError("rejected") }
       : { kind: "deferred", error: deliveryError("deferred") };
   }
-  if (refusedUnasked.includes(failure.code ?? "")) return { kind: "failed", error: deliveryError("unsendable") };
-  if (wasBodyRead) return { kind: "unknown", error: deliveryError("outcome-unknown") };
+  if (failure.code === unsendable) return { kind: "failed", error: deliveryError("unsendable") };
+  if (isDotWritten) return { kind: "unknown", error: deliveryError("outcome-unknown") };
   if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
   return { kind: "unavailable", error: sessionError(failure, mask) };
 }
@@ -62,7 +47,7 @@ function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
 
 /** Whether the mail server refused only this mail, so that the next one can use the same connection. */
 export const leavesSessionUsable = (failure: SmtpFailure): boolean =>
-  !isAboutSession(failure) && (failure.responseCode !== undefined || refusedUnasked.includes(failure.code ?? ""));
+  !isAboutSession(failure) && (failure.responseCode !== undefined || failure.code === unsendable);
 
 /** Why the mail server accepts no mail. Without a reply it names only the error code: the text contains the server's address. */
 export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {

@@ -1,0 +1,84 @@
+import type { Socket } from "node:net";
+import { brokenProtocol, closedByServer, failureBy, type SmtpFailure } from "./smtp-failure.ts";
+import { createReplyReader, type Reply } from "./smtp-reply-reader.ts";
+
+/**
+ * Takes turns with the mail server, over a socket that is secured and signed in. Whatever the protocol does not allow
+ * ends the channel, above all a reply before its turn: it would count as the answer to what is written next.
+ */
+export type SmtpChannel = {
+  /** Throws an SmtpFailure, and writes nothing, if the channel has ended. */
+  readonly write: (bytes: string | Buffer) => void;
+  /** Resolves once the system has taken what was written, so that little of it waits in memory for a slow server. */
+  readonly flushed: () => Promise<unknown>;
+  /** The replies to what was just written; fewer if the last one is 421. Rejects with an SmtpFailure if the channel ends. */
+  readonly replies: (count: number) => Promise<Replies>;
+  /** What is being waited for fails with this. */
+  readonly end: (failure: SmtpFailure) => void;
+};
+
+type Replies = readonly [Reply, ...Reply[]];
+
+type Awaited = {
+  /** 0 while something is written to which no reply is due yet. */
+  readonly count: number;
+  readonly replies: Reply[];
+  readonly resolve: () => void;
+  readonly reject: (failure: SmtpFailure) => void;
+};
+
+/** The server closes the connection after it, whatever it was asked (RFC 5321 3.8). */
+const serviceClosing = 421;
+
+/** `close` is called once, when the channel ends. */
+export function createSmtpChannel(socket: Socket, close: () => void): SmtpChannel {
+  let failure: SmtpFailure | null = null;
+  let awaited: Awaited | null = null;
+
+  const end = (reason: SmtpFailure): void => {
+    if (failure !== null) return;
+    failure = reason;
+    awaited?.reject(reason);
+    awaited = null;
+    close();
+  };
+  const hear = (reply: Reply): void => {
+    if (failure !== null) return;
+    const isAsked = awaited !== null && awaited.count > 0;
+    const isClosing = reply.code === serviceClosing;
+    if (awaited !== null && isAsked) {
+      awaited.replies.push(reply);
+      if (awaited.replies.length < awaited.count && !isClosing) return;
+      awaited.resolve();
+      awaited = null;
+    }
+    if (isClosing || !isAsked) end(failureBy(reply));
+  };
+  const wait = (count: number): Promise<Replies> =>
+    new Promise((resolve, reject) => {
+      const replies: Reply[] = [];
+      if (failure !== null) reject(failure);
+      else awaited = { count, replies, resolve: () => resolve(replies as unknown as Replies), reject };
+    });
+  const reader = createReplyReader(hear);
+  socket.on("data", (bytes: Buffer) => {
+    if (failure === null && !reader.read(bytes)) end(brokenProtocol());
+  });
+
+  return {
+    write: (bytes) => {
+      if (reader.isInReply()) end(brokenProtocol());
+      if (!socket.writable) end(closedByServer());
+      if (failure !== null) throw failure;
+      socket.write(bytes);
+    },
+    flushed: () => {
+      if (!socket.writableNeedDrain) return Promise.resolve();
+      const flushed = wait(0);
+      socket.once("drain", () => awaited?.resolve());
+      return flushed;
+    },
+    replies: wait,
+    end,
+  };
+}

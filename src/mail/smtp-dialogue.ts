@@ -1,0 +1,133 @@
+import type { Envelope } from "./compose-letter.ts";
+import type { SmtpChannel } from "./smtp-channel.ts";
+import { brokenProtocol, failureBy, failureOf, type SmtpFailure, unsendable } from "./smtp-failure.ts";
+import type { Reply } from "./smtp-reply-reader.ts";
+
+/** The outcome of one mail on the wire. */
+export type Transaction =
+  | { readonly kind: "taken"; readonly response: string }
+  /** Certainly not taken before its final dot is written. After that, a reply says so; without one, no one knows. */
+  | { readonly kind: "failed"; readonly failure: SmtpFailure; readonly isDotWritten: boolean };
+
+/** The keywords with which a server answers EHLO (RFC 5321 4.1.1.1); a server that knows only HELO answers with none. */
+export const readExtensions = (reply: string): ReadonlySet<string> =>
+  new Set(
+    reply
+      .split("\n")
+      .slice(1)
+      .map((line) => line.slice(4).trim().replace(/ .*/, "").toUpperCase()),
+  );
+
+/**
+ * One mail transaction (RFC 5321 3.3). The message has its dots doubled (4.5.2), and ends with a line end. RFC 2920 allows
+ * the commands of the next mail behind the final dot, in the same write; but no mail waits for that, because a mail is
+ * handed over when a connection is free.
+ */
+export async function carryMail(
+  channel: SmtpChannel,
+  extensions: ReadonlySet<string>,
+  envelope: Envelope,
+  message: readonly Buffer[],
+): Promise<Transaction> {
+  let isDotWritten = false;
+  const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, isDotWritten });
+  try {
+    const refusal = await announce(channel, extensions, envelope);
+    if (refusal !== null) return failed(refusal);
+    channel.write(await writeUpToEnd(channel, message));
+    isDotWritten = true;
+    const [answer] = await channel.replies(1);
+    return isPositive(answer) ? { kind: "taken", response: answer.text } : failed(failureBy(answer));
+  } catch (failure) {
+    return failed(failure as SmtpFailure);
+  }
+}
+
+/** Makes the server forget a refused mail, to whose envelope the next one would be added. Rejects if it does not. */
+export async function reset(channel: SmtpChannel): Promise<void> {
+  channel.write("RSET\r\n");
+  const [answer] = await channel.replies(1);
+  if (!isPositive(answer)) throw failureBy(answer);
+}
+
+/** Resolves once the server has taken leave; what then remains is to close the connection. */
+export async function quit(channel: SmtpChannel): Promise<void> {
+  channel.write("QUIT\r\n");
+  await channel.replies(1);
+}
+
+const unsafe = /[\r\n<>]/;
+const beyondAscii = /[\x80-\uffff]/;
+
+/** MAIL, RCPT and DATA. Returns why the server does not want the message; null if it waits for it. */
+async function announce(
+  channel: SmtpChannel,
+  extensions: ReadonlySet<string>,
+  { from, to }: Envelope,
+): Promise<SmtpFailure | null> {
+  const addresses = from + to;
+  if (to === "" || unsafe.test(addresses)) return failureOf(unsendable, "The address cannot be said to a mail server");
+  const parameters = extensions.has("SMTPUTF8") && beyondAscii.test(addresses) ? " SMTPUTF8" : "";
+  const commands = [`MAIL FROM:<${from}>${parameters}\r\n`, `RCPT TO:<${to}>\r\n`, "DATA\r\n"];
+  const ask = extensions.has("PIPELINING") ? askAtOnce : askInTurn;
+  const replies = await ask(channel, commands);
+  const refusedAt = replies.findIndex((reply, step) => !isAgreement(reply, step));
+  const refusal = replies[refusedAt];
+  if (refusal === undefined) return null;
+  if (replies[dataStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt);
+  return failureBy(refusal);
+}
+
+const startMailInput = 354;
+const dataStep = 2;
+
+const isPositive = ({ code }: Reply): boolean => code < 300;
+
+const isAgreement = (reply: Reply, step: number): boolean =>
+  step === dataStep ? reply.code === startMailInput : isPositive(reply);
+
+/** In one write (RFC 2920). */
+async function askAtOnce(channel: SmtpChannel, commands: readonly string[]): Promise<readonly Reply[]> {
+  channel.write(commands.join(""));
+  return await channel.replies(commands.length);
+}
+
+/** Up to the first command that is refused. */
+async function askInTurn(channel: SmtpChannel, commands: readonly string[]): Promise<readonly Reply[]> {
+  const replies: Reply[] = [];
+  for (const [step, command] of commands.entries()) {
+    channel.write(command);
+    const [reply] = await channel.replies(1);
+    replies.push(reply);
+    if (!isAgreement(reply, step)) break;
+  }
+  return replies;
+}
+
+const finalDot = Buffer.from(".\r\n");
+
+/**
+ * The server waits for the message of a mail that it has refused. Without a recipient, an empty one goes to nobody; a
+ * server that refused the sender before is not trusted that far. The refusal stands, whatever becomes of the connection.
+ */
+async function endWithoutMessage(channel: SmtpChannel, refusedAt: number): Promise<void> {
+  if (refusedAt === 0) return channel.end(brokenProtocol());
+  channel.write(finalDot);
+  await channel.replies(1).catch(() => {});
+}
+
+/** Large messages leave in pieces, each when the one before has left this process. */
+const pieceBytes = 64 * 1024;
+
+/** Returns what is left to write, which is all of a small message, so that it leaves with its dot in one write. */
+async function writeUpToEnd(channel: SmtpChannel, message: readonly Buffer[]): Promise<Buffer> {
+  const size = message.reduce((bytes, { length }) => bytes + length, finalDot.length);
+  if (size <= pieceBytes) return Buffer.concat([...message, finalDot], size);
+  for (const bytes of message) {
+    for (let from = 0; from < bytes.length; from += pieceBytes) {
+      channel.write(bytes.subarray(from, from + pieceBytes));
+      await channel.flushed();
+    }
+  }
+  return finalDot;
+}
