@@ -9,8 +9,11 @@ export type SmtpPool = {
   readonly close: () => void;
 };
 
-/** The same as nodemailer's own pool: it spreads the mails over the servers of a relay that share one name. */
-const mailsPerSession = 100;
+/**
+ * So that the mails are spread over the servers of a relay that share one name. To open a session costs as much as twenty
+ * mails; some servers allow no more than 1000 mails (the default of Exim).
+ */
+const mailsPerSession = 500;
 /** Less than the five minutes for which a server waits (RFC 5321 4.5.3.2.7), so that it does not hang up during a mail. */
 const idleForMs = 4 * 60_000;
 const checkIdleEveryMs = 30_000;

@@ -138,11 +138,11 @@ describe("a session with the mail server", () => {
       expect(server.connections()).to.equal(3);
     });
 
-    it("is replaced after a hundred mails, with QUIT and without losing one", async () => {
-      for (let mails = 0; mails < 101; mails += 1) expect((await mailer.send(ada)).kind).to.equal("sent");
+    it("is replaced after 500 mails, with QUIT and without losing one", async () => {
+      for (let mails = 0; mails < 501; mails += 1) expect((await mailer.send(ada)).kind).to.equal("sent");
       expect(server.connections()).to.equal(2);
       expect(server.heard.commands).to.include("QUIT");
-      expect(server.heard.messages).to.have.lengthOf(101);
+      expect(server.heard.messages).to.have.lengthOf(501);
     });
 
     it("gives its place to a waiting mail when it cannot be opened", async () => {
