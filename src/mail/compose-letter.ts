@@ -72,10 +72,15 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
 
 /** Chunks that mails share are looked through once. Each of them begins at the beginning of a line. */
 function createDataWriter(): (chunk: Buffer) => Buffer {
-  const known = new WeakMap<Buffer, Buffer>();
+  const written = new WeakMap<Buffer, Buffer>();
+  const write = (chunk: Buffer): Buffer => {
+    const text = chunk.toString("latin1");
+    const data = toMailData(text);
+    return data === text ? chunk : Buffer.from(data, "latin1");
+  };
   return (chunk) => {
-    const data = known.get(chunk) ?? Buffer.from(toMailData(chunk.toString("latin1")), "latin1");
-    known.set(chunk, data);
+    const data = written.get(chunk) ?? write(chunk);
+    written.set(chunk, data);
     return data;
   };
 }

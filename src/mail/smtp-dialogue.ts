@@ -74,11 +74,12 @@ async function announce(
   const refusedAt = replies.findIndex((reply, step) => !isAgreement(reply, step));
   const refusal = replies[refusedAt];
   if (refusal === undefined) return null;
-  if (replies[dataStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt);
+  if (replies[dataStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt, refusal);
   return failureBy(refusal);
 }
 
 const startMailInput = 354;
+const recipientStep = 1;
 const dataStep = 2;
 
 const isPositive = ({ code }: Reply): boolean => code < 300;
@@ -108,12 +109,16 @@ const finalDot = Buffer.from(".\r\n");
 
 /**
  * The server waits for the message of a mail that it has refused. Without a recipient, an empty one goes to nobody; a
- * server that refused the sender before is not trusted that far. The refusal stands, whatever becomes of the connection.
+ * server that refused anything else, or did so in no clear words, is not trusted that far.
  */
-async function endWithoutMessage(channel: SmtpChannel, refusedAt: number): Promise<void> {
-  if (refusedAt === 0) return channel.end(brokenProtocol());
-  channel.write(finalDot);
-  await channel.replies(1).catch(() => {});
+async function endWithoutMessage(channel: SmtpChannel, refusedAt: number, { code }: Reply): Promise<void> {
+  if (refusedAt !== recipientStep || code < 400) return channel.end(brokenProtocol());
+  try {
+    channel.write(finalDot);
+    await channel.replies(1);
+  } catch {
+    // The refusal stands, whatever becomes of the connection.
+  }
 }
 
 /** Large messages leave in pieces, each when the one before has left this process. */

@@ -24,8 +24,8 @@ export type SmtpSettings = {
 const triesOnConnections = 3;
 
 /**
- * Composes each letter once, and hands its mails as bytes to connections of nodemailer, which speaks SMTP. The composed
- * letter is kept for as long as the letter itself is referenced.
+ * Composes each letter once, and hands its mails as bytes to connections that nodemailer has opened. The composed letter
+ * is kept for as long as the letter itself is referenced.
  */
 export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }: SmtpSettings): Mailer {
   const options = { ...fromUrl(url), timeoutMs };

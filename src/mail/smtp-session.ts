@@ -62,7 +62,7 @@ type Unread = { readonly _remainder: string; readonly _responseQueue: readonly s
 /** Whether the server has said something that it was not asked: it would be taken for the answer to the first command. */
 function hasUnread(connection: SMTPConnection): boolean {
   const { _remainder, _responseQueue } = connection as unknown as Unread;
-  return _remainder.length > 0 || _responseQueue.length > 0;
+  return [_remainder, ..._responseQueue].some((line) => line.trim() !== "");
 }
 
 type Connected = Pick<SessionOptions, "timeoutMs"> & {

@@ -1,16 +1,19 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
+import { setImmediate as pause } from "node:timers/promises";
 
 /** A point of the conversation: the greeting, a command by its verb, the first bytes of a message, its final dot. */
 type Moment = "greeting" | "EHLO" | "AUTH" | "STARTTLS" | "MAIL" | "RCPT" | "DATA" | "body" | "dot" | "RSET" | "QUIT";
-/** A reply, its line end left out. */
-type Reaction = string | "hang up" | "say nothing";
+/** A reply, its line end left out, or bytes as they are. */
+type Reaction = string | Buffer | "hang up" | "say nothing" | "stop reading";
 
 /** What clients said, in the order in which it arrived. */
 type Heard = {
   readonly commands: string[];
   /** Each message as it went over the wire, with its stuffed dots and without the final one. */
   readonly messages: Buffer[];
+  /** How often something arrived. */
+  reads: number;
 };
 
 export type WireServer = {
@@ -24,12 +27,18 @@ export type WireServer = {
   readonly always: (moment: Moment, reaction: Reaction | null) => void;
   /** The next time that this moment comes. */
   readonly next: (moment: Moment, reaction: Reaction) => void;
+  /** From now on every byte that it says arrives by itself. */
+  readonly sayByteByByte: () => void;
   /** To every client at once, without having been asked; then it hangs up. */
   readonly sayGoodbye: (reply: string) => void;
   readonly stop: () => Promise<void>;
 };
 
-type Script = { readonly always: Map<Moment, Reaction>; readonly next: Map<Moment, Reaction[]> };
+type Script = {
+  readonly always: Map<Moment, Reaction>;
+  readonly next: Map<Moment, Reaction[]>;
+  isByteByByte: boolean;
+};
 
 const usualReplies: Readonly<Record<Moment, string>> = {
   greeting: "220 wire",
@@ -47,8 +56,8 @@ const usualReplies: Readonly<Record<Moment, string>> = {
 
 /** An SMTP server of bytes and lines only: it does what a test says at any moment, and keeps what was said to it. */
 export async function startWireServer(): Promise<WireServer> {
-  const script: Script = { always: new Map(), next: new Map() };
-  const heard: Heard = { commands: [], messages: [] };
+  const script: Script = { always: new Map(), next: new Map(), isByteByByte: false };
+  const heard: Heard = { commands: [], messages: [], reads: 0 };
   let connections = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -74,6 +83,9 @@ export async function startWireServer(): Promise<WireServer> {
     next: (moment, reaction) => {
       script.next.set(moment, [...(script.next.get(moment) ?? []), reaction]);
     },
+    sayByteByByte: () => {
+      script.isByteByByte = true;
+    },
     sayGoodbye: (reply) => {
       for (const socket of sockets) socket.end(`${reply}\r\n`);
     },
@@ -85,14 +97,27 @@ export async function startWireServer(): Promise<WireServer> {
   };
 }
 
-function converse(socket: Socket, { commands, messages }: Heard, { always, next }: Script): void {
+function converse(socket: Socket, heard: Heard, script: Script): void {
+  const { commands, messages } = heard;
   let unread = Buffer.alloc(0);
   let isInMessage = false;
+  let said = Promise.resolve();
+  const say = (bytes: Buffer): void => {
+    if (!script.isByteByByte) return void socket.write(bytes);
+    for (const byte of bytes) {
+      said = said.then(async () => {
+        socket.write(Buffer.of(byte));
+        await pause();
+      });
+    }
+  };
   const react = (moment: Moment): string => {
-    const reaction = next.get(moment)?.shift() ?? always.get(moment) ?? usualReplies[moment];
+    const reaction = script.next.get(moment)?.shift() ?? script.always.get(moment) ?? usualReplies[moment];
     if (reaction === "hang up") socket.destroy();
-    else if (reaction !== "say nothing" && reaction !== "") socket.write(`${reaction}\r\n`);
-    return reaction;
+    else if (reaction === "stop reading") socket.pause();
+    else if (Buffer.isBuffer(reaction)) say(reaction);
+    else if (reaction !== "say nothing" && reaction !== "") say(Buffer.from(`${reaction}\r\n`));
+    return reaction.toString();
   };
   /** The next whole thing that was said, without what ends it; null while there is none. */
   const take = (end: string): Buffer | null => {
@@ -103,7 +128,8 @@ function converse(socket: Socket, { commands, messages }: Heard, { always, next 
     return taken;
   };
   const readMessage = (): boolean => {
-    const message = take("\r\n.\r\n");
+    // A message without any line ends with its first one.
+    const message = unread.indexOf(".\r\n") === 0 ? take(".\r\n") : take("\r\n.\r\n");
     if (message === null) return false;
     isInMessage = false;
     messages.push(message);
@@ -121,6 +147,7 @@ function converse(socket: Socket, { commands, messages }: Heard, { always, next 
     return true;
   };
   socket.on("data", (chunk) => {
+    heard.reads += 1;
     unread = Buffer.concat([unread, chunk]);
     if (isInMessage) react("body");
     while (!socket.destroyed && (isInMessage ? readMessage() : readCommand()));
