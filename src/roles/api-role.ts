@@ -4,9 +4,9 @@ import { createDeadLetterQueries } from "../../projections/dead-letters/queries.
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
+import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
-import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";

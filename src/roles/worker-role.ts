@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { createReadPositions } from "../../projections/following/read-position.ts";
-import { jobReport } from "../../projections/jobs/report.ts";
 import { logReport } from "../../projections/jobs/recipients/log-report.ts";
+import { jobReport } from "../../projections/jobs/report.ts";
 import { createReportSource } from "../../projections/report-source.ts";
 import type { JobType } from "../domain/job/events.ts";
 import type { BreakerState } from "../domain/unavailable.ts";

@@ -137,7 +137,7 @@ module.exports = {
       {
         path: "^projections/",
         pathNot:
-          "^projections/(([^/]+/)+(log-)?queries|jobs/(cursor|list-options)|following/(read-position|projection-lag)|read-models)\\.ts$",
+          "^projections/([^/]+/queries|jobs/[a-z]+/(log-)?queries|jobs/(cursor|list-options)|following/(read-position|projection-lag)|read-models)\\.ts$",
       },
     ),
     forbidden(
