@@ -27,7 +27,7 @@ export type FoldedJob = {
 
 /** What happened to one recipient in one attempt. */
 export type LogLine = {
-  readonly sequence: number;
+  readonly id: string;
   readonly recipient: number;
   readonly status: string;
   readonly attempt: number;
@@ -91,14 +91,14 @@ const outcomeOf = new Map([
 ]);
 
 /** Of a recipient's outcomes the first final one stands. */
-function foldRecipient(job: FoldedJob, { type, sequence, data }: RawEvent): void {
+function foldRecipient(job: FoldedJob, { type, sequence, index, data }: RawEvent): void {
   const outcome = outcomeOf.get(type);
   if (outcome === undefined) return;
   const recipient = Number(data["recipient"]);
   const standing = job.outcomes.get(recipient);
   if (standing === undefined || standing === "deferred") job.outcomes.set(recipient, outcome);
   job.lines.push({
-    sequence,
+    id: index === 0 ? String(sequence) : `${sequence}.${index}`,
     recipient,
     status: outcome === "sent" ? "success" : outcome,
     attempt: Number(data["attempt"]),

@@ -6,6 +6,8 @@ import type { TestNats } from "../support/services.ts";
 export type RawEvent = {
   /** Of its entry. */
   readonly sequence: number;
+  /** Its position in the entry. */
+  readonly index: number;
   /** Of the subject and the bytes of its entry. */
   readonly sha256: string;
   readonly jobId: string;
@@ -82,5 +84,7 @@ type Envelope = Pick<RawEvent, "type" | "time" | "data"> & { readonly subject: s
 function toRawEvents({ seq, subject, data: bytes }: JsMsg): readonly RawEvent[] {
   const entry: readonly Envelope[] = JSON.parse(Buffer.from(bytes).toString("utf8"));
   const sha256 = createHash("sha256").update(subject).update(bytes).digest("hex");
-  return entry.map(({ type, time, subject: jobId, data }) => ({ sequence: seq, sha256, jobId, type, time, data }));
+  return entry.map(({ type, time, subject: jobId, data }, index) => ({
+    ...{ sequence: seq, index, sha256, jobId, type, time, data },
+  }));
 }

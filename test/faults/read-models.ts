@@ -1,5 +1,5 @@
 import mysql, { type RowDataPacket } from "mysql2/promise";
-import { positionOf } from "../../src/event-log/place.ts";
+import { placeToText } from "../../src/event-log/place.ts";
 import { ask } from "./ask.ts";
 import { countsOf, type FoldedJob } from "./fold-of-log.ts";
 import type { AcceptedJob } from "./load.ts";
@@ -66,7 +66,7 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
     WHERE outcome.job = :place ORDER BY place`;
   const [logRows] = await connection.query<RowDataPacket[]>({ sql, namedPlaceholders: true }, { place: row["place"] });
   const lines = logRows.map((line) => ({
-    sequence: positionOf(Number(line["place"])).sequence,
+    id: placeToText(Number(line["place"])),
     recipient: line["recipient"],
     status: line["status"],
     attempt: line["attempt"],
@@ -88,7 +88,7 @@ async function fromHttp({ actors }: Stage, jobId: string): Promise<Seen> {
   const { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, error, progress } = answer;
   const job = { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, progress };
   const lines = ((await read(`${url}/logs`)) as LineAnswer[]).map((line) => ({
-    sequence: Number(String(line["id"]).split(".")[0]),
+    id: line["id"],
     recipient: line["recipient"],
     status: line["status"],
     attempt: line["attempt"],
