@@ -13,7 +13,8 @@ const told = (events: readonly Told[]): RawEvent[] =>
   events.map(([type, data = {}], index) => {
     const turn = { run: 1, attempt: 1 };
     const time = `2026-11-21T09:30:00.00${index}Z`;
-    return { sequence: index + 1, sha256: `${type}${index}`, jobId, type, time, data: { ...turn, ...data } };
+    const place = { sequence: index + 1, index: 0 };
+    return { ...place, sha256: `${type}${index}`, jobId, type, time, data: { ...turn, ...data } };
   });
 
 const sent = (recipient: number): Told => ["RecipientSent", { recipient, messageId: idOf(recipient) }];
