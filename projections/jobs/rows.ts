@@ -31,7 +31,6 @@ export type JobRow = {
   readonly metadata: string;
   readonly run: number;
   readonly attempt: number;
-  readonly opening: number;
   readonly max_attempts: number;
   readonly total: number;
   readonly sent: number;
@@ -110,7 +109,6 @@ export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: P
     metadata: JSON.stringify(labels.metadata),
     run: view.run,
     attempt: view.attempt,
-    opening: view.opening,
     max_attempts: settings.maxAttempts,
     ...progressOf(view),
     duplicates: settings.duplicates,
@@ -155,7 +153,6 @@ export const toProjectedJob = (
     settings: settingsOf(row, ledger.cells.length),
     status: row.status,
     run: row.run,
-    opening: row.opening,
     attempt: row.attempt,
     createdAt: toInstant(row.created_at),
     startedAt: toInstantOrNull(row.started_at),

@@ -29,7 +29,6 @@ const jobs = `
   metadata MEDIUMTEXT NOT NULL,
   run INT NOT NULL,
   attempt INT NOT NULL,
-  opening INT NOT NULL,
   max_attempts INT NOT NULL,
   total INT NOT NULL,
   sent INT NOT NULL,

@@ -56,6 +56,7 @@ async function releaseFirsts(transaction: Knex.Transaction, table: string, group
   for (const { group_sha256, place } of firsts) {
     await transaction(table)
       .where({ group_sha256, place })
+      .whereNull("handed_over_at")
       .update({ ready_at: transaction.ref("due_at") });
   }
 }

@@ -11,6 +11,7 @@ const waiting = `
   place BIGINT NOT NULL,
   due_at DATETIME(3) NULL,
   ready_at DATETIME(3) NULL,
+  handed_over_at DATETIME(3) NULL,
   run INT NOT NULL,
   attempt INT NOT NULL,
   opening INT NOT NULL,
@@ -22,13 +23,14 @@ const waiting = `
   traceparent VARCHAR(64) NULL,
   PRIMARY KEY (job_id),
   KEY by_readiness (ready_at),
+  KEY by_handover (handed_over_at),
   KEY by_group (group_sha256, place)`;
 
 export const waitingTableDefinitions = { waiting };
 
 /**
  * A row of the table `waiting`: a job that waits for a time, or a job of a group until it has ended. `due_at` is null
- * while it waits for no time, because it is queued, done or paused. `place` orders the jobs of a group; the first of
+ * while it waits for no time, because it is processing or paused. `place` orders the jobs of a group; the first of
  * them has its turn, and holds back the others.
  */
 export type WaitingRow = {
@@ -37,8 +39,10 @@ export type WaitingRow = {
   readonly group_sha256: string | null;
   readonly place: number;
   readonly due_at: Date | null;
-  /** `due_at` if no job of its group is before it: the scheduler searches this column. */
+  /** `due_at` if no job of its group is before it, until its turn is put: the scheduler searches this column. */
   readonly ready_at: Date | null;
+  /** When its turn was put; the turn is missing if it is then not on the queue, and the row is still here. */
+  readonly handed_over_at: Date | null;
   readonly run: number;
   readonly attempt: number;
   readonly opening: number;

@@ -1,20 +1,22 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { QueuedTurn } from "../../src/turns/turns.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
 import { type WaitingRow, waitingTable } from "./rows.ts";
 
+const table = waitingTable("");
+const restoredAtOnce = 1000;
+
 /**
- * The scheduler deletes the rows of the turns that it has queued, instead of waiting for the projection of the
- * JobQueued event to do so: it would queue the same turn repeatedly meanwhile. The projection then finds nothing left
- * to do.
+ * The row of a turn that was handed over stays until a worker has begun the turn, and makes it possible to notice that
+ * the turn got lost.
  */
 export const createWaitingList = (db: Knex): WaitingList =>
   onReadableRows(db, waitingProjector, {
-    takeDue: (limit, queue) =>
+    takeDue: (limit, put) =>
       inTransaction(db, async (transaction) => {
-        const table = waitingTable("");
         const rows: WaitingRow[] = await transaction(table)
           .where("ready_at", "<=", new Date())
           .orderBy("ready_at")
@@ -22,33 +24,37 @@ export const createWaitingList = (db: Knex): WaitingList =>
           .forUpdate()
           .skipLocked()
           .select();
-        const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
-        const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
-        if (queued.length > 0) await strikeOff(transaction, table, queued);
-        return queued.length;
+        const results = await Promise.allSettled(rows.map((row) => put(toQueuedTurn(row))));
+        const done = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
+        if (done.length > 0) {
+          await transaction(table).whereIn("job_id", done).update({ ready_at: null, handed_over_at: new Date() });
+        }
+        return done.length;
       }),
+    restore: async (isThere) => {
+      const rows: Pick<WaitingRow, "tenant" | "job_id">[] = await db(table)
+        .whereNotNull("handed_over_at")
+        .select("tenant", "job_id");
+      const missing = rows.map(({ tenant, job_id: jobId }) => ({ tenant, jobId })).filter((job) => !isThere(job));
+      for (let start = 0; start < missing.length; start += restoredAtOnce) {
+        const ids = missing.slice(start, start + restoredAtOnce).map(({ jobId }) => jobId);
+        await db(table)
+          .whereIn("job_id", ids)
+          .whereNotNull("handed_over_at")
+          .update({ ready_at: db.ref("due_at"), handed_over_at: null });
+      }
+      return missing.length;
+    },
   });
 
-/** A job of a group keeps its place, so that it continues to hold back the others. */
-async function strikeOff(transaction: Knex.Transaction, table: string, jobIds: readonly string[]): Promise<void> {
-  await transaction(table)
-    .whereIn("job_id", [...jobIds])
-    .whereNotNull("group_sha256")
-    .update({ due_at: null, ready_at: null });
-  await transaction(table)
-    .whereIn("job_id", [...jobIds])
-    .whereNull("group_sha256")
-    .delete();
-}
-
-export const toDueTurn = (row: WaitingRow): DueTurn => ({
+export const toQueuedTurn = (row: WaitingRow): QueuedTurn => ({
   tenant: row.tenant,
   jobId: row.job_id,
-  turn: { run: row.run, attempt: row.attempt, opening: row.opening, type: row.type, priority: row.priority },
-  cause: {
-    sequence: row.cause_sequence,
-    id: row.cause_id,
-    correlationId: row.correlation_id,
-    traceparent: row.traceparent,
-  },
+  run: row.run,
+  attempt: row.attempt,
+  opening: row.opening,
+  type: row.type,
+  priority: row.priority,
+  after: row.cause_sequence,
+  cause: { id: row.cause_id, correlationId: row.correlation_id, traceparent: row.traceparent },
 });

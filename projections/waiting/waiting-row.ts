@@ -15,7 +15,6 @@ type Effect =
       readonly group: string | null;
       readonly joins: boolean;
     }
-  | { readonly queued: Turn & Opening }
   /** The job waits for nothing; a job of a group keeps its place. */
   | "rests"
   | "ends"
@@ -33,7 +32,6 @@ export function waitingRowAfter(
   if (effect === null) return before;
   if (effect === "ends") return undefined;
   if (effect === "rests") return resting(before);
-  if ("queued" in effect) return isTurn(before, effect.queued) ? resting(before) : before;
   const { waits, until, group, joins } = effect;
   const groupSha256 = group ?? before?.group_sha256 ?? null;
   if (until === null && groupSha256 === null) return undefined;
@@ -46,6 +44,7 @@ export function waitingRowAfter(
     place: joins ? stored.sequence : (before?.place ?? stored.sequence),
     due_at: dueAt,
     ready_at: groupSha256 === null ? dueAt : null,
+    handed_over_at: null,
     run,
     attempt,
     opening,
@@ -64,7 +63,6 @@ export const waitingTypes = [
   "JobResumed",
   "JobRescheduled",
   "JobRetried",
-  "JobQueued",
   "JobStarted",
   "JobPaused",
   "JobCompleted",
@@ -91,9 +89,6 @@ function effectOf(event: WaitingEvent): Effect {
       return { waits: event.data, until: event.data.scheduledAt, group: event.data.groupSha256, joins: false };
     case "JobRetried":
       return { waits: { ...event.data, opening: 0 }, until: null, group: event.data.groupSha256, joins: true };
-    case "JobQueued":
-      // A late or duplicate event ends no wait but its own.
-      return { queued: event.data };
     case "JobStarted":
     case "JobPaused":
       return "rests";
@@ -105,7 +100,6 @@ function effectOf(event: WaitingEvent): Effect {
 }
 
 const resting = (row: WaitingRow | undefined): WaitingRow | undefined =>
-  row === undefined || row.group_sha256 === null ? undefined : { ...row, due_at: null, ready_at: null };
-
-const isTurn = (row: WaitingRow | undefined, { run, attempt, opening }: Turn & Opening): boolean =>
-  row?.run === run && row.attempt === attempt && row.opening === opening;
+  row === undefined || row.group_sha256 === null
+    ? undefined
+    : { ...row, due_at: null, ready_at: null, handed_over_at: null };

@@ -31,7 +31,6 @@ const ofService = `Events of the service as a whole: the tenant is \`${serviceTe
 /** The channels of the log. */
 const channels = {
   job: { address: null, title: "Decisions about the job, and facts that belong to them", about: ofJobs },
-  queue: { address: "queue.{lane}", title: "Turns: the job may run now", about: ofJobs },
   facts: { address: "facts", title: "What became of the recipients, and who was told of the end", about: ofJobs },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
@@ -41,10 +40,6 @@ const channels = {
 const parameters = {
   tenant: { description: "Letters, digits, `_` and `-`." },
   jobId: { description: "The id of the job." },
-  lane: {
-    description:
-      "`high`, `normal` or `low`; then, except for mailings, `.` and the kind of job; then `.crowd` if other jobs of the tenant already wait.",
-  },
 };
 
 /**
@@ -79,12 +74,11 @@ const ofChannel = (name: EventChannel): readonly EventType[] =>
 
 function toChannel(name: EventChannel, filter: string) {
   const { address, title, about } = channels[name];
-  const { lane, ...others } = parameters;
   return {
     address: `${filter.replace(">", "{tenant}.{jobId}")}${address === null ? "" : `.${address}`}`,
     title,
     description: about,
-    parameters: name === "queue" ? { ...others, lane } : others,
+    parameters,
     messages: { [name]: { $ref: `#/components/messages/${name}` } },
     bindings: { nats: {} },
   };

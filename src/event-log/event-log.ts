@@ -1,5 +1,5 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
-import type { JobEvent, JobQueued, Priority } from "../domain/job/events.ts";
+import type { JobEvent } from "../domain/job/events.ts";
 import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
@@ -15,7 +15,7 @@ export type RunRef = { readonly job: JobRef; readonly run: number };
 export type Notice = WebhookEvent | NotificationEvent;
 
 /** Stored unconditionally: no expected sequence guards a fact. */
-export type Fact = JobQueued | RecipientEvent | ResultEvent | Notice;
+export type Fact = RecipientEvent | ResultEvent | Notice;
 
 /** Decisions about the service as a whole: they belong to no job, and no tenant reads them. */
 export type ServiceEvent = AlertEvent | LogSealed | MessagePassed;
@@ -34,10 +34,8 @@ export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 /** The channel of decisions about the log itself: its seals, and the messages that were passed by. */
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
-/** Mailings use the lanes that existed before other kinds of jobs; every other kind has lanes of its own. */
-export type Lane = `queue.${Priority}` | `queue.${Priority}.${string}`;
-/** Decisions about a job, facts about it, and its turns on the queue. */
-export type ChannelOfJob = "job" | "facts" | Lane;
+/** Decisions about a job, and facts about it. */
+export type ChannelOfJob = "job" | "facts";
 export type ChannelOfService = "alert" | "seal" | "pass";
 export type Channel = ChannelOfJob | ChannelOfService;
 

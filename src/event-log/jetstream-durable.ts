@@ -3,7 +3,7 @@ import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { sawStored } from "../nats/horizon.ts";
 import { placeOf } from "../nats/message.ts";
 import { decodeMessage } from "./decode-entry.ts";
-import type { Delivery } from "./delivery.ts";
+import type { Delivery, Handover } from "./delivery.ts";
 import { type StoredEvent, UndecodableEvent, type WaybillEvent } from "./event-log.ts";
 import { channelOf, parseSubject, streamName } from "./subjects.ts";
 
@@ -35,7 +35,7 @@ export function readDelivery<Event extends WaybillEvent>(
     const entry = decodeMessage(prefix, message.subject, streamSequence, message.data);
     const event = entry.find((event) => "event" in event && channelOf(event.event) === channel);
     // The channel that the consumer reads determines the types of events; facts beside a decision are of another one.
-    if (event !== undefined) return toDelivery(connection, message, event as StoredEvent<Event>);
+    if (event !== undefined) return { ...handoverOf(connection, message), entry: event as StoredEvent<Event> };
   } catch (failure) {
     notice(String(failure));
     if (failure instanceof UndecodableEvent && failure.isNewer) {
@@ -47,11 +47,8 @@ export function readDelivery<Event extends WaybillEvent>(
   return null;
 }
 
-function toDelivery<Event extends WaybillEvent>(
-  connection: JetStreamConnection,
-  message: Msg,
-  entry: StoredEvent<Event>,
-): Delivery<Event> {
+/** What the consumer of a message may say to the server about it; the first word that settles it counts. */
+export function handoverOf(connection: JetStreamConnection, message: Msg): Handover {
   let isSettled = false;
   const say = (word: string): void => {
     // A lost acknowledgement is harmless: the server then redelivers the message, as after any crash.
@@ -62,7 +59,6 @@ function toDelivery<Event extends WaybillEvent>(
     isSettled = true;
   };
   return {
-    entry,
     times: placeOf(message).deliveries,
     acknowledge: () => settle("+ACK"),
     keep: () => say("+WPI"),

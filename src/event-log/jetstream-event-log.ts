@@ -1,6 +1,6 @@
 import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
-import { defaultJobType, type JobEvent } from "../domain/job/events.ts";
+import type { JobEvent } from "../domain/job/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageSince } from "../nats/horizon.ts";
 import type { StreamMessage } from "../nats/jetstream-api.ts";
@@ -12,7 +12,6 @@ import {
   type EventLog,
   isOfJob,
   type JobRef,
-  type Lane,
   type LogEvent,
   type StoredEvent,
   UndecodableEvent,
@@ -23,7 +22,7 @@ import { followLog } from "./jetstream-follow.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { inOrder, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
-import { channelOfEntry, lanesOf, streamName, subjectOf } from "./subjects.ts";
+import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 const askTimeoutMs = 1500;
 /** How often the history of a job is read while decisions about it come in. */
@@ -78,10 +77,7 @@ export async function createJetStreamEventLog(
    */
   const readParts = async (job: JobRef, reach: number): Promise<StoredEvent[]> => {
     const decisions = await read(job, "job", reach);
-    // The event that created the job determines its lanes.
-    const channels: readonly Channel[] = [...lanesOfJob(decisions[0]), "facts"];
-    const facts = await Promise.all(channels.map((channel) => read(job, channel)));
-    return [decisions, ...facts].flat().sort(inOrder);
+    return [...decisions, ...(await read(job, "facts"))].sort(inOrder);
   };
 
   const readHistory = async (job: JobRef): Promise<StoredEvent[]> => {
@@ -151,6 +147,3 @@ function listen({ nats, along }: JetStreamConnection, subject: string, heard: ()
     along(() => subscription?.unsubscribe());
   };
 }
-
-const lanesOfJob = (created: StoredEvent | undefined): readonly Lane[] =>
-  lanesOf(created?.event.type === "JobCreated" ? created.event.data.type : defaultJobType);

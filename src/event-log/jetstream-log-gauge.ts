@@ -1,4 +1,4 @@
-import type { StreamInfo } from "nats";
+import type { JetStreamManager, StreamInfo } from "nats";
 import { streamOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { countOf } from "../nats/consumers.ts";
@@ -21,19 +21,8 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
       }),
     consumers: () =>
       asking(connection, async () => {
-        const loads: ConsumerLoad[] = [];
-        for await (const consumer of manager.consumers.list(stream)) {
-          // Every reader that follows the log has an unnamed consumer for as long as it follows.
-          if (consumer.config.durable_name === undefined) continue;
-          loads.push({
-            name: consumer.name,
-            stream,
-            pending: countOf(consumer.num_pending),
-            ackPending: countOf(consumer.num_ack_pending),
-            redelivered: countOf(consumer.num_redelivered),
-          });
-        }
-        return loads;
+        const found = await Promise.all([loadsOf(manager, stream), loadsOf(manager, streamName(prefix, "TURNS"))]);
+        return found.flat();
       }),
     storedAfter: (sequence) =>
       asking(connection, async () => {
@@ -47,6 +36,27 @@ export async function createJetStreamLogGauge(connection: JetStreamConnection, p
         }
       }),
   };
+}
+
+async function loadsOf(manager: JetStreamManager, stream: string): Promise<readonly ConsumerLoad[]> {
+  const loads: ConsumerLoad[] = [];
+  try {
+    for await (const consumer of manager.consumers.list(stream)) {
+      // Every reader that follows the log has an unnamed consumer for as long as it follows.
+      if (consumer.config.durable_name === undefined) continue;
+      loads.push({
+        name: consumer.name,
+        stream,
+        pending: countOf(consumer.num_pending),
+        ackPending: countOf(consumer.num_ack_pending),
+        redelivered: countOf(consumer.num_redelivered),
+      });
+    }
+  } catch (failure) {
+    // That of the turns may have been deleted: it is made again.
+    if (!isStreamMissing(failure)) throw failure;
+  }
+  return loads;
 }
 
 const nanosPerSecond = 1_000_000_000;

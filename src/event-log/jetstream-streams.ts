@@ -78,15 +78,39 @@ const suppressionsConfig = (settings: StreamSettings): Partial<StreamConfig> & {
   subjects: [streamFilter(settings.prefix, "SUPPRESSIONS")],
 });
 
+/**
+ * The turns that wait for a worker or are held by one. Each turn has a subject of its own, so the server refuses one that
+ * is already there. The stream may be lost: the scheduler puts back what is missing.
+ */
+const turnsConfig = ({ prefix, replicas }: Pick<StreamSettings, "prefix" | "replicas">) => ({
+  name: streamName(prefix, "TURNS"),
+  subjects: [streamFilter(prefix, "TURNS")],
+  storage: StorageType.File,
+  retention: RetentionPolicy.Workqueue,
+  discard: DiscardPolicy.New,
+  discard_new_per_subject: true,
+  max_msgs_per_subject: 1,
+  num_replicas: replicas,
+});
+
 /** Settings that an operator may change between two starts; all others are promises. */
 const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"];
 
 /** Creates the streams, or checks the existing ones; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
+  const configs = [logConfig(settings), contentConfig(settings), suppressionsConfig(settings), turnsConfig(settings)];
+  for (const config of configs) await ensure(connection, config);
+}
+
+/** Creates the stream of turns again, if someone has deleted it. */
+export const ensureTurnsStream = (
+  connection: JetStreamConnection,
+  settings: Pick<StreamSettings, "prefix" | "replicas">,
+): Promise<void> => ensure(connection, turnsConfig(settings));
+
+async function ensure(connection: JetStreamConnection, config: Partial<StreamConfig> & { name: string }) {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
-  for (const config of [logConfig(settings), contentConfig(settings), suppressionsConfig(settings)]) {
-    await asking(connection, () => ensureStream(manager, config));
-  }
+  await asking(connection, () => ensureStream(manager, config));
 }
 
 async function ensureStream(

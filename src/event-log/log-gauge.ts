@@ -22,7 +22,7 @@ export type StreamSize = {
 };
 
 /**
- * A durable consumer of the log: messages waiting for it, messages in flight, and redelivered messages. Null if NATS
+ * A durable consumer of the log or of the turns: messages waiting for it, messages in flight, and redelivered messages. Null if NATS
  * reports a number that is impossible.
  */
 export type ConsumerLoad = {

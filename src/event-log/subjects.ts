@@ -1,25 +1,17 @@
-import { defaultJobType, type JobQueued, type JobType, type Priority } from "../domain/job/events.ts";
+import { defaultJobType, type JobType } from "../domain/job/events.ts";
 import { nameWith, startOf, tokenOf } from "../nats/names.ts";
 import { events, eventTypes } from "../schemas/events.ts";
-import type { Channel, ChannelOfService, JobRef, Lane, NewEntry, WaybillEvent } from "./event-log.ts";
+import type { Channel, ChannelOfService, JobRef, NewEntry, WaybillEvent } from "./event-log.ts";
 
 /** The parts of a subject of the log; the channel is null if it is one of a newer release. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
 
-const priorities: readonly Priority[] = ["high", "normal", "low"];
-/** The lane of a priority and of a kind of job, possibly of a newer release, with its overflow lane. */
-const lane = /^queue\.(?:high|normal|low)(?:\.[a-z]+-[a-z]+)?(?:\.crowd)?$/;
-
 const isChannel = (text: string): text is Channel =>
-  text === "facts" || text === "seal" || text === "alert" || text === "pass" || lane.test(text);
+  text === "facts" || text === "seal" || text === "alert" || text === "pass";
 
 /** Whether the subject is about the service as a whole, and not about a job of a tenant. */
 export const isOfService = (channel: Channel): channel is ChannelOfService =>
   channel === "alert" || channel === "seal" || channel === "pass";
-
-/** The lanes of a kind of job, in the order in which workers serve them. */
-export const lanesOf = (type: JobType): readonly Lane[] =>
-  priorities.flatMap((priority) => [false, true].map((isCrowded) => laneOf({ type, priority, isCrowded })));
 
 /** `jobs.<tenant>.<jobId>` for the decisions about a job; every other channel has one token more, or some. */
 export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string => {
@@ -40,10 +32,10 @@ export const channelFilter = (prefix: string, channel: Channel): string => {
 };
 
 /**
- * The streams of the log, the contents and recipients, the suppression lists, the files of reports, and the canary
- * message that shows whether NATS stores anything.
+ * The streams of the log, the contents and recipients, the suppression lists, the turns that wait for a worker, the files
+ * of reports, and the canary message that shows whether NATS stores anything.
  */
-export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "RESULTS", "CANARY"] as const;
+export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS", "CANARY"] as const;
 
 /** The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, and of the progress of sealing. */
 export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
@@ -76,33 +68,15 @@ export function parseSubject(prefix: string, subject: string): SubjectParts {
 /** The suffix, after a separator, of names that belong to one kind of job; null for the default kind. */
 export const suffixOfKind = (type: JobType): string | null => (type === defaultJobType ? null : type.replace(".", "-"));
 
-/**
- * Each kind of job has lanes of its own, so that a delay of one kind delays no other, and a worker never receives a
- * kind that it does not know.
- */
-export function laneOf({
-  type,
-  priority,
-  isCrowded,
-}: Pick<JobQueued["data"], "type" | "priority" | "isCrowded">): Lane {
-  const suffix = suffixOfKind(type);
-  const proper: Lane = suffix === null ? `queue.${priority}` : `queue.${priority}.${suffix}`;
-  return isCrowded ? `${proper}.crowd` : proper;
-}
-
-/** Matches every lane of every job. */
-export const lanesFilter = (prefix: string): string => `${startOf(prefix)}jobs.*.*.queue.>`;
-
 /** The channel of an event. */
-export const channelOf = (event: WaybillEvent): Channel =>
-  event.type === "JobQueued" ? laneOf(event.data) : events[event.type].channel;
+export const channelOf = (event: WaybillEvent): Channel => events[event.type].channel;
 
 /** The subject of an entry: facts stand beside the decision that they belong to. */
 export const channelOfEntry = (entry: NewEntry): Channel =>
   entry.some(({ event }) => channelOf(event) === "job") ? "job" : channelOf(entry[0].event);
 
 /** The types of events that are about a job of a tenant, and not about the service as a whole. */
-export const typesOfJobs = eventTypes.filter((type) => type === "JobQueued" || !isOfService(events[type].channel));
+export const typesOfJobs = eventTypes.filter((type) => !isOfService(events[type].channel));
 
 /** The subject of one address that is never mailed, by its digest; with `*` for the digest, every one of the tenant. */
 export const suppressionSubjectOf = (prefix: string, tenant: string, digest: string): string =>

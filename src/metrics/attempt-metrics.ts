@@ -1,10 +1,10 @@
 import { Histogram, type Registry } from "prom-client";
 import type { JobRef, WaybillEvent } from "../event-log/event-log.ts";
-import type { WorkQueue } from "../workers/work-queue.ts";
+import type { WorkQueue } from "../turns/work-queue.ts";
 import { named } from "./registry.ts";
 
 export type AttemptMetrics = {
-  /** Wraps the queue and remembers how long each message had waited when it was taken. */
+  /** Wraps the queue and remembers how long each turn had waited when it was taken. */
   measure(queue: WorkQueue): WorkQueue;
   /** Called with each event that this process stores: the worker that begins an attempt also records its end. */
   readonly appended: (job: JobRef, event: WaybillEvent) => void;
@@ -52,10 +52,8 @@ export function createAttemptMetrics(registry: Registry): AttemptMetrics {
       ...queue,
       take: async (limit, inHand) => {
         const deliveries = await queue.take(limit, inHand);
-        for (const { entry } of deliveries) {
-          const { at, data } = entry.event;
-          const turn = { sinceMs: Date.parse(at), priority: data.priority };
-          if (data.attempt === 1) remember(queued, keyOf(entry), turn);
+        for (const { turn, putAtMs } of deliveries) {
+          if (turn.attempt === 1) remember(queued, keyOf(turn), { sinceMs: putAtMs, priority: turn.priority });
         }
         return deliveries;
       },

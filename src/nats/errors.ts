@@ -1,4 +1,4 @@
-import { NatsError } from "nats";
+import { ErrorCode, NatsError } from "nats";
 
 /** An error of the JetStream API, by its number; the texts differ between releases. */
 const codeOf = (failure: unknown): number | null =>
@@ -29,3 +29,9 @@ export const isOutOfRoom = is(10077, 10023, 10047);
 export const isNoPlaceYet = is(10005);
 /** Another process created a stream of this name at the same moment. */
 export const isNameTaken = is(10058);
+/** The stream holds a message of this subject already, and may hold no more; the number is that of a stream that is full. */
+export const isSubjectTaken = (failure: unknown): boolean =>
+  is(10077)(failure) && failure instanceof NatsError && /per subject/.test(failure.message);
+/** Nobody listens on the subject of a request: there is no such stream, or it has no leader. */
+export const isNobodyThere = (failure: unknown): boolean =>
+  failure instanceof NatsError && failure.code === ErrorCode.NoResponders && failure.api_error === undefined;

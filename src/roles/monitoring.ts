@@ -50,7 +50,6 @@ export function createObserver(connection: JetStreamConnection, logger: Logger):
 
 /** Steps that are not part of a request and so have no log line from one. Frequent steps have the level debug. */
 const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
-  JobQueued: "debug",
   JobStarted: "info",
   JobRetryScheduled: "info",
   JobCompleted: "info",

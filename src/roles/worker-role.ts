@@ -18,10 +18,10 @@ import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-suppression-entries.ts";
 import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
+import { createJetStreamWorkQueue } from "../turns/jetstream-work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
-import { createJetStreamWorkQueue } from "../workers/jetstream-work-queue.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import type { Worker } from "../workers/worker.ts";
 import type { Parts } from "./parts.ts";
@@ -104,15 +104,18 @@ function createWorkers({ config, logger, connection, log, observer }: Parts, por
     // Each worker has a name of its own, because the membership request is answered worker by worker.
     const name = [config.processName, suffixOfKind(type)].filter((part) => part !== null).join("-");
     const work = createWork(ports);
-    const queue = createJetStreamWorkQueue(connection, { prefix, type, ackWaitMs: queuePatienceMs }, (notice) =>
-      logger.error(notice),
+    const queue = createJetStreamWorkQueue(
+      connection,
+      { prefix, replicas: config.streamReplicas, type, ackWaitMs: queuePatienceMs },
+      (notice) => logger.error(notice),
     );
     const worker = createJobWorker(
       { log, probe, queue: observer.metrics.attempts.measure(queue) },
       work,
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       {
-        turnBrokeOff: (failure, turn) => logger.error({ ...originOf(turn), err: failure }, "turn failed; retrying"),
+        turnBrokeOff: (failure, turn) =>
+          logger.error({ ...originOf({ ...turn, ...turn.cause }), err: failure }, "turn failed; retrying"),
         standsStill: (standstill, hasEnded) => logStandstill(logger, type, standstill, hasEnded),
       },
     );

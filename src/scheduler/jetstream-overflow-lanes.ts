@@ -1,5 +1,6 @@
-import { channelFilter, lanesFilter, parseSubject } from "../event-log/subjects.ts";
+import { channelFilter, parseSubject, streamFilter } from "../event-log/subjects.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import { parseTurnSubject } from "../turns/turn-subjects.ts";
 import type { OverflowLanes } from "./overflow-lanes.ts";
 
 /** Follows what any process publishes about turns and decisions; the subjects alone carry enough. */
@@ -9,11 +10,8 @@ export function listenToLanes(connection: JetStreamConnection, prefix: string, l
     nats.subscribe(channelFilter(prefix, "job"), {
       callback: (_, { subject }) => lanes.decided(parseSubject(prefix, subject)),
     }),
-    nats.subscribe(lanesFilter(prefix), {
-      callback: (_, { subject }) => {
-        const job = parseSubject(prefix, subject);
-        if (job.channel !== null) lanes.queued(job, job.channel.replace(/\.crowd$/, ""));
-      },
+    nats.subscribe(streamFilter(prefix, "TURNS"), {
+      callback: (_, { subject }) => lanes.put(parseTurnSubject(prefix, subject)),
     }),
   ];
   // A message that was missed meanwhile may have ended the wait of a turn.

@@ -1,70 +1,72 @@
-import type { JobQueued, OpenTurn } from "../domain/job/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
-import { laneOf } from "../event-log/subjects.ts";
+import type { NamedTurn } from "../turns/turn-subjects.ts";
+import type { Place, QueuedTurn } from "../turns/turns.ts";
 
 /**
- * Chooses the lane of each turn. The first waiting turn of a tenant goes into the lane proper, the others into the
- * overflow lane behind it (`.crowd` in its subject), so a tenant with one mailing never waits behind the five hundred of
- * another. Only the order depends on it: a message that was missed or forgotten puts a turn into the other of the two
- * lanes, and loses nothing.
+ * Chooses the place of each turn: in its lane, or in the overflow behind it where a turn of its tenant already waits. Only
+ * the order depends on it: a message that was missed or forgotten puts a turn into the other place, and loses nothing.
  */
 export type OverflowLanes = {
-  /** Returns the turn with its lane; the turn counts as waiting from here on. */
-  place(job: JobRef, turn: OpenTurn): JobQueued["data"];
-  /** Any process queued a turn, in a lane or in the overflow lane behind it: `lane` is the lane proper. */
-  queued(job: JobRef, lane: string): void;
-  /** Any decision about a job ends its wait in a lane: the job has started, has ended, or will be queued anew. */
+  /** The turn counts as waiting from here on. The same turn gets the same place, so that it is there only once. */
+  place(turn: QueuedTurn): Place;
+  /** Any process has put a turn. */
+  put(turn: NamedTurn): void;
+  /** Any decision about a job ends its wait: the job has started, has ended, or gets a new turn. */
   decided(job: JobRef): void;
   forgetAll(): void;
 };
 
-/** Without this limit, a turn that is queued once more after it was done would count for ever. */
+/** Without this limit, a turn that is put once more after it was done would count for ever. */
 const forgottenAfterMs = 600_000;
 
 export function createOverflowLanes(): OverflowLanes {
-  /** The waiting jobs, by tenant and lane. */
-  const waiting = new Map<string, Set<string>>();
-  /** The longest waiting first. */
-  const laneOfJob = new Map<string, { readonly lane: string; readonly sinceMs: number }>();
-  const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
+  /** By job, the longest waiting first. */
+  const waiting = new Map<string, NamedTurn & { readonly sinceMs: number }>();
+  /** How many turns of a tenant wait, by lane. */
+  const counts = new Map<string, number>();
 
-  const leave = (key: string): void => {
-    const lane = laneOfJob.get(key)?.lane;
-    if (lane === undefined) return;
-    laneOfJob.delete(key);
-    const jobs = waiting.get(lane);
-    jobs?.delete(key);
-    if (jobs?.size === 0) waiting.delete(lane);
+  const count = (turn: NamedTurn, more: 1 | -1): void => {
+    const left = (counts.get(laneOf(turn)) ?? 0) + more;
+    if (left === 0) counts.delete(laneOf(turn));
+    else counts.set(laneOf(turn), left);
   };
-  const decided = (job: JobRef): void => leave(keyOf(job));
+  const decided = (job: JobRef): void => {
+    const turn = waiting.get(keyOf(job));
+    if (turn === undefined) return;
+    waiting.delete(keyOf(job));
+    count(turn, -1);
+  };
   const forgetOld = (): void => {
-    for (const [key, { sinceMs }] of laneOfJob) {
-      if (performance.now() - sinceMs < forgottenAfterMs) return;
-      leave(key);
+    for (const turn of waiting.values()) {
+      if (performance.now() - turn.sinceMs < forgottenAfterMs) return;
+      decided(turn);
     }
   };
-  const queued = (job: JobRef, properLane: string): void => {
-    decided(job);
-    const lane = `${job.tenant} ${properLane}`;
-    const jobs = waiting.get(lane) ?? new Set();
-    waiting.set(lane, jobs.add(keyOf(job)));
-    laneOfJob.set(keyOf(job), { lane, sinceMs: performance.now() });
+  const put = (turn: NamedTurn): void => {
+    decided(turn);
+    waiting.set(keyOf(turn), { ...turn, sinceMs: performance.now() });
+    count(turn, 1);
   };
 
   return {
-    queued,
+    put,
     decided,
-    place: (job, turn) => {
+    place: (turn) => {
       forgetOld();
-      decided(job);
-      const lane = laneOf({ ...turn, isCrowded: false });
-      const isCrowded = waiting.has(`${job.tenant} ${lane}`);
-      queued(job, lane);
-      return { ...turn, isCrowded };
+      const known = waiting.get(keyOf(turn));
+      if (known?.after === turn.after) return known.place;
+      decided(turn);
+      const place = counts.has(laneOf(turn)) ? "overflow" : "lane";
+      put({ ...turn, place });
+      return place;
     },
     forgetAll: () => {
       waiting.clear();
-      laneOfJob.clear();
+      counts.clear();
     },
   };
 }
+
+const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
+const laneOf = ({ tenant, type, priority }: Pick<NamedTurn, "tenant" | "type" | "priority">): string =>
+  `${tenant} ${type} ${priority}`;

@@ -16,9 +16,8 @@ import {
 } from "./event-fields.ts";
 
 const decision = on("job");
-const queued = on("queue");
 
-/** Decisions about a job, and its turns on the queue. */
+/** Decisions about a job. */
 export const eventsOfJobs = {
   JobCreated: decision(
     {
@@ -51,10 +50,6 @@ export const eventsOfJobs = {
       requeueOf: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0e",
       groupSha256: "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc",
     },
-  ),
-  JobQueued: queued(
-    { ...turn, opening: natural, type: jobType, priority, isCrowded: Type.Boolean() },
-    { run: 1, attempt: 1, priority: "high", opening: 1, isCrowded: true, type: "webhook.deliver" },
   ),
   JobStarted: decision({ ...turn, worker: Type.String() }, { run: 1, attempt: 1, worker: "worker-1" }),
   JobReleased: decision({ ...turn, worker: Type.String() }, { run: 1, attempt: 1, worker: "worker-1" }),

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { AlertEvent } from "../domain/alerts/events.ts";
-import type { JobEvent, JobQueued } from "../domain/job/events.ts";
+import type { JobEvent } from "../domain/job/events.ts";
 import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
@@ -17,7 +17,6 @@ export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T
 
 type LoggedEvent =
   | JobEvent
-  | JobQueued
   | RecipientEvent
   | ResultEvent
   | WebhookEvent

@@ -1,10 +1,10 @@
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import type { WorkQueue } from "../turns/work-queue.ts";
 import { createUnwritten } from "./bookkeeper.ts";
 import type { JobWork } from "./job-work.ts";
 import type { LeaseProbe } from "./lease.ts";
 import { runTurn } from "./run-turn.ts";
-import type { WorkQueue } from "./work-queue.ts";
 import { createWorker, type ReportOfWorker, type Worker } from "./worker.ts";
 
 /**

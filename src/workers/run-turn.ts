@@ -1,13 +1,13 @@
 import { foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
-import type { JobEvent, JobQueued, JobType } from "../domain/job/events.ts";
+import type { JobEvent, JobType } from "../domain/job/events.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import { countRecipients, type Ledger } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
-import type { Delivery } from "../event-log/delivery.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
+import type { TurnDelivery } from "../turns/work-queue.ts";
 import { type Bookkeeper, createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import { type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import { endTakeovers, lastWorker, takeLease } from "./take-lease.ts";
@@ -44,10 +44,10 @@ const now = (): string => new Date().toISOString();
  * Does one turn of a job, from the lease to the end of the attempt. A second call for the same turn, or for a turn that is
  * over, does nothing: the log decides what to do.
  */
-export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnDependencies): Promise<void> {
+export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependencies): Promise<void> {
   const { log, probe, worker, stopping } = dependencies;
-  const { entry } = delivery;
-  const job: JobRef = { tenant: entry.tenant, jobId: entry.jobId };
+  const { tenant, jobId, run, attempt, opening, cause: opened } = delivery.turn;
+  const job: JobRef = { tenant, jobId };
   const decisions = await log.readDecisions(job);
   const before = foldDecisions(decisions);
   if (before.state.status !== "absent" && before.state.settings.type !== dependencies.type) {
@@ -60,9 +60,8 @@ export async function runTurn(delivery: Delivery<JobQueued>, dependencies: TurnD
     delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
   }
-  const { run, attempt, opening } = entry.event.data;
-  const { correlationId, traceparent } = entry;
-  const cause: Cause = { actor: `worker:${worker}`, correlationId, causationId: entry.id, traceparent };
+  const { id: causationId, ...origin } = opened;
+  const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const taker = { log, job, cause, from: before, stopping };
   const started = await takeLease(taker, { type: "StartJob", run, attempt, opening, worker, at: now() });
   if (started === "outrun") return delivery.giveBack(lookAgainMs);

@@ -1,11 +1,10 @@
 import { setMaxListeners } from "node:events";
-import type { JobQueued } from "../domain/job/events.ts";
-import type { Delivery } from "../event-log/delivery.ts";
-import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
 import { isOutage } from "../event-log/persistently.ts";
+import type { QueuedTurn } from "../turns/turns.ts";
+import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
 import type { LeaseProbe } from "./lease.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
-import type { WorkQueue } from "./work-queue.ts";
 
 export type WorkerSettings = {
   /** The name of this worker in the log; no other process has the same name. */
@@ -21,7 +20,7 @@ export type WorkerSettings = {
 };
 
 /** Does one turn; the signals are those of `stop`. */
-export type TurnRunner = (delivery: Delivery<JobQueued>, stopping: AbortSignal, giveUp: AbortSignal) => Promise<void>;
+export type TurnRunner = (delivery: TurnDelivery, stopping: AbortSignal, giveUp: AbortSignal) => Promise<void>;
 
 export type Worker = {
   start(): void;
@@ -38,17 +37,21 @@ export type Worker = {
 };
 
 export type ReportOfWorker = {
-  readonly turnBrokeOff: (failure: unknown, turn: StoredEvent) => void;
+  readonly turnBrokeOff: (failure: unknown, turn: QueuedTurn) => void;
   readonly standsStill: SayStandstill;
 };
 
-/** Without an arrival, the worker asks the queue again after this: a hint can get lost. */
+/** Without an arrival, the worker asks the queue again after this: what held it back may be over. */
 const askEveryMs = 1000;
 const otherTurnAfterMs = 500;
 const longestDelayMs = 15_000;
 
 /** No hot loop, as the same failure may repeat each time; and never later than a dead worker's turn would come back. */
 const delayAfter = (times: number, firstMs: number): number => Math.min(firstMs * 3 ** (times - 1), longestDelayMs);
+
+/** The scheduler may have put a turn again that it believed to be lost, after another decision. */
+const isSameTurn = (one: QueuedTurn, other: QueuedTurn): boolean =>
+  one.run === other.run && one.attempt === other.attempt && one.opening === other.opening;
 
 /** Takes turns from the queue whenever it has free slots, and no more turns than slots. */
 export function createWorker(
@@ -59,7 +62,7 @@ export function createWorker(
   report: ReportOfWorker,
 ): Worker {
   /** By job; a turn that is delivered again while it is in progress is kept alive through its newest delivery. */
-  const turns = new Map<string, { delivery: Delivery<JobQueued>; done: Promise<void> }>();
+  const turns = new Map<string, { delivery: TurnDelivery; done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
   // Every outcome that waits for the log while it is away listens to these signals: many listeners are no leak.
@@ -71,12 +74,12 @@ export function createWorker(
 
   const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
 
-  const begin = (delivery: Delivery<JobQueued>): void => {
-    const key = keyOf(delivery.entry);
+  const begin = (delivery: TurnDelivery): void => {
+    const key = keyOf(delivery.turn);
     const running = turns.get(key);
     if (running !== undefined) {
       // Another turn of the same job, for example after a quick pause and resume, waits until this turn has ended.
-      if (running.delivery.entry.sequence === delivery.entry.sequence) running.delivery = delivery;
+      if (isSameTurn(running.delivery.turn, delivery.turn)) running.delivery = delivery;
       else delivery.giveBack(otherTurnAfterMs);
       return;
     }
@@ -86,7 +89,7 @@ export function createWorker(
       .catch((failure: unknown) => {
         const newest = turns.get(key)?.delivery ?? delivery;
         newest.giveBack(delayAfter(newest.times, settings.firstDelayMs));
-        report.turnBrokeOff(failure, delivery.entry);
+        report.turnBrokeOff(failure, delivery.turn);
       })
       .finally(() => {
         clearInterval(keeping);
@@ -97,10 +100,11 @@ export function createWorker(
   };
 
   /** Settles the newest delivery of the turn, whichever delivery began it. */
-  const delegate = (key: string, first: Delivery<JobQueued>): Delivery<JobQueued> => {
-    const newest = (): Delivery<JobQueued> => turns.get(key)?.delivery ?? first;
+  const delegate = (key: string, first: TurnDelivery): TurnDelivery => {
+    const newest = (): TurnDelivery => turns.get(key)?.delivery ?? first;
     return {
-      entry: first.entry,
+      turn: first.turn,
+      putAtMs: first.putAtMs,
       times: first.times,
       acknowledge: () => newest().acknowledge(),
       keep: () => newest().keep(),

@@ -55,7 +55,7 @@ describe("The AsyncAPI document", () => {
       expect(document.channels[channel]?.messages[channel]?.$ref).to.equal(`#/components/messages/${channel}`);
     }
     const prefixed = asyncApiDocument("staging") as Document;
-    expect(prefixed.channels["queue"]?.address).to.equal("staging.jobs.{tenant}.{jobId}.queue.{lane}");
+    expect(prefixed.channels["facts"]?.address).to.equal("staging.jobs.{tenant}.{jobId}.facts");
   });
 
   it("shows an example of every type, which its own schema lets through", () => {

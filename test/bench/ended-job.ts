@@ -15,7 +15,6 @@ export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: st
     return caused(`1/1/${recipient}/RecipientSent`, example.recipientSent({ recipient, messageId }, at));
   };
   yield [caused("created", example.jobCreated({ total, contentSha256 }, at))];
-  yield [caused("1/1/queued", example.jobQueued({}, at))];
   yield [caused("1/1/started", example.jobStarted({}, at)), claim(0)];
   for (let first = 0; first < total; first += recipientsPerClaim) {
     const next = first + recipientsPerClaim;

@@ -70,7 +70,7 @@ describe("The commands that ask a running service", () => {
     expect((await lines("jobs", "show", completed)).join("\n")).to.match(/completed +attempt 1\n.*2 sent, 0 failed/s);
     const [created] = (await client.get(`/api/jobs/${completed}/events`)).body as [{ sequence: number }];
     const then = await json("jobs", "show", completed, "--as-of", String(created.sequence));
-    expect(then).to.deep.include({ id: completed, status: "pending", completedAt: null });
+    expect(then).to.deep.include({ id: completed, status: "queued", completedAt: null });
   });
 
   it("print what happened to each recipient", async () => {
@@ -160,7 +160,7 @@ describe("The commands that ask a running service", () => {
       progress: object;
     };
     expect(steps.at(-1)).to.deep.include({ type: "JobCompleted", status, progress });
-    expect(steps[0]).to.include({ type: "JobCreated", status: "pending" });
+    expect(steps[0]).to.include({ type: "JobCreated", status: "queued" });
     const asOf = await lines("replay", "--job", completed, "--as-of", String(steps[1].sequence));
     expect(asOf).to.have.lengthOf(2);
     expect(await failureOf(run("replay", "--job", completed, "--as-of", "soon"))).to.be.instanceOf(WrongUsage);

@@ -35,7 +35,7 @@ describe("The time slider of a job's history", () => {
   it("shows the job as it was after its first event", async () => {
     await slider().focus();
     await watched.page.keyboard.press("Home");
-    await then().getByText("pending", { exact: true }).first().waitFor();
+    await then().getByText("queued", { exact: true }).first().waitFor();
     await watched.page.getByText(`Event 1 of ${events.length}`).waitFor();
     expect(await counts()).to.deep.equal(["0", "2", "2"]);
   });

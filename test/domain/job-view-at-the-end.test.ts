@@ -10,9 +10,8 @@ const started = example.jobStarted();
 const retryScheduled = example.jobRetryScheduled();
 
 const fresh = {
-  status: "pending",
+  status: "queued",
   run: 1,
-  opening: 0,
   attempt: 0,
   createdAt: earlier,
   startedAt: null,
@@ -55,7 +54,7 @@ describe("a failed job that was retried by hand", () => {
   const history = [created, started, example.recipientSent(), example.recipientFailed({ recipient: 1 })];
   const retried = [...history, example.jobFailed(), example.jobRetried()];
 
-  it("is pending in its next run, as if it had not ended", () => {
+  it("is queued in its next run, as if it had not ended", () => {
     expect(shown(...retried)).to.deep.equal({ ...fresh, run: 2, startedAt: now });
   });
 

@@ -11,9 +11,8 @@ const started = example.jobStarted();
 const retryScheduled = example.jobRetryScheduled();
 
 const fresh = {
-  status: "pending",
+  status: "queued",
   run: 1,
-  opening: 0,
   attempt: 0,
   createdAt: earlier,
   startedAt: null,
@@ -25,7 +24,7 @@ const fresh = {
 const inProgress = { ...fresh, status: "processing", attempt: 1, startedAt: now } as const;
 
 describe("a job that was created", () => {
-  it("is pending", () => {
+  it("is queued", () => {
     expect(shown(created)).to.deep.equal(fresh);
     expect(viewOf(created).settings).to.equal(created.data);
     expect(progressOf(viewOf(created))).to.deep.equal(counts({ pending: 3 }));
@@ -47,32 +46,25 @@ describe("a history that does not begin with the creation of the job", () => {
   });
 });
 
-describe("a job that was queued", () => {
-  it("is queued, whether it was pending, scheduled or retrying", () => {
-    const scheduled = example.jobCreated({ scheduledAt: later });
+describe("a job that no worker has begun", () => {
+  it("is queued where it may run at once", () => {
+    expect(fresh.status).to.equal("queued");
     const retried = [created, started, example.jobFailed(), example.jobRetried()];
-    expect(shown(created, example.jobQueued())).to.deep.equal({ ...fresh, status: "queued" });
-    expect(shown(scheduled, example.jobQueued()).status).to.equal("queued");
-    expect(shown(created, started, retryScheduled, example.jobQueued({ attempt: 2 })).status).to.equal("queued");
-    expect(shown(...retried, example.jobQueued({ run: 2 })).status).to.equal("queued");
+    expect(shown(...retried).status).to.equal("queued");
   });
 
-  it("stays as it is when the turn is another one than it waits for", () => {
-    expect(shown(created, example.jobQueued({ attempt: 2 })).status).to.equal("pending");
-    expect(shown(created, example.jobQueued({ run: 2 })).status).to.equal("pending");
-    expect(shown(created, started, retryScheduled, example.jobQueued()).status).to.equal("retrying");
-  });
-
-  it("stays as it is when it does not wait", () => {
-    expect(shown(created, started, example.jobQueued()).status).to.equal("processing");
-    expect(shown(created, example.jobPaused(), example.jobQueued()).status).to.equal("paused");
-    expect(shown(created, example.jobCancelled(), example.jobQueued()).status).to.equal("cancelled");
+  it("is pending where it waits for its group, and scheduled where it waits for a time", () => {
+    const grouped = { groupSha256: "c".repeat(64) };
+    expect(shown(example.jobCreated(grouped)).status).to.equal("pending");
+    expect(shown(example.jobCreated({ ...grouped, scheduledAt: later })).status).to.equal("scheduled");
+    const retried = [created, started, example.jobFailed(), example.jobRetried(grouped)];
+    expect(shown(...retried).status).to.equal("pending");
   });
 });
 
 describe("a job that was started", () => {
   it("is processing, in the attempt that began", () => {
-    expect(shown(created, example.jobQueued(), started)).to.deep.equal(inProgress);
+    expect(shown(created, started)).to.deep.equal(inProgress);
   });
 
   it("keeps when it was started first, through attempts and runs", () => {
@@ -115,9 +107,9 @@ describe("a job that was paused", () => {
     expect(shown(created, started, retryScheduled, example.jobPaused()).nextAttemptAt).to.equal(null);
   });
 
-  it("is pending again once it goes on, and the interrupted attempt does not count", () => {
+  it("is queued again once it goes on, and the interrupted attempt does not count", () => {
     const resumed = [created, started, example.jobPaused(), example.jobResumed()];
-    expect(shown(...resumed)).to.deep.equal({ ...inProgress, status: "pending", opening: 1, attempt: 0 });
+    expect(shown(...resumed)).to.deep.equal({ ...inProgress, status: "queued", attempt: 0 });
     expect(shown(...resumed, example.jobStarted()).attempt).to.equal(1);
   });
 
@@ -126,10 +118,9 @@ describe("a job that was paused", () => {
     expect(shown(...scheduled, example.jobResumed({ notBefore: later })).status).to.equal("scheduled");
   });
 
-  it("may be queued for the attempt that it goes on with", () => {
-    const history = [created, started, retryScheduled, example.jobPaused(), example.jobResumed({ attempt: 2 })];
-    expect(shown(...history, example.jobQueued({ attempt: 2, opening: 1 })).status).to.equal("queued");
-    expect(shown(...history, example.jobQueued({ attempt: 1, opening: 1 })).status).to.equal("pending");
+  it("is pending again where it belongs to a group", () => {
+    const resumed = example.jobResumed({ groupSha256: "c".repeat(64) });
+    expect(shown(created, example.jobPaused(), resumed).status).to.equal("pending");
   });
 });
 
@@ -138,14 +129,8 @@ describe("a job that was rescheduled", () => {
     const moved = example.jobRescheduled({ priority: "high" });
     const { settings, status } = viewOf(created, moved);
     expect({ ...settings, status }).to.include({ scheduledAt: later, priority: "high", status: "scheduled" });
-    expect(shown(created, example.jobRescheduled({ scheduledAt: null })).status).to.equal("pending");
+    expect(shown(created, example.jobRescheduled({ scheduledAt: null })).status).to.equal("queued");
     expect(shown(created, example.jobPaused(), example.jobRescheduled({ isPaused: true })).status).to.equal("paused");
-  });
-
-  it("is queued by what was queued since, and not by what was queued before", () => {
-    const history = [created, example.jobRescheduled()];
-    expect(shown(...history, example.jobQueued()).status).to.equal("scheduled");
-    expect(shown(...history, example.jobQueued({ opening: 1 })).status).to.equal("queued");
   });
 });
 

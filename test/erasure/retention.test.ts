@@ -97,7 +97,7 @@ describe("jobs that were kept long enough", () => {
       await eventually(async () => expect(await rowsAbout(job)).to.deep.equal([]));
       expect(await side.contentStore.get(job)).to.equal(null);
       const types = await typesOf(job);
-      expect([types.length, types.at(-1)]).to.deep.equal([8, "JobContentErased"]);
+      expect([types.length, types.at(-1)]).to.deep.equal([7, "JobContentErased"]);
     }
     await retention.stop();
     expect(rounds.map(({ jobs }) => jobs)).to.deep.equal([3]);

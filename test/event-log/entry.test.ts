@@ -9,16 +9,7 @@ import {
   UndecodableEvent,
 } from "../../src/event-log/event-log.ts";
 import type { SubjectParts } from "../../src/event-log/subjects.ts";
-import {
-  alertRaised,
-  caused,
-  job,
-  jobCancelled,
-  jobCreated,
-  jobQueued,
-  now,
-  recipientSent,
-} from "../support/examples.ts";
+import { alertRaised, caused, job, jobCancelled, jobCreated, now, recipientSent } from "../support/examples.ts";
 
 const place = { ...job, channel: "job" } as const;
 const encodeEnvelope = (ref: JobRef, event: NewEvent): Uint8Array => encodeEntry(ref, [event]);
@@ -192,11 +183,6 @@ describe("a message that cannot be what it claims to be", () => {
       UndecodableEvent,
       "a JobCancelled is on the subject of facts",
     );
-  });
-
-  it("stops its reader: a turn on the queue of another priority", () => {
-    const queued = encodeEnvelope(job, caused("queued-1", jobQueued({ priority: "low" })));
-    expect(() => decodeEnvelope({ ...job, channel: "queue.high" }, 17, queued)).to.throw(UndecodableEvent);
   });
 
   it("stops its reader: a known type on a subject that this release does not know", () => {

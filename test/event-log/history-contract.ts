@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
 import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
 import * as example from "../support/examples.ts";
@@ -22,10 +22,7 @@ const everyDecision: readonly JobEvent[] = [
   example.jobCancelled(),
 ];
 
-const everyFact: readonly (JobQueued | RecipientEvent)[] = [
-  example.jobQueued({ priority: "high" }),
-  example.jobQueued({ priority: "normal" }),
-  example.jobQueued({ priority: "low" }),
+const everyFact: readonly RecipientEvent[] = [
   example.recipientsClaimed(),
   example.recipientsReleased(),
   example.recipientSent(),
@@ -46,19 +43,19 @@ function roundTripContract(open: () => EventLog): void {
     it("comes back with every field it had, and its place", async () => {
       const [log, job] = [open(), newJob()];
       const cause = { actor: "key:42", correlationId: "request-7", causationId: "created-1" };
-      const [decided, queued, claimed] = [
+      const [decided, sent, claimed] = [
         caused(uuid(), example.jobPaused({ reason: "Grüße" }), cause),
-        caused(uuid(), example.jobQueued({ priority: "high" })),
+        caused(uuid(), example.recipientSent()),
         caused(uuid(), example.recipientsClaimed(), { actor: "worker:worker-2" }),
       ];
       const sequences = [
         await log.append(job, [decided], 0),
-        await log.record(job, [queued]),
+        await log.record(job, [sent]),
         await log.record(job, [claimed]),
       ];
       expect(await log.readHistory(job)).to.deep.equal([
         { ...job, ...decided, sequence: sequences[0], index: 0 },
-        { ...job, ...queued, sequence: sequences[1], index: 0 },
+        { ...job, ...sent, sequence: sequences[1], index: 0 },
         { ...job, ...claimed, sequence: sequences[2], index: 0 },
       ]);
     });
@@ -129,7 +126,7 @@ function readingContract(open: () => EventLog): void {
     it("is read whole in the order of the log, or its decisions and its recipients apart", async () => {
       const [log, job] = [open(), newJob()];
       const created = await log.append(job, [caused(uuid(), example.jobCreated())], 0);
-      await log.record(job, [caused(uuid(), example.jobQueued())]);
+      await log.record(job, [caused(uuid(), example.recipientSuppressed())]);
       const started = await log.append(job, [caused(uuid(), example.jobStarted())], created);
       await log.record(job, [caused(uuid(), example.recipientsClaimed())]);
       await log.record(job, [caused(uuid(), example.recipientSent())]);
@@ -142,10 +139,10 @@ function readingContract(open: () => EventLog): void {
         await log.readHistory(job),
       ];
       expect(types(decisions)).to.deep.equal(["JobCreated", "JobStarted", "JobCompleted"]);
-      expect(types(recipients)).to.deep.equal(["RecipientsClaimed", "RecipientSent"]);
+      expect(types(recipients)).to.deep.equal(["RecipientSuppressed", "RecipientsClaimed", "RecipientSent"]);
       expect(types(history)).to.deep.equal([
         "JobCreated",
-        "JobQueued",
+        "RecipientSuppressed",
         "JobStarted",
         "RecipientsClaimed",
         "RecipientSent",

@@ -7,7 +7,7 @@ import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.t
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
-import { caused, job, jobCompleted, jobCreated, jobQueued } from "../support/examples.ts";
+import { caused, job, jobCompleted, jobCreated, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { newJob } from "../support/happen.ts";
 import { type OwnNats, startOwnNats } from "../support/services.ts";
@@ -50,7 +50,7 @@ describe("the room for jobs in a log with a size limit", () => {
     let shareBefore = 0;
     while (await room.isLeftForJobs()) {
       shareBefore = (await streamInfo()).state.bytes / maxBytes;
-      await log.record(job, [caused(uuid(), jobQueued())]);
+      await log.record(job, [caused(uuid(), recipientSent())]);
     }
     expect(shareBefore, "share of the limit that was taken").to.be.within(0.7, 0.8);
   });
@@ -80,7 +80,7 @@ describe("the room for jobs in a log with a size limit", () => {
     expect(await room.isLeftForJobs()).to.equal(true);
     const othersLog = await createJetStreamEventLog(connection, prefix);
     while ((await streamInfo()).state.bytes < maxBytes * 0.8)
-      await othersLog.record(job, [caused(uuid(), jobQueued())]);
+      await othersLog.record(job, [caused(uuid(), recipientSent())]);
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false), 3000);
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: maxBytes * 2 });
     await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
@@ -91,7 +91,7 @@ describe("the room for jobs in a log with a size limit", () => {
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
     expect((await streamInfo()).config.max_bytes).to.equal(5000);
     const log = await createJetStreamEventLog(connection, prefix);
-    while ((await streamInfo()).state.bytes < 4000) await log.record(job, [caused(uuid(), jobQueued())]);
+    while ((await streamInfo()).state.bytes < 4000) await log.record(job, [caused(uuid(), recipientSent())]);
     expect(await (await createJetStreamLogRoom(connection, prefix)).isLeftForJobs()).to.equal(false);
   });
 

@@ -3,7 +3,7 @@ import { observeContents } from "../../src/content/stored-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { LogFull } from "../../src/event-log/event-log.ts";
 import { type Append, observeAppends } from "../../src/event-log/observe-appends.ts";
-import { caused, job, jobCreated, jobQueued } from "../support/examples.ts";
+import { caused, job, jobCreated, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -18,11 +18,11 @@ describe("A log that is observed", () => {
   it("stores as before, and tells of each event when it is stored", async () => {
     const log = observeAppends(createMemoryEventLog(), (append) => heard.push(append));
     expect(await log.append(job, [caused("one", jobCreated())], 0)).to.equal(1);
-    expect(await log.record(job, [caused("two", jobQueued())])).to.equal(2);
+    expect(await log.record(job, [caused("two", recipientSent())])).to.equal(2);
     expect(await log.lastDecision(job)).to.equal(1);
     expect(outcomes()).to.deep.equal([
       ["JobCreated", "stored"],
-      ["JobQueued", "stored"],
+      ["RecipientSent", "stored"],
     ]);
   });
 
@@ -32,7 +32,7 @@ describe("A log that is observed", () => {
     const failures = [new Unavailable("away"), new LogFull("full"), new Error("broken")];
     for (const failure of failures) {
       const observed = observeAppends(failing(failure), (append) => heard.push(append));
-      expect(await failureOf(observed.record(job, [caused("one", jobQueued())]))).to.equal(failure);
+      expect(await failureOf(observed.record(job, [caused("one", recipientSent())]))).to.equal(failure);
     }
     const observed = observeAppends(log, (append) => heard.push(append));
     await failureOf(observed.append(job, [caused("two", jobCreated())], 7));

@@ -6,7 +6,6 @@ import {
   channelFilter,
   channelOf,
   contentSubjectOf,
-  lanesOf,
   parseSubject,
   streamFilter,
   streamName,
@@ -16,14 +15,13 @@ import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../../src/workers/jetstream-membership.ts";
-import { jobCreated, jobQueued, recipientSent } from "../support/examples.ts";
+import { jobCreated, recipientSent } from "../support/examples.ts";
 
 const job = { tenant: "acme", jobId: "0193a5e0-6c1d" };
 
 describe("the subjects of a job", () => {
-  it("keep its decisions, its turns on the queue, its facts and its content apart", () => {
+  it("keep its decisions, its facts and its content apart", () => {
     expect(subjectOf("", job, "job")).to.equal("jobs.acme.0193a5e0-6c1d");
-    expect(subjectOf("", job, "queue.high")).to.equal("jobs.acme.0193a5e0-6c1d.queue.high");
     expect(subjectOf("", job, "facts")).to.equal("jobs.acme.0193a5e0-6c1d.facts");
     expect(contentSubjectOf("", job)).to.equal("content.acme.0193a5e0-6c1d");
   });
@@ -35,7 +33,7 @@ describe("the subjects of a job", () => {
   });
 
   it("are found, one channel of all jobs, with one filter", () => {
-    expect(channelFilter("", "queue.low")).to.equal("jobs.*.*.queue.low");
+    expect(channelFilter("", "facts")).to.equal("jobs.*.*.facts");
   });
 
   it("begin with the prefix of a Waybill that shares its NATS", () => {
@@ -66,28 +64,14 @@ describe("the subjects of a job", () => {
   });
 
   it("name the job and the channel", () => {
-    for (const channel of ["job", "queue.high", "queue.normal", "queue.low", "facts"] as const) {
+    for (const channel of ["job", "facts"] as const) {
       expect(parseSubject("", subjectOf("", job, channel))).to.deep.equal({ ...job, channel });
-      expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });
-    }
-  });
-
-  it("keep every kind of job apart in lanes of its own, but leave mailings where they always stood", () => {
-    expect(lanesOf("email.send").slice(2, 4)).to.deep.equal(["queue.normal", "queue.normal.crowd"]);
-    expect(lanesOf("webhook.deliver").slice(2, 4)).to.deep.equal([
-      "queue.normal.webhook-deliver",
-      "queue.normal.webhook-deliver.crowd",
-    ]);
-    for (const channel of lanesOf("sms.send")) {
       expect(parseSubject("blue", subjectOf("blue", job, channel))).to.deep.equal({ ...job, channel });
     }
   });
 
   it("may be of a channel that only a newer release knows", () => {
     expect(parseSubject("", "jobs.acme.0193a5e0-6c1d.rumours")).to.deep.equal({ ...job, channel: null });
-    for (const lane of ["queue.urgent", "queue.low.crowd.crowd", "queue.low.Crowd", "queue"]) {
-      expect(parseSubject("", `jobs.acme.0193a5e0-6c1d.${lane}`)).to.deep.equal({ ...job, channel: null });
-    }
   });
 });
 
@@ -119,6 +103,5 @@ describe("an event", () => {
   it("belongs to the channel of what it is about", () => {
     expect(channelOf(jobCreated())).to.equal("job");
     expect(channelOf(recipientSent())).to.equal("facts");
-    expect(channelOf(jobQueued({ priority: "high" }))).to.equal("queue.high");
   });
 });

@@ -52,7 +52,7 @@ describe("A job that no read model has", () => {
 
   it("is told without its labels once its content was erased", async () => {
     await happen(log, job, pending());
-    expect((await fold())?.job).to.deep.include({ status: "pending", name: null, subject: null, metadata: {} });
+    expect((await fold())?.job).to.deep.include({ status: "queued", name: null, subject: null, metadata: {} });
   });
 
   it("is none when the log has nothing about it", async () => {

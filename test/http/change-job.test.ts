@@ -58,7 +58,7 @@ describe("A job that is to be changed", () => {
     await happen(api.log, job, failed().slice(-1));
     const { status, body } = await retry();
     expect(status).to.equal(200);
-    expect(body).to.include({ status: "pending", attempt: 0, completedAt: null, error: null });
+    expect(body).to.include({ status: "queued", attempt: 0, completedAt: null, error: null });
     expect(body.progress).to.deep.equal({
       sent: 1,
       failed: 0,

@@ -40,6 +40,6 @@ describe("A log that has no room left for jobs", () => {
     isRoomLeft = false;
     await happen(api.log, job, failed());
     const answered = await api.ask("POST", `/api/jobs/${job.jobId}/retry`);
-    expect([answered.status, answered.body.status]).to.deep.equal([200, "pending"]);
+    expect([answered.status, answered.body.status]).to.deep.equal([200, "queued"]);
   });
 });

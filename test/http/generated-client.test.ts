@@ -85,8 +85,8 @@ describe("A client in TypeScript whose types are generated from the OpenAPI docu
     expect(compiled.stdout).to.equal("");
     const { stdout } = await run(process.execPath, [join(folder, "client.js"), api.url]);
     expect(stdout.trim().split("\n")).to.deep.equal([
-      "pending 1 november",
-      "pending 1 none",
+      "queued 1 november",
+      "queued 1 none",
       "JobCreated 1",
       "JobCreated 1",
     ]);

@@ -27,7 +27,7 @@ describe("A job as it was", () => {
   after(() => api.close());
 
   const steps = [
-    { sequence: 2, second: 1, status: "pending", sent: 0, failed: 0 },
+    { sequence: 2, second: 1, status: "queued", sent: 0, failed: 0 },
     { sequence: 3, second: 2, status: "processing", sent: 0, failed: 0 },
     { sequence: 4, second: 3, status: "processing", sent: 1, failed: 0 },
     { sequence: 5, second: 4, status: "processing", sent: 1, failed: 1 },

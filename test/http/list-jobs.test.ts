@@ -47,7 +47,7 @@ describe("The list of jobs", () => {
     expect(pagination).to.deep.equal({ page: 1, pageSize: 20, total: 25, totalPages: 2 });
     expect(nextCursor).to.be.a("string");
     expect(headers.get("Read-Sequence")).to.equal("28");
-    expect(body.data[0]).to.deep.include({ subject: "Invoice 24", status: "pending" });
+    expect(body.data[0]).to.deep.include({ subject: "Invoice 24", status: "queued" });
   });
 
   it("links to each job in the version of the API that was asked", async () => {

@@ -52,7 +52,7 @@ describe("A job that is to be paused for a while", () => {
     await happen(api.log, job, [...processing(), jobPaused()]);
     const { status, body } = await resume();
     expect(status).to.equal(200);
-    expect(body).to.include({ status: "pending", attempt: 0 });
+    expect(body).to.include({ status: "queued", attempt: 0 });
     expect((await lastDecision())?.event.data).to.include({ run: 1, attempt: 1, notBefore: null });
   });
 

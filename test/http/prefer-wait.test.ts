@@ -52,7 +52,7 @@ describe("A mailing that prefers to wait", () => {
   it("is answered when its time is up, with the job as it stands", async () => {
     const { status, headers, body } = await create('respond-async, Wait="0"; strictly=no');
     expect({ status, applied: headers.get("Preference-Applied") }).to.deep.equal({ status: 201, applied: "wait=0" });
-    expect(body).to.deep.include({ status: "pending", completedAt: null });
+    expect(body).to.deep.include({ status: "queued", completedAt: null });
   });
 
   for (const preference of [

@@ -60,7 +60,7 @@ describe("Asked for one job", () => {
     const { body: accepted } = await service.api.ask("POST", "/api/jobs", { body: mailing });
     const { status, headers, body } = await ask(`/api/jobs/${accepted.jobId}`);
     expect(status).to.equal(200);
-    expect(body).to.deep.include({ id: accepted.jobId, status: "pending", subject: mailing.subject });
+    expect(body).to.deep.include({ id: accepted.jobId, status: "queued", subject: mailing.subject });
     expect(headers.get("Read-Sequence")).to.equal("1");
   });
 

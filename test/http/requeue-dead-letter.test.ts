@@ -50,7 +50,7 @@ describe("A job that failed, run again as another job", () => {
     expect(headers.get("Location")).to.equal(`/api/jobs/${body.jobId}`);
     expect(headers.get("Event-Sequence")).to.equal(String((await created(body.jobId))?.sequence));
     const answered = await api.ask("GET", `/api/jobs/${body.jobId}`);
-    expect(answered.body).to.include({ status: "pending", requeueOf: job.jobId, subject: "Your invoice" });
+    expect(answered.body).to.include({ status: "queued", requeueOf: job.jobId, subject: "Your invoice" });
   });
 
   const failWithAttachment = async (bytes: Buffer): Promise<string> => {

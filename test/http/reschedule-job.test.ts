@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { job, jobQueued, later, now } from "../support/examples.ts";
+import { job, later, now } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { each, ended, pending, processing, retrying, scheduled } from "../support/histories.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
@@ -44,13 +44,13 @@ describe("A job that shall start at another time, or in another lane", () => {
   it("goes at once where the time is null", async () => {
     await happen(api.log, job, scheduled());
     const { status, body } = await patch({ scheduledAt: null });
-    expect([status, body.status, body.scheduledAt]).to.deep.equal([200, "pending", null]);
+    expect([status, body.status, body.scheduledAt]).to.deep.equal([200, "queued", null]);
   });
 
-  it("moves to another lane, also when it is queued already, and in upper case", async () => {
-    await happen(api.log, job, [...pending(), jobQueued()]);
+  it("moves to another lane, also in upper case", async () => {
+    await happen(api.log, job, pending());
     const { body } = await patch({ priority: "HIGH" });
-    expect(body).to.include({ status: "pending", priority: "high", scheduledAt: null });
+    expect(body).to.include({ status: "queued", priority: "high", scheduledAt: null });
   });
 
   it("stays as it is when it is asked for twice", async () => {

@@ -7,7 +7,6 @@ import {
   jobCreated,
   jobFailed,
   jobPaused,
-  jobQueued,
   jobResumed,
   jobRetried,
   jobStarted,
@@ -42,7 +41,7 @@ describe("The stream of a job", () => {
 
   it("tells how the job stands, each change of its status, and ends with the job", async () => {
     const job = newJob();
-    await happen(api.log, job, [jobCreated(), jobQueued()]);
+    await happen(api.log, job, [jobCreated()]);
     const stream = await open(job.jobId);
     const events = readToEnd(stream);
     await eventually(() => expect(live.listeners()).to.equal(1));
@@ -83,10 +82,10 @@ describe("The stream of a job", () => {
 
   it("goes on where the client was, with every change of status since", async () => {
     const job = newJob();
-    const seen = await happen(api.log, job, [jobCreated(), jobQueued()]);
+    const seen = await happen(api.log, job, [jobCreated()]);
     await happen(api.log, job, [jobStarted(), ...sent(0), jobPaused(), jobResumed(), jobStarted(), jobCompleted()]);
     const events = await readToEnd(await open(job.jobId, { "Last-Event-ID": String(seen) }));
-    expect(statusesOf(events)).to.deep.equal(["processing", "paused", "pending", "processing", "completed"]);
+    expect(statusesOf(events)).to.deep.equal(["processing", "paused", "queued", "processing", "completed"]);
     expect(events.map(({ id }) => id)).to.deep.equal([3, 5, 6, 7, 8].map((step) => seen - 2 + step));
   });
 
@@ -104,7 +103,7 @@ describe("The stream of a job", () => {
     const events = readToEnd(await open(job.jobId, { "Last-Event-ID": String(seen) }));
     await eventually(() => expect(live.listeners()).to.equal(1));
     await happen(api.log, job, [jobStarted({ run: 2 }), jobCompleted({ run: 2 })]);
-    expect(statusesOf(await events)).to.deep.equal(["failed", "pending", "processing", "completed"]);
+    expect(statusesOf(await events)).to.deep.equal(["failed", "queued", "processing", "completed"]);
   });
 
   it("is there for the job's own tenant only", async () => {
@@ -161,7 +160,7 @@ describe("The stream of a job", () => {
     await happen(guarded.log, job, [jobCreated()]);
     const events = readToEnd(await openStream(`${guarded.url}/api/jobs/${job.jobId}/stream`));
     isRevoked = true;
-    expect(statusesOf(await events)).to.deep.equal(["pending"]);
+    expect(statusesOf(await events)).to.deep.equal(["queued"]);
     await guarded.close();
   });
 

@@ -58,7 +58,6 @@ describe("a service that keeps what it sent for a day", () => {
     const at = new Date(Date.now() - 3 * dayMs).toISOString();
     await happen(log, job, [
       example.jobCreated({ total: 1, contentSha256: digestOf(content) }, at),
-      example.jobQueued({}, at),
       example.jobStarted({}, at),
       example.recipientsClaimed({ recipients: [0] }, at),
       example.recipientSent({ recipient: 0 }, at),

@@ -110,7 +110,7 @@ describe("One trace", function () {
       return found;
     });
     expect(new Set(events.map(({ actor }) => actor.split(":")[0]))).to.deep.equal(
-      new Set(["anonymous", "scheduler", "worker", "webhooks"]),
+      new Set(["anonymous", "worker", "webhooks"]),
     );
     for (const event of events) expect(event, event.type).to.include({ traceparent });
 
@@ -118,7 +118,6 @@ describe("One trace", function () {
     expect(request).to.include({ msg: "request", traceId });
     const steps = (role: string) =>
       linesAbout(role, jobId).map(({ event, traceId: id, requestId }) => [event, id, requestId]);
-    expect(steps("scheduler")).to.deep.equal([["JobQueued", traceId, "order-17"]]);
     expect(steps("worker")).to.deep.equal([
       ["JobStarted", traceId, "order-17"],
       ["JobCompleted", traceId, "order-17"],
@@ -149,7 +148,7 @@ describe("One trace", function () {
     await eventually(async () => expect((await eventsOf(jobId)).at(-1)?.type).to.equal("WebhookDelivered"), 20_000);
     const ofRow = id.replaceAll("-", "");
     for (const event of await eventsOf(jobId)) expect(event.traceparent, event.type).to.include(`00-${ofRow}-`);
-    for (const role of ["scheduler", "worker", "webhooks"]) expect(linesAbout(role, jobId), role).not.to.be.empty;
+    for (const role of ["worker", "webhooks"]) expect(linesAbout(role, jobId), role).not.to.be.empty;
     expectTraced(jobId, ofRow);
   });
 

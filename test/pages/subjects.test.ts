@@ -7,9 +7,7 @@ import { checkout, readPage } from "./read-page.ts";
 
 const page = "ops/guides/subscriber.md";
 
-/** Only a turn in the queue has a subject that its data decide. */
-const channelOfType = (type: EventType): string =>
-  type === "JobQueued" ? "queue" : channelOf({ type } as WaybillEvent);
+const channelOfType = (type: EventType): string => channelOf({ type } as WaybillEvent);
 
 const typesOn = (channel: string): string =>
   eventTypes
@@ -21,7 +19,7 @@ describe("the subjects in the guide for subscribers", () => {
   it("are those that events are stored under, each with its events (WRITE_DOCS=1 writes them)", async () => {
     const shown: string[] = [];
     const wanted = (await readPage(page)).replaceAll(
-      /^\| (`jobs\.[^`]+?(?:\.([a-z]+))?(?:\.<priority>)?`[^|]*) \| [^|]*\| (.+) \|$/gm,
+      /^\| (`jobs\.[^`]+?(?:\.([a-z]+))?`[^|]*) \| [^|]*\| (.+) \|$/gm,
       (_row, subjects: string, channel = "job", meaning: string) => {
         shown.push(channel);
         return `| ${subjects} | ${typesOn(channel)} | ${meaning} |`;

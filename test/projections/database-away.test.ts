@@ -11,7 +11,7 @@ import { createDatabase } from "../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobCreated, jobQueued } from "../support/examples.ts";
+import { jobCreated } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { createMemoryAnnouncements } from "../support/memory/memory-announcements.ts";
@@ -76,7 +76,7 @@ describe("a projection whose database goes away", () => {
 
   const oneJob = async (): Promise<JobRef> => {
     const job = newJob();
-    await happen(log, job, [jobCreated(), jobQueued()]);
+    await happen(log, job, [jobCreated()]);
     return job;
   };
 

@@ -100,7 +100,7 @@ describe("bringing a database up to date", () => {
       await side.db.schema.dropTable("jobs");
       await migrate(side.db, [jobsProjector, outcomesProjector]);
       await eventually(async () =>
-        expect(await side.db("jobs").select("status")).to.deep.equal([{ status: "pending" }]),
+        expect(await side.db("jobs").select("status")).to.deep.equal([{ status: "queued" }]),
       );
     } finally {
       await side.cleanUp();

@@ -1,45 +1,46 @@
 import { expect } from "chai";
 import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
+import { queuedTurn } from "../support/examples.ts";
 
-const turn = { run: 1, attempt: 1, opening: 0, type: "email.send", priority: "normal" } as const;
-const jobOf = (tenant: string, jobId: string) => ({ tenant, jobId });
+const turnOf = (tenant: string, jobId: string) => queuedTurn({ tenant, jobId });
 
 describe("the turns of a tenant that wait in a lane", () => {
-  const crowded = (lanes: ReturnType<typeof createOverflowLanes>, tenant: string, jobId: string) =>
-    lanes.place(jobOf(tenant, jobId), turn).isCrowded;
-
-  it("are a crowd, but for the first", () => {
+  it("go into the overflow, but for the first", () => {
     const lanes = createOverflowLanes();
-    expect(["one", "two", "three"].map((jobId) => crowded(lanes, "a", jobId))).to.deep.equal([false, true, true]);
+    const places = ["one", "two", "three"].map((jobId) => lanes.place(turnOf("a", jobId)));
+    expect(places).to.deep.equal(["lane", "overflow", "overflow"]);
   });
 
-  it("crowd no other tenant, and no other lane", () => {
+  it("push no other tenant into the overflow, and none in another lane", () => {
     const lanes = createOverflowLanes();
-    lanes.place(jobOf("a", "one"), turn);
-    expect(crowded(lanes, "b", "two")).to.equal(false);
-    expect(lanes.place(jobOf("a", "three"), { ...turn, priority: "high" }).isCrowded).to.equal(false);
+    lanes.place(turnOf("a", "one"));
+    expect(lanes.place(turnOf("b", "two"))).to.equal("lane");
+    expect(lanes.place({ ...turnOf("a", "three"), priority: "high" })).to.equal("lane");
+    expect(lanes.place({ ...turnOf("a", "four"), type: "webhook.deliver" })).to.equal("lane");
   });
 
-  it("are none any more once something was decided about each", () => {
+  it("wait no longer once something was decided about each", () => {
     const lanes = createOverflowLanes();
-    lanes.place(jobOf("a", "one"), turn);
-    lanes.queued(jobOf("a", "two"), "queue.normal");
-    lanes.decided(jobOf("a", "one"));
-    expect(crowded(lanes, "a", "three")).to.equal(true);
-    for (const jobId of ["two", "three", "never-heard-of"]) lanes.decided(jobOf("a", jobId));
-    expect(crowded(lanes, "a", "four")).to.equal(false);
+    lanes.place(turnOf("a", "one"));
+    lanes.put({ ...turnOf("a", "two"), place: "lane" });
+    lanes.decided({ tenant: "a", jobId: "one" });
+    expect(lanes.place(turnOf("a", "three"))).to.equal("overflow");
+    for (const jobId of ["two", "three", "never-heard-of"]) lanes.decided({ tenant: "a", jobId });
+    expect(lanes.place(turnOf("a", "four"))).to.equal("lane");
   });
 
-  it("do not crowd themselves when they are queued twice", () => {
+  it("keep their place when they are put again, so that each is there once", () => {
     const lanes = createOverflowLanes();
-    expect(crowded(lanes, "a", "one")).to.equal(false);
-    expect(crowded(lanes, "a", "one")).to.equal(false);
+    for (const _ of [1, 2]) {
+      expect(lanes.place(turnOf("a", "one"))).to.equal("lane");
+      expect(lanes.place(turnOf("a", "two"))).to.equal("overflow");
+    }
   });
 
   it("are forgotten where the waiting jobs are unknown", () => {
     const lanes = createOverflowLanes();
-    lanes.place(jobOf("a", "one"), turn);
+    lanes.place(turnOf("a", "one"));
     lanes.forgetAll();
-    expect(crowded(lanes, "a", "two")).to.equal(false);
+    expect(lanes.place(turnOf("a", "two"))).to.equal("lane");
   });
 });

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
-import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";
+import { storedTurns } from "../support/stored-turns.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 describe("a job that may run at once", () => {
@@ -17,9 +17,9 @@ describe("a job that may run at once", () => {
   afterEach(() => writeSide.cleanUp());
 
   const turns = async (job: JobRef) =>
-    (await writeSide.log.readHistory(job)).filter(({ event }) => event.type === "JobQueued");
+    (await storedTurns(writeSide.connection, writeSide.nats.prefix)).filter(({ jobId }) => jobId === job.jobId);
 
-  it("is queued on the subject of its priority, by an event that names its cause", async () => {
+  it("gets a turn in the lane of its priority, which names its cause", async () => {
     writeSide.startScheduler();
     const job = await writeSide.createJob(["ada@example.com"], { priority: "high" });
     const [turn] = await eventually(async () => {
@@ -28,23 +28,24 @@ describe("a job that may run at once", () => {
       return found;
     });
     const [created] = await writeSide.log.readDecisions(job);
-    expect(turn).to.include({ actor: "scheduler", causationId: created?.id });
-    expect(turn?.event.data).to.deep.equal({
+    expect(turn).to.deep.equal({
+      ...job,
+      place: "lane",
       run: 1,
       attempt: 1,
       opening: 0,
       type: "email.send",
       priority: "high",
-      isCrowded: false,
+      after: created?.sequence,
+      cause: { id: created?.id, correlationId: null, traceparent: null },
     });
   });
 
-  it("is queued although the scheduler died between the two events", async () => {
+  it("gets a turn although the scheduler died between the decision and the turn", async () => {
     const feed = createJetStreamDecisionFeed(writeSide.connection, writeSide.nats.prefix, "scheduler", () => {});
     const dying = createScheduler(
-      { ...writeSide.log, record: () => Promise.reject(new Unavailable("it died before the second event")) },
       feed,
-      createOverflowLanes(),
+      () => Promise.reject(new Unavailable("it died before the turn")),
       (failure) => failures.push(failure),
     );
     const failures: unknown[] = [];
@@ -58,7 +59,7 @@ describe("a job that may run at once", () => {
     await eventually(async () => expect(await turns(job)).to.have.lengthOf(1));
   });
 
-  it("is queued once by two schedulers", async () => {
+  it("gets one turn of two schedulers", async () => {
     writeSide.startScheduler();
     writeSide.startScheduler();
     const jobs = await Promise.all(Array.from({ length: 20 }, () => writeSide.createJob(["ada@example.com"])));

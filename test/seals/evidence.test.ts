@@ -12,10 +12,10 @@ import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import {
   jobCompleted,
   jobCreated,
-  jobQueued,
   jobStarted,
   recipientFailed,
   recipientSent,
+  recipientsClaimed,
 } from "../support/examples.ts";
 import { happen, newJob } from "../support/happen.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
@@ -43,8 +43,8 @@ describe("The evidence of a job", () => {
     if (stored) await contentStore.put(made, content);
     await happen(side.log, made, [
       jobCreated({ total: 2, contentSha256: digestOf(content) }),
-      jobQueued(),
       jobStarted(),
+      recipientsClaimed({ recipients: [0, 1] }),
       recipientSent({ recipient: 0 }),
       recipientFailed({ recipient: 1 }),
       jobCompleted(),
@@ -220,7 +220,7 @@ describe("The evidence of a job", () => {
 
   it("is made of the seals that cover its events, and of no others, however many stand between", async () => {
     const late = newJob("acme");
-    await happen(side.log, late, [jobCreated({ total: 1 }), jobQueued(), jobStarted()]);
+    await happen(side.log, late, [jobCreated({ total: 1 }), jobStarted(), recipientsClaimed({ recipients: [0] })]);
     for (let jobs = 0; jobs < 20; jobs += 1) await side.jobHappens(6);
     await side.newSealer({ everyEvents: 2 }).sealNow();
     await happen(side.log, late, [recipientSent(), jobCompleted()]);

@@ -5,7 +5,7 @@ import { newSealKey, type SealKey } from "../../src/seals/seal-key.ts";
 import type { ObservedSeal, SealObserver } from "../../src/seals/seal-observer.ts";
 import type { SealedLog } from "../../src/seals/sealed-log.ts";
 import { createSealer, type Sealer, type SealerSetup } from "../../src/seals/sealer.ts";
-import { jobCompleted, jobCreated, jobQueued, jobStarted, recipientSent } from "../support/examples.ts";
+import { jobCompleted, jobCreated, jobStarted, recipientSent, recipientsClaimed } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import type { TestNats } from "../support/services.ts";
@@ -49,10 +49,11 @@ export async function openSealingSide(
     jobHappens: async (recipients = 1) => {
       const job = { tenant: "default", jobId: uuid() };
       const sent = Array.from({ length: recipients }, (_, recipient) => recipientSent({ recipient }));
+      const claimed = recipientsClaimed({ recipients: sent.map(({ data }) => data.recipient) });
       await happen(opened.log, job, [
         jobCreated({ total: recipients }),
-        jobQueued(),
         jobStarted(),
+        claimed,
         ...sent,
         jobCompleted(),
       ]);

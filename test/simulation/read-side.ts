@@ -2,10 +2,11 @@ import { foldJobs } from "../../projections/jobs/fold-jobs.ts";
 import { type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "../../projections/jobs/rows.ts";
 import { isHandled } from "../../projections/projector.ts";
 import type { WaitingRow } from "../../projections/waiting/rows.ts";
-import { toDueTurn } from "../../projections/waiting/waiting-list.ts";
+import { toQueuedTurn } from "../../projections/waiting/waiting-list.ts";
 import { type WaitingEvent, waitingRowAfter, waitingTypes } from "../../projections/waiting/waiting-row.ts";
 import { foldJobView } from "../../src/domain/job/job-view.ts";
 import { endOfBatch } from "../../src/event-log/batches.ts";
+import type { OpenJobs } from "../../src/scheduler/missing-turns.ts";
 import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
 import type { Entry, SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
@@ -65,15 +66,17 @@ export function createReadSide(world: World, shared: SharedLog) {
   const isFirst = ({ group_sha256, place }: WaitingRow): boolean =>
     group_sha256 === null ||
     [...tables.waiting.values()].every((other) => other.group_sha256 !== group_sha256 || other.place >= place);
+  const setHandedOver = (row: WaitingRow, handed_over_at: Date | null): unknown =>
+    tables.waiting.set(row.job_id, { ...row, handed_over_at });
   const timeOf = (row: WaitingRow): number =>
-    row.due_at !== null && isFirst(row) ? row.due_at.getTime() : Number.POSITIVE_INFINITY;
-  const strikeOffOne = (row: WaitingRow): void => {
-    if (row.group_sha256 === null) tables.waiting.delete(row.job_id);
-    else tables.waiting.set(row.job_id, { ...row, due_at: null });
-  };
-  const strikeOff = (rows: readonly WaitingRow[], queued: readonly string[]): void => {
+    row.due_at !== null && row.handed_over_at === null && isFirst(row)
+      ? row.due_at.getTime()
+      : Number.POSITIVE_INFINITY;
+  const strikeOff = (rows: readonly WaitingRow[], done: readonly string[]): void => {
     const isCommitted = !world.strikes(0.05);
-    for (const row of rows) if (isCommitted && queued.includes(row.job_id)) strikeOffOne(row);
+    for (const row of rows) {
+      if (isCommitted && done.includes(row.job_id)) setHandedOver(row, new Date(world.nowMs()));
+    }
     unlock(rows.map(({ job_id }) => job_id));
   };
   /** A statement of the database in a process; the database itself is never away here. */
@@ -91,13 +94,27 @@ export function createReadSide(world: World, shared: SharedLog) {
   return {
     isUpToDate,
     waitingListOf: (process: SimulatedProcess): WaitingList => ({
-      takeDue: async (limit, queue) => {
+      takeDue: async (limit, put) => {
         const rows = await inDatabase(process, () => lockDue(process, limit));
         if (rows.length === 0) return 0;
-        const results = await Promise.allSettled(rows.map((row) => queue(toDueTurn(row))));
-        const queued = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
-        await inDatabase(process, () => strikeOff(rows, queued));
-        return queued.length;
+        const results = await Promise.allSettled(rows.map((row) => put(toQueuedTurn(row))));
+        const done = rows.filter((_, index) => results[index]?.status === "fulfilled").map(({ job_id }) => job_id);
+        await inDatabase(process, () => strikeOff(rows, done));
+        return done.length;
+      },
+      restore: (isThere) =>
+        inDatabase(process, () => {
+          const handedOver = [...tables.waiting.values()].filter(({ handed_over_at }) => handed_over_at !== null);
+          const missing = handedOver.filter(({ tenant, job_id: jobId }) => !isThere({ tenant, jobId }));
+          for (const row of missing) setHandedOver(row, null);
+          return missing.length;
+        }),
+    }),
+    openJobsOf: (process: SimulatedProcess): OpenJobs => ({
+      forSome: async (act) => {
+        const rows = await inDatabase(process, () => [...tables.jobs.values()].map(({ job }) => job));
+        const open = rows.filter(({ status }) => status === "queued" || status === "processing");
+        await act(open.map(({ id, tenant }) => ({ tenant, jobId: id })));
       },
     }),
   };

@@ -97,6 +97,7 @@ async function play(world: ReturnType<typeof createWorld>, scenario: Scenario): 
   for (const moment of scenario.restarts) at(moment, service.restartWorker);
   for (const moment of scenario.logOutages) at(moment, () => world.takeLogAway(outageMs));
   for (const moment of scenario.mailOutages) at(moment, () => mail.goAway(outageMs));
+  for (const moment of scenario.losses) at(moment, service.loseTurns);
   for (const unsubscription of scenario.unsubscriptions) {
     at(unsubscription, () => service.suppressions.add(addressOf(unsubscription.job, unsubscription.recipient)));
   }

@@ -82,6 +82,8 @@ export type Scenario = {
   readonly restarts: readonly Moment[];
   readonly logOutages: readonly Moment[];
   readonly mailOutages: readonly Moment[];
+  /** When someone deletes the stream of turns. */
+  readonly losses: readonly Moment[];
   readonly healedAfterMs: number;
   readonly unsubscriptions: readonly Unsubscription[];
   readonly unrest: readonly Unrest[];
@@ -180,6 +182,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   restarts: moments(2),
   logOutages: moments(1),
   mailOutages: moments(1),
+  losses: moments(1),
   healedAfterMs: within(40_000),
   unsubscriptions: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },

@@ -1,16 +1,19 @@
-import type { JobEvent, JobQueued } from "../../src/domain/job/events.ts";
+import type { JobEvent } from "../../src/domain/job/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
 import type { DecisionFeed } from "../../src/event-log/decision-feed.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { isDecision } from "../../src/event-log/select-events.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
+import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
 import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
-import { createScheduler } from "../../src/scheduler/scheduler.ts";
+import { createScheduler, type PutTurn } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
+import type { Place, QueuedTurn, Turns } from "../../src/turns/turns.ts";
+import type { WorkQueue } from "../../src/turns/work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
-import type { WorkQueue } from "../../src/workers/work-queue.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
@@ -33,7 +36,15 @@ const feedPatienceMs = 10_000;
 const stopWithinMs = 10_000;
 /** Long enough for the request that comes again and again, so that every job gets its own id. */
 const sweeping = { olderThanMs: 60_000, everyMs: 5000 };
-const rankOf = ({ data }: JobQueued): number => ["high", "normal", "low"].indexOf(data.priority);
+const rankOf = ({ priority }: QueuedTurn): number => ["high", "normal", "low"].indexOf(priority);
+
+type PlacedTurn = QueuedTurn & { readonly place: Place };
+
+const isSame = (one: PlacedTurn, other: PlacedTurn): boolean =>
+  one.jobId === other.jobId &&
+  one.after === other.after &&
+  one.place === other.place &&
+  one.priority === other.priority;
 
 /** The processes of a service in a world, each with its own way to the log, the queue and the mail server. */
 export function createService(world: World, scenario: Scenario) {
@@ -43,15 +54,22 @@ export function createService(world: World, scenario: Scenario) {
   mail.isRefused.push(suppressions.whyNotToMail);
   const probes = createProbes(world, shared, mail);
   const readSide = createReadSide(world, shared);
-  const queue = createConsumer<JobQueued>(world, queuePatienceMs);
-  const feed = createConsumer<JobEvent>(world, feedPatienceMs);
+  const queue = createConsumer<PlacedTurn>(
+    world,
+    queuePatienceMs,
+    ({ jobId, after }) => `the turn of ${jobId} after #${after}`,
+  );
+  const feed = createConsumer<StoredEvent<JobEvent>>(
+    world,
+    feedPatienceMs,
+    ({ sequence, event }) => `#${sequence} ${event.type}`,
+  );
   const running = new Set<Running>();
   const hasSweeper = scenario.rivals.length > 0;
   let born = 0;
 
   shared.onStored.push((entry) => {
-    if (entry.event.type === "JobQueued") queue.add({ ...entry, event: entry.event });
-    else if (isDecision(entry)) feed.add(entry);
+    if (isDecision(entry)) feed.add(entry);
   });
 
   const bear = (kind: string, isMortal = true): SimulatedProcess => {
@@ -112,9 +130,24 @@ export function createService(world: World, scenario: Scenario) {
     return worker;
   };
   const queueOf = (process: SimulatedProcess): WorkQueue => ({
-    take: (limit) => ask(world, process, "take", async () => queue.take(process, limit, rankOf)),
+    take: (limit) =>
+      ask(world, process, "take", async () =>
+        queue.take(process, limit, rankOf).map(({ entry, ...handover }) => ({ ...handover, turn: entry, putAtMs: 0 })),
+      ),
     waiting: () => ask(world, process, "waiting", async () => queue.count()),
     onArrival: (arrived) => queue.onArrival(process, arrived),
+  });
+  const turnsOf = (process: SimulatedProcess): Turns => ({
+    put: (turn, place) =>
+      ask(world, process, "put", async () => {
+        const placed = { ...turn, place };
+        if (!queue.has((other) => isSame(placed, other))) queue.add(placed);
+      }),
+    jobs: () =>
+      ask(world, process, "jobs", async () => {
+        const found = shared.entries.map(({ jobId }) => jobId).filter((id) => queue.has(({ jobId }) => jobId === id));
+        return ({ jobId }) => found.includes(jobId);
+      }),
   });
   const feedOf = (process: SimulatedProcess): DecisionFeed => ({
     batches: async function* (signal) {
@@ -135,8 +168,13 @@ export function createService(world: World, scenario: Scenario) {
   const startScheduler = (process: SimulatedProcess): null => {
     const log = shared.logOf(process);
     const lanes = createOverflowLanes();
-    createScheduler(log, feedOf(process), lanes, report(process)).start();
-    createTimer(log, readSide.waitingListOf(process), lanes, report(process)).start();
+    const turns = turnsOf(process);
+    const put: PutTurn = (turn) => turns.put(turn, lanes.place(turn));
+    const waitingList = readSide.waitingListOf(process);
+    const openJobs = readSide.openJobsOf(process);
+    createScheduler(feedOf(process), put, report(process)).start();
+    createTimer(put, waitingList, report(process)).start();
+    createMissingTurns({ log, turns, openJobs, waitingList }, put, report(process)).start();
     return null;
   };
 
@@ -174,6 +212,10 @@ export function createService(world: World, scenario: Scenario) {
       feed.isEmpty() &&
       readSide.isUpToDate() &&
       [...running].every(({ worker }) => !worker?.busy()),
+    loseTurns: (): void => {
+      world.note("all turns are lost");
+      queue.lose();
+    },
     /** Stops a worker as an operator does; a new one takes its place. */
     restartWorker: (): void => {
       const found = [...running].find(({ process, worker }) => worker !== null && process.state === "alive");

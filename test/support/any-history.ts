@@ -87,7 +87,6 @@ const factStep: fc.Arbitrary<Step> = fc
       "failed",
       "unknown",
       "suppressed",
-      "queued",
     ),
   })
   .map(({ turnFor, recipient, claimed, fact }) => (turn) => {
@@ -107,8 +106,6 @@ const factStep: fc.Arbitrary<Step> = fc
         return example.recipientUnknown(data);
       case "suppressed":
         return example.recipientSuppressed(data);
-      case "queued":
-        return example.jobQueued({ ...turnFor(turn), opening: turn.opening });
     }
   });
 
@@ -141,5 +138,4 @@ export const anyHistory: fc.Arbitrary<readonly EventOfJob[]> = fc
     return history;
   });
 
-export const isDecision = (event: EventOfJob): event is JobEvent =>
-  event.type.startsWith("Job") && event.type !== "JobQueued";
+export const isDecision = (event: EventOfJob): event is JobEvent => event.type.startsWith("Job");

@@ -3,6 +3,7 @@ import type { JobError, JobSettings, RecipientCounts } from "../../src/domain/jo
 import type { Instant } from "../../src/domain/message.ts";
 import type { DeliveryError } from "../../src/domain/recipients/events.ts";
 import type { JobRef, NewEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
+import type { QueuedTurn } from "../../src/turns/turns.ts";
 
 /** When everything in an example happens, unless it says otherwise. */
 export const now: Instant = "2026-11-21T09:30:00.000Z";
@@ -19,6 +20,20 @@ const event =
   <Type extends WaybillEvent["type"]>(type: Type, data: EventOf<Type>["data"]) =>
   (overrides: Partial<EventOf<Type>["data"]> = {}, at: Instant = now): EventOf<Type> =>
     ({ type, at, data: { ...data, ...overrides } }) as unknown as EventOf<Type>;
+
+/** The turn of a job that was just created, and some of it changed. */
+export const queuedTurn = (some: Partial<QueuedTurn> = {}): QueuedTurn => ({
+  tenant: "default",
+  jobId: "job-1",
+  run: 1,
+  attempt: 1,
+  opening: 0,
+  type: "email.send",
+  priority: "normal",
+  after: 1,
+  cause: { id: "created", correlationId: null, traceparent: null },
+  ...some,
+});
 
 type CommandOf<Type extends JobCommand["type"]> = Extract<JobCommand, { type: Type }>;
 
@@ -81,7 +96,6 @@ const lease = { ...turn, worker: "worker-1" };
 const { type, priority } = settings;
 
 export const jobCreated = event("JobCreated", settings);
-export const jobQueued = event("JobQueued", { ...turn, opening: 0, type, priority, isCrowded: false });
 export const jobStarted = event("JobStarted", lease);
 export const jobReleased = event("JobReleased", lease);
 /** After attempt 1: attempt 2 is to come. */

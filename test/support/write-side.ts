@@ -1,4 +1,4 @@
-import { handleCommand, newJob } from "../../src/commands/handle-command.ts";
+import { foldDecisions, handleCommand, newJob } from "../../src/commands/handle-command.ts";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
@@ -15,15 +15,17 @@ import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { listenToLanes } from "../../src/scheduler/jetstream-overflow-lanes.ts";
 import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
-import { createScheduler } from "../../src/scheduler/scheduler.ts";
+import { createScheduler, type PutTurn, queuedAfter } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../../src/suppressions/suppression-guard.ts";
 import { createSuppressionList, type SuppressionList } from "../../src/suppressions/suppression-list.ts";
+import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
+import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
+import type { Turns } from "../../src/turns/turns.ts";
 import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
-import { createJetStreamWorkQueue } from "../../src/workers/jetstream-work-queue.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
@@ -39,6 +41,7 @@ export type WriteSide = {
   readonly nats: TestNats;
   readonly connection: JetStreamConnection;
   readonly log: EventLog;
+  readonly turns: Turns;
   readonly contentStore: ContentStore;
   /** The addresses that are never mailed. */
   readonly suppressions: SuppressionList;
@@ -50,6 +53,8 @@ export type WriteSide = {
     tenant?: string,
   ): Promise<JobRef>;
   readView(job: JobRef): Promise<JobView>;
+  /** Puts the turn that comes next, as if its time had come. */
+  putTurn(job: JobRef): Promise<void>;
   startScheduler(): void;
   /** A worker for one kind of job. */
   startWork(work: JobWork, config?: Partial<JobWorkerConfig>): Worker;
@@ -78,6 +83,7 @@ export async function startWriteSide(): Promise<WriteSide> {
   const connection = await connectJetStream(nats.config, "test", () => {});
   await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
   const log = await createJetStreamEventLog(connection, prefix);
+  const turns = createJetStreamTurns(connection, { prefix, replicas: 1 });
   const contentStore = await createJetStreamContentStore(connection, prefix);
   const suppressionStore = createJetStreamSuppressionStore(connection, prefix);
   const stops: (() => Promise<void>)[] = [];
@@ -89,7 +95,7 @@ export async function startWriteSide(): Promise<WriteSide> {
     workers += 1;
     const queue = createJetStreamWorkQueue(
       connection,
-      { prefix, type: work.type, ackWaitMs: queuePatienceMs },
+      { prefix, replicas: 1, type: work.type, ackWaitMs: queuePatienceMs },
       (notice) => reported.push(notice),
     );
     const worker = createJobWorker(
@@ -112,6 +118,7 @@ export async function startWriteSide(): Promise<WriteSide> {
     nats,
     connection,
     log,
+    turns,
     contentStore,
     suppressions: createSuppressionList(suppressionStore),
     reported,
@@ -134,12 +141,20 @@ export async function startWriteSide(): Promise<WriteSide> {
       if (view === null) throw new Error(`There is no job ${job.jobId}`);
       return view;
     },
+    putTurn: async (job) => {
+      const decisions = await log.readDecisions(job);
+      const { state } = foldDecisions(decisions);
+      const last = decisions.at(-1);
+      if (last === undefined || state.status === "absent") throw new Error(`There is no job ${job.jobId}`);
+      await turns.put(queuedAfter(last, { ...state, ...state.settings }), "lane");
+    },
     startScheduler: () => {
       const feed = createJetStreamDecisionFeed(connection, prefix, "scheduler", (notice) => reported.push(notice));
       const lanes = createOverflowLanes();
       const stopListening = listenToLanes(connection, prefix, lanes);
       stops.push(async () => stopListening());
-      const scheduler = createScheduler(log, feed, lanes, (failure) => reported.push(failure));
+      const put: PutTurn = (turn) => turns.put(turn, lanes.place(turn));
+      const scheduler = createScheduler(feed, put, (failure) => reported.push(failure));
       scheduler.start();
       stops.push(scheduler.stop);
     },

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { type JobStatus, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
-import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
-import { toQueued } from "../../src/scheduler/scheduler.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { Worker } from "../../src/workers/worker.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
@@ -38,12 +37,7 @@ describe("a mailing that takes more than one attempt", () => {
     });
 
   /** What the scheduler does when the time has come. */
-  const beginNextAttempt = async (job: JobRef): Promise<void> => {
-    const last = (await writeSide.log.readDecisions(job)).at(-1) as StoredEvent;
-    if (last.event.type !== "JobRetryScheduled") throw new Error(`The last decision is ${last.event.type}`);
-    const { run, attempt, type, priority } = last.event.data;
-    await writeSide.log.record(job, [toQueued(last, { run, attempt, opening: 0, type, priority, isCrowded: false })]);
-  };
+  const beginNextAttempt = (job: JobRef): Promise<void> => writeSide.putTurn(job);
 
   const received = (): string[] => server.mails.flatMap(({ to }) => to).sort();
 

@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import type { JobQueued } from "../../src/domain/job/events.ts";
-import type { Delivery } from "../../src/event-log/delivery.ts";
-import type { JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import type { TurnDelivery } from "../../src/turns/work-queue.ts";
 import { createUnwritten } from "../../src/workers/bookkeeper.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobQueued } from "../support/examples.ts";
+import { queuedTurn } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
@@ -39,8 +38,9 @@ describe("jobs of several kinds", () => {
   const becomes = (job: JobRef, status: string) =>
     eventually(async () => expect((await writeSide.readView(job)).status).to.equal(status));
   const givenBack: number[] = [];
-  const delivered = (entry: StoredEvent<JobQueued>): Delivery<JobQueued> => ({
-    entry,
+  const deliver = (job: JobRef): TurnDelivery => ({
+    turn: queuedTurn(job),
+    putAtMs: 0,
     times: 1,
     acknowledge: () => expect.fail("Acknowledged, it would never come back."),
     keep: () => {},
@@ -71,18 +71,7 @@ describe("jobs of several kinds", () => {
 
   it("are handed back, not failed, by a worker that is handed one of another kind", async () => {
     const job = await createJob("tea.make");
-    const entry = {
-      ...job,
-      id: "queued-amiss",
-      sequence: 2,
-      index: 0,
-      actor: "scheduler",
-      correlationId: null,
-      causationId: null,
-      traceparent: null,
-      event: jobQueued(),
-    } as const;
-    await runTurn(delivered(entry as StoredEvent<JobQueued>), {
+    await runTurn(deliver(job), {
       log: writeSide.log,
       probe: { answerFor: () => () => {}, isRunning: async () => false },
       worker: "worker-of-mails",

@@ -39,7 +39,7 @@ describe("Jobs that take their time, and workers that are idle", () => {
   /** How many requests for turns wait at the lane that has the most: one of each worker that is ready. */
   const mostWaiting = async (): Promise<number> => {
     const { consumers } = await writeSide.connection.nats.jetstreamManager({ checkAPI: false });
-    const found = await consumers.list(streamName(writeSide.nats.prefix, "JOBS")).next();
+    const found = await consumers.list(streamName(writeSide.nats.prefix, "TURNS")).next();
     return Math.max(...found.map(({ num_waiting }) => num_waiting));
   };
   const createJobs = (count: number): Promise<readonly JobRef[]> =>

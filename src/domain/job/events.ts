@@ -125,16 +125,5 @@ export type JobEvent =
   | Message<"DeadLetterIgnored", { readonly run: number; readonly reason: string }>
   | Message<"JobContentErased", Erasure & { readonly reason: string | null }>;
 
-/** The job may run now. The event is on the queue's subject, not the job's own: it is a hint that workers act on. */
-export type JobQueued = Message<
-  "JobQueued",
-  Turn &
-    Opening &
-    Pick<JobSettings, "type" | "priority"> & {
-      /** Other jobs of its tenant already wait in this lane: jobs of tenants with no waiting job go first. */
-      readonly isCrowded: boolean;
-    }
->;
-
-/** The part that the decision that opens a turn provides, and the part that is known only when it is queued. */
-export type OpenTurn = Omit<JobQueued["data"], "isCrowded">;
+/** A turn that a worker may take: a decision has opened it, and the time that it waited for has come. */
+export type OpenTurn = Turn & Opening & Pick<JobSettings, "type" | "priority">;

@@ -5,7 +5,7 @@ import { beginRunInLedger, countRecipients, emptyLedger, type Ledger, recordInLe
 import type { ResultEvent } from "../result/events.ts";
 import type { WebhookEvent } from "../webhooks/events.ts";
 import { settingsAfter } from "./erase-content.ts";
-import type { JobError, JobEvent, JobQueued, JobSettings, RecipientCounts } from "./events.ts";
+import type { JobError, JobEvent, JobSettings, RecipientCounts } from "./events.ts";
 
 export const jobStatuses = [
   "pending",
@@ -26,8 +26,6 @@ export type JobView = {
   readonly settings: JobSettings;
   readonly status: JobStatus;
   readonly run: number;
-  /** The opening of the next turn: see Opening. */
-  readonly opening: number;
   /** The number of attempts of this run that began. */
   readonly attempt: number;
   readonly createdAt: Instant;
@@ -43,15 +41,14 @@ export type JobView = {
   readonly rows: number;
 };
 
-export type EventOfJob = JobEvent | JobQueued | RecipientEvent | ResultEvent | WebhookEvent | NotificationEvent;
+export type EventOfJob = JobEvent | RecipientEvent | ResultEvent | WebhookEvent | NotificationEvent;
 
 /** The first event of a job. */
 export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>): JobView {
   return {
     settings: event.data,
-    status: event.data.scheduledAt === null ? "pending" : "scheduled",
+    status: statusOnceOpen(event.data, event.data.scheduledAt),
     run: 1,
-    opening: 0,
     attempt: 0,
     createdAt: event.at,
     startedAt: null,
@@ -71,8 +68,6 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
   switch (event.type) {
     case "JobCreated":
       return view;
-    case "JobQueued":
-      return isWaiting(view) && isNextTurn(view, event.data) ? { ...view, status: "queued" } : view;
     case "JobStarted":
       return {
         ...view,
@@ -86,7 +81,6 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       return {
         ...view,
         status: "retrying",
-        opening: 0,
         nextAttemptAt: event.data.nextAttemptAt,
         error: event.data.error,
       };
@@ -95,16 +89,14 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "JobResumed":
       return {
         ...view,
-        status: event.data.notBefore === null ? "pending" : "scheduled",
+        status: statusOnceOpen(event.data, event.data.notBefore),
         attempt: event.data.attempt - 1,
-        opening: event.data.opening,
         nextAttemptAt: null,
       };
     case "JobRescheduled": {
-      const { priority, scheduledAt, isPaused, opening } = event.data;
-      const status = scheduledAt === null ? "pending" : "scheduled";
+      const { priority, scheduledAt, isPaused } = event.data;
       const settings = { ...view.settings, priority, scheduledAt };
-      return { ...view, settings, opening, status: isPaused ? "paused" : status };
+      return { ...view, settings, status: isPaused ? "paused" : statusOnceOpen(event.data, scheduledAt) };
     }
     case "JobCompleted":
       return { ...ended(view, event.at), status: "completed" };
@@ -116,9 +108,8 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
       beginRunInLedger(view.ledger, event);
       return {
         ...view,
-        status: "pending",
+        status: statusOnceOpen(event.data, null),
         run: event.data.run,
-        opening: 0,
         attempt: 0,
         completedAt: null,
         nextAttemptAt: null,
@@ -170,11 +161,14 @@ export function progressOf({ ledger, rows }: Pick<JobView, "ledger" | "rows">): 
   return { ...counts, total: counts.total + rows, sent: counts.sent + rows };
 }
 
-const isWaiting = (view: JobView): boolean =>
-  view.status === "pending" || view.status === "scheduled" || view.status === "retrying";
-
-const isNextTurn = (view: JobView, { run, attempt, opening }: JobQueued["data"]): boolean =>
-  run === view.run && attempt === view.attempt + 1 && opening === view.opening;
+/** The status of a job after a decision that opened a turn, until a worker begins it. */
+export function statusOnceOpen(
+  { groupSha256 }: Pick<JobSettings, "groupSha256">,
+  notBefore: Instant | null,
+): JobStatus {
+  if (notBefore !== null) return "scheduled";
+  return groupSha256 === null ? "queued" : "pending";
+}
 
 const ended = (view: JobView, at: Instant): JobView => ({ ...view, completedAt: at, nextAttemptAt: null });
 

@@ -51,8 +51,8 @@ describe("what a job sends, in the read model", () => {
 
   it("is gone where the content was erased, and the job is still there", async () => {
     const job = await createdWith(null);
-    expect(await shown(job)).to.deep.include({ subject: null, name: null, metadata: {}, status: "pending" });
-    expect(await rowOf(job)).to.include({ subject: null, body: null, recipients: null, status: "pending" });
+    expect(await shown(job)).to.deep.include({ subject: null, name: null, metadata: {}, status: "queued" });
+    expect(await rowOf(job)).to.include({ subject: null, body: null, recipients: null, status: "queued" });
   });
 
   it("is found, with what became of it, under the names that reporting tools know", async () => {

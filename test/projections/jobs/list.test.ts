@@ -65,7 +65,7 @@ describe("the list of a tenant's jobs", () => {
   });
 
   it("holds jobs in one status, or in any of several", async () => {
-    expect(await subjects({ statuses: ["pending"] })).to.deep.equal(["Straße", "Invoice 1"]);
+    expect(await subjects({ statuses: ["queued"] })).to.deep.equal(["Straße", "Invoice 1"]);
     expect(await subjects({ statuses: ["cancelled", "completed", "processing", "cancelled"] })).to.deep.equal([
       "1000 off!",
       "100% off_",
@@ -85,7 +85,7 @@ describe("the list of a tenant's jobs", () => {
   it("finds a part of the subject, whatever the case, or of the name", async () => {
     expect(await subjects({ q: "INVOICE" })).to.deep.equal(["invoice 2", "Invoice 1"]);
     expect(await subjects({ q: "of 4" })).to.deep.equal(["1000 off!"]);
-    expect(await subjects({ q: "invoice", statuses: ["pending"] })).to.deep.equal(["Invoice 1"]);
+    expect(await subjects({ q: "invoice", statuses: ["queued"] })).to.deep.equal(["Invoice 1"]);
     expect(await subjects({ q: "globex" })).to.deep.equal([]);
   });
 

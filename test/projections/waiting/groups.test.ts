@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { waitingProjector } from "../../../projections/waiting/projector.ts";
 import { createWaitingList } from "../../../projections/waiting/waiting-list.ts";
+import type { OpenTurn } from "../../../src/domain/job/events.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
-import type { DueTurn } from "../../../src/scheduler/waiting-list.ts";
+import type { QueuedTurn } from "../../../src/turns/turns.ts";
 import {
   jobCancelled,
   jobCompleted,
   jobCreated,
   jobFailed,
   jobPaused,
-  jobQueued,
   jobRescheduled,
   jobResumed,
   jobRetried,
@@ -39,10 +39,10 @@ describe("jobs of one group", () => {
   const create = async (...jobs: readonly JobRef[]): Promise<void> => {
     for (const job of jobs) await side.happens(job, jobCreated({ groupSha256 }, longAgo));
   };
-  /** What the scheduler queues now, as ids of jobs. */
+  /** The turns that the scheduler puts now, as ids of jobs. */
   const released = async (): Promise<readonly string[]> => {
     await side.caughtUp("waiting");
-    const turns: DueTurn[] = [];
+    const turns: QueuedTurn[] = [];
     await createWaitingList(side.db).takeDue(100, async (turn) => void turns.push(turn));
     return turns.map(({ jobId }) => jobId);
   };
@@ -52,11 +52,11 @@ describe("jobs of one group", () => {
     await create(first, second, third);
     expect(await released()).to.deep.equal(idsOf(first));
     expect(await released()).to.deep.equal([]);
-    await side.happens(first, jobQueued(), jobStarted());
+    await side.happens(first, jobStarted());
     expect(await released()).to.deep.equal([]);
     await side.happens(first, jobCompleted());
     expect(await released()).to.deep.equal(idsOf(second));
-    await side.happens(second, jobQueued(), jobStarted(), jobCompleted());
+    await side.happens(second, jobStarted(), jobCompleted());
     expect(await released()).to.deep.equal(idsOf(third));
   });
 
@@ -120,16 +120,29 @@ describe("jobs of one group", () => {
     expect(await released()).to.deep.equal(idsOf(third));
   });
 
-  it("are released again where the scheduler died before it had queued the turn", async () => {
+  it("are released again where the scheduler died before it had put the turn", async () => {
     await create(first, second);
     await side.caughtUp("waiting");
     await createWaitingList(side.db).takeDue(100, () => Promise.reject(new Error("it died")));
     expect(await released()).to.deep.equal(idsOf(first));
   });
 
+  it("are released again where their turn got lost, and no other with them", async () => {
+    await create(first, second);
+    expect(await released()).to.deep.equal(idsOf(first));
+    const list = createWaitingList(side.db);
+    expect(await list.restore(() => true)).to.equal(0);
+    expect(await released()).to.deep.equal([]);
+    expect(await list.restore(() => false)).to.equal(1);
+    expect(await released()).to.deep.equal(idsOf(first));
+    await side.happens(first, jobStarted());
+    await side.caughtUp("waiting");
+    expect(await list.restore(() => false)).to.equal(0);
+  });
+
   it("stand in the same order after a rebuild", async () => {
     await create(first, second, third);
-    await side.happens(first, jobQueued(), jobStarted());
+    await side.happens(first, jobStarted());
     await side.happens(second, jobPaused());
     await side.caughtUp("waiting");
     const before = await tablesOf(side.db, waitingProjector);
@@ -158,21 +171,16 @@ describe("a job that was rescheduled while it waited", () => {
   });
   afterEach(() => side.cleanUp());
 
-  const due = async (): Promise<readonly DueTurn["turn"][]> => {
+  const due = async (): Promise<readonly OpenTurn[]> => {
     await side.caughtUp("waiting");
-    const turns: DueTurn[] = [];
+    const turns: QueuedTurn[] = [];
     await createWaitingList(side.db).takeDue(100, async (turn) => void turns.push(turn));
-    return turns.map(({ turn }) => turn);
+    return turns.map(({ run, attempt, opening, type, priority }) => ({ run, attempt, opening, type, priority }));
   };
 
   it("is not forgotten when it was queued for its former time at that very moment", async () => {
     const job = newJob();
-    await side.happens(
-      job,
-      jobCreated({ scheduledAt: longAgo }),
-      jobRescheduled({ scheduledAt: longAgo }),
-      jobQueued(),
-    );
+    await side.happens(job, jobCreated({ scheduledAt: longAgo }), jobRescheduled({ scheduledAt: longAgo }));
     expect(await due()).to.deep.equal([{ run: 1, attempt: 1, opening: 1, type: "email.send", priority: "normal" }]);
   });
 

@@ -10,7 +10,6 @@ import {
   jobCompleted,
   jobCreated,
   jobFailed,
-  jobQueued,
   jobRetried,
   jobStarted,
   later,
@@ -84,7 +83,6 @@ describe("the logs of a job", () => {
 
   it("hold each attempt, and each run, in the order in which it happened", async () => {
     const entries = await logsAfter(
-      jobQueued(),
       jobStarted(),
       recipientsClaimed(),
       recipientDeferred({ recipient: 0, attempt: 1 }),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { serveLanes } from "../../src/workers/serve-lanes.ts";
+import { serveLanes } from "../../src/turns/serve-lanes.ts";
 
 /** A lane with so many turns, each called by the name of the lane. */
 const laneOf = (name: string, count: number) => {

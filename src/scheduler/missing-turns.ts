@@ -1,0 +1,69 @@
+import { jobDecider } from "../domain/job/decider.ts";
+import type { JobState } from "../domain/job/state.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { createPollLoop, type PollLoop } from "../poll-loop.ts";
+import type { QueuedTurn, Turns } from "../turns/turns.ts";
+import { type PutTurn, queuedAfter } from "./scheduler.ts";
+import type { WaitingList } from "./waiting-list.ts";
+
+/** The jobs that a worker has, or may have at once, as the read models know them: those queued and those processing. */
+export interface OpenJobs {
+  /** Calls `act` with all of them, some at a time. */
+  forSome(act: (jobs: readonly JobRef[]) => Promise<void>): Promise<void>;
+}
+
+type Ports = {
+  readonly log: EventLog;
+  readonly turns: Turns;
+  readonly openJobs: OpenJobs;
+  readonly waitingList: WaitingList;
+};
+
+const usuallyEveryMs = 60_000;
+/** With very many turns one comparison takes long: the next one then waits, so that it takes a twentieth of the time. */
+const pauseForWork = 20;
+
+/**
+ * Puts the turns that are missing, at the start and every minute: someone has deleted or purged their stream, or a server
+ * has lost it. The read models say which jobs to look at, and the log what to put: a job that has ended since, or waits
+ * for something, gets no turn. A turn too many starts nothing.
+ */
+export function createMissingTurns(
+  { log, turns, openJobs, waitingList }: Ports,
+  put: PutTurn,
+  report: (failure: unknown) => void,
+  everyMs = usuallyEveryMs,
+): PollLoop {
+  let notBefore = 0;
+  const putIfOpen = async (job: JobRef): Promise<void> => {
+    const turn = await openTurnOf(log, job);
+    if (turn !== null) await put(turn);
+  };
+  const poll = async (): Promise<"done"> => {
+    const begunAt = performance.now();
+    if (begunAt < notBefore) return "done";
+    const isThere = await turns.jobs();
+    await waitingList.restore(isThere);
+    await openJobs.forSome(async (jobs) => {
+      await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
+    });
+    notBefore = performance.now() + pauseForWork * (performance.now() - begunAt);
+    return "done";
+  };
+  return createPollLoop({ poll, everyMs, report });
+}
+
+/** The turn that a worker may take now, whoever holds it; null for a job that waits, or has ended. */
+async function openTurnOf(log: EventLog, job: JobRef): Promise<QueuedTurn | null> {
+  const decisions = await log.readDecisions(job);
+  const state = decisions.reduce<JobState>(
+    (before, { event }) => jobDecider.evolve(before, event),
+    jobDecider.initialState,
+  );
+  const last = decisions.at(-1);
+  if (last === undefined || (state.status !== "pending" && state.status !== "processing")) return null;
+  // A job of a group that has not begun may have to wait for another: the waiting list knows when it is due.
+  if (state.status === "pending" && state.settings.groupSha256 !== null) return null;
+  const { type, priority } = state.settings;
+  return queuedAfter(last, { run: state.run, attempt: state.attempt, opening: state.opening, type, priority });
+}

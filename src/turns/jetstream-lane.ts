@@ -1,0 +1,165 @@
+import { createInbox, type Msg } from "nats";
+import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { type DurableConsumer, nextMessages } from "../nats/consumers.ts";
+import { isStatus, placeOf } from "../nats/message.ts";
+
+/** An answer that does not come within this time may still come, and counts as an arrival then. */
+const answerMs = 150;
+/**
+ * How long a request waits at the server. It serves the oldest first: a worker with turns in hand renews its requests so
+ * often that those of idle workers are older.
+ */
+const idleMs = 5000;
+const busyMs = 250;
+/** Releases up to 2.9.15 sometimes do not report that the time is up. */
+const slackMs = 100;
+/** The time for which an answer that there is nothing stays true enough to go on to the next lane. */
+const emptyForMs = 50;
+/** A message that arrives while no take waits for it is handed back after this, unless it is taken first. */
+const keptForMs = 50;
+
+/** What the lanes of a worker have to know of it, and what they tell it. */
+export type Taker = {
+  inHand: number;
+  /** How many more turns the worker may be given. */
+  room: number;
+  /** Before this moment a worker with turns in hand leaves those that wait to others. */
+  askAt: number;
+  /** The worker has got one more. */
+  took(): void;
+  /** It is time to take again. */
+  arrived(): void;
+  /** The consumer may not exist. */
+  doubt(): void;
+};
+
+/** The turns of one lane, handed out by the consumer that all workers share. */
+export type Lane = {
+  readonly consumer: DurableConsumer;
+  mayHaveWork(): boolean;
+  /** Up to `limit` messages; none where none is there, and then the next one arrives without being asked for. */
+  take(limit: number): Promise<readonly Msg[]>;
+  /** The server may have lost all requests, and messages may have come. */
+  reconnected(): void;
+  /** Takes no more messages: the server hands the others to other workers. */
+  close(): void;
+};
+
+/**
+ * One request at a time: a short one where there may be a message, so that the lanes are served in their order, and one
+ * that waits at the server where there is none. A message that comes to a worker without room for it, or by a request
+ * from when the worker was idle, goes back to the server, and from there to the next worker that waits.
+ */
+export function createLane(connection: JetStreamConnection, consumer: DurableConsumer, taker: Taker): Lane {
+  const { nats } = connection;
+  const next = nextMessages(consumer.stream, consumer.name);
+  const inbox = createInbox();
+  let kept: Msg[] = [];
+  let answer: ((message: Msg | null) => void) | null = null;
+  let standing: { readonly isIdle: boolean; timer: NodeJS.Timeout } | null = null;
+  let emptyAt = Number.NEGATIVE_INFINITY;
+
+  const handBack = (message: Msg): void => {
+    emptyAt = Number.NEGATIVE_INFINITY;
+    if (message.reply) connection.say(message.reply, "-NAK");
+  };
+  const endStanding = (): boolean => {
+    const { isIdle, timer } = standing ?? { isIdle: false };
+    clearTimeout(timer);
+    standing = null;
+    return isIdle;
+  };
+  const keep = (message: Msg): void => {
+    taker.room -= 1;
+    kept.push(message);
+    setTimeout(() => {
+      if (!kept.includes(message)) return;
+      kept = kept.filter((other) => other !== message);
+      handBack(message);
+    }, keptForMs).unref();
+  };
+  const arrive = (message: Msg): void => {
+    const wasIdle = endStanding();
+    if (taker.room <= 0 || (wasIdle && taker.inHand > 0)) handBack(message);
+    else keep(message);
+    taker.arrived();
+  };
+  const over = (): void => {
+    endStanding();
+    taker.arrived();
+  };
+  const heard = (message: Msg): void => {
+    const isNews = !isStatus(message);
+    const code = message.headers?.code ?? 0;
+    if (!isNews && !timeIsUp.includes(code)) taker.doubt();
+    if (answer !== null) answer(isNews ? message : null);
+    else if (isNews) arrive(message);
+    else if (timeIsUp.includes(code)) over();
+    // Too many workers wait, or the consumer is gone: asked again at once, the server would say the same at once.
+    else if (standing !== null) {
+      clearTimeout(standing.timer);
+      standing.timer = setTimeout(over, busyMs).unref();
+    }
+  };
+  const subscription = nats.subscribe(inbox, { callback: (_, message) => heard(message) });
+
+  const ask = (): Promise<Msg | null> =>
+    new Promise((resolve) => {
+      const settle = (message: Msg | null): void => {
+        clearTimeout(timer);
+        answer = null;
+        resolve(message);
+      };
+      const timer = setTimeout(() => {
+        taker.doubt();
+        settle(null);
+      }, answerMs);
+      answer = settle;
+      connection.say(next, oneNow, inbox);
+    });
+  /** Silence may mean that the consumer was deleted: releases up to 2.9 do not answer for one that is not there. */
+  const wait = (): void => {
+    const isIdle = taker.inHand === 0;
+    const forMs = isIdle ? idleMs : busyMs;
+    const timer = setTimeout(() => {
+      taker.doubt();
+      over();
+    }, forMs + slackMs).unref();
+    standing = { isIdle, timer };
+    connection.say(next, isIdle ? oneLater : oneSoon, inbox);
+  };
+  const isEmpty = (): boolean => performance.now() - emptyAt < emptyForMs;
+
+  return {
+    consumer,
+    mayHaveWork: () => kept.length > 0 || (standing === null && !isEmpty()),
+    take: async (limit) => {
+      const taken = kept.splice(0, limit);
+      for (const _ of taken) taker.took();
+      while (taken.length < limit && standing === null && !isEmpty() && performance.now() >= taker.askAt) {
+        const message = await ask();
+        if (message === null || placeOf(message).pending === 0) emptyAt = performance.now();
+        if (message === null) break;
+        taken.push(message);
+        taker.took();
+      }
+      if (standing === null && isEmpty()) wait();
+      return taken;
+    },
+    reconnected: () => {
+      endStanding();
+      emptyAt = Number.NEGATIVE_INFINITY;
+    },
+    close: () => {
+      endStanding();
+      for (const message of kept.splice(0)) handBack(message);
+      if (!nats.isClosed()) subscription.unsubscribe();
+    },
+  };
+}
+
+/** Statuses that are no news of the consumer: there is nothing, or others wait for what there is. */
+const timeIsUp: readonly number[] = [404, 408];
+const oneNow = JSON.stringify({ batch: 1, no_wait: true });
+const oneSoon = JSON.stringify({ batch: 1, expires: nanosOf(busyMs) });
+const oneLater = JSON.stringify({ batch: 1, expires: nanosOf(idleMs) });

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import type { StreamAPI } from "nats";
+import { streamName } from "../../src/event-log/subjects.ts";
+import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
+import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
+import type { Turns } from "../../src/turns/turns.ts";
+import type { WorkQueue } from "../../src/turns/work-queue.ts";
+import { eventually } from "../support/eventually.ts";
+import { queuedTurn } from "../support/examples.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { turnsContract } from "./turns-contract.ts";
+
+describe("Turns on a work queue of JetStream", () => {
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let turns: Turns;
+  let closes: (() => void)[];
+
+  beforeEach(async () => {
+    nats = await startNats();
+    opened = await openJetStreamLog(nats.config, nats.prefix);
+    turns = createJetStreamTurns(opened.connection, { prefix: nats.prefix, replicas: 1 });
+    closes = [];
+  });
+  afterEach(async () => {
+    for (const close of closes) close();
+    await opened?.close();
+    await nats?.cleanUp();
+  });
+
+  const openQueue = (type = "email.send"): WorkQueue => {
+    const settings = { prefix: nats.prefix, replicas: 1, type, ackWaitMs: 15_000 };
+    const queue = createJetStreamWorkQueue(opened.connection, settings, () => {});
+    closes.push(queue.onArrival(() => {}));
+    return queue;
+  };
+  const stream = (): string => streamName(nats.prefix, "TURNS");
+  const manage = () => opened.connection.nats.jetstreamManager({ checkAPI: false });
+  const takes = (queue: WorkQueue, jobId: string) =>
+    eventually(async () => {
+      const [taken] = await queue.take(1);
+      expect(taken?.turn.jobId).to.equal(jobId);
+    }, 20_000);
+
+  turnsContract(() => ({ turns, openQueue }));
+
+  it("go on after their consumer was deleted, whether or not a worker waited", async () => {
+    const queue = openQueue();
+    await queue.take(1);
+    await (await manage()).consumers.delete(stream(), "email-send-normal-lane");
+    await turns.put(queuedTurn({ jobId: "job-1" }), "lane");
+    await takes(queue, "job-1");
+    await (await manage()).consumers.delete(stream(), "email-send-normal-lane");
+    await turns.put(queuedTurn({ jobId: "job-2" }), "lane");
+    await takes(queue, "job-2");
+  });
+
+  const losses = {
+    deleted: (streams: StreamAPI) => streams.delete(stream()),
+    purged: (streams: StreamAPI) => streams.purge(stream()),
+  };
+  for (const [loss, lose] of Object.entries(losses)) {
+    it(`can be put and taken again after the stream was ${loss}`, async () => {
+      const queue = openQueue();
+      await turns.put(queuedTurn({ jobId: "lost" }), "lane");
+      await lose((await manage()).streams);
+      expect((await turns.jobs())({ tenant: "default", jobId: "lost" })).to.equal(false);
+      await turns.put(queuedTurn({ jobId: "job-1" }), "lane");
+      await takes(queue, "job-1");
+      await lose((await manage()).streams);
+      await turns.put(queuedTurn({ jobId: "job-2" }), "overflow");
+      await takes(queue, "job-2");
+    });
+  }
+
+  it("are dropped where they cannot be read, and delay no other", async () => {
+    const notices: string[] = [];
+    const settings = { prefix: nats.prefix, replicas: 1, type: "email.send", ackWaitMs: 15_000 };
+    const queue = createJetStreamWorkQueue(opened.connection, settings, (notice) => notices.push(notice));
+    closes.push(queue.onArrival(() => {}));
+    const subject = `${nats.prefix}.turns.email-send.normal.lane.default.broken.1`;
+    await opened.connection.nats.jetstream().publish(subject, '{"run":"first"}');
+    await turns.put(queuedTurn(), "lane");
+    await takes(queue, "job-1");
+    expect(notices).to.have.lengthOf(1);
+    await eventually(async () => expect((await (await manage()).streams.info(stream())).state.messages).to.equal(1));
+  });
+});
