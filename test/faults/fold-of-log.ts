@@ -68,7 +68,7 @@ const toJob = ({ jobId, time, sequence, data }: RawEvent): FoldedJob => ({
   jobId,
   total: Number(data["total"]),
   createdAt: time,
-  status: data["scheduledAt"] === null ? "pending" : "scheduled",
+  status: data["scheduledAt"] === null ? "queued" : "scheduled",
   attempt: 0,
   startedAt: null,
   completedAt: null,
@@ -109,9 +109,6 @@ function foldRecipient(job: FoldedJob, { type, sequence, index, data }: RawEvent
 
 function foldDecision(job: FoldedJob, { type, time, data }: RawEvent): void {
   if (type === "JobCreated") job.creations += 1;
-  if (type === "JobQueued" && ["pending", "retrying"].includes(job.status)) {
-    if (data["attempt"] === job.attempt + 1) job.status = "queued";
-  }
   if (type === "JobStarted") {
     job.startedAt ??= time;
     Object.assign(job, { status: "processing", attempt: data["attempt"], nextAttemptAt: null, errorCode: null });

@@ -5,7 +5,7 @@ import { actors, type Stage } from "./stage.ts";
 /** Far more than any process holds when all is well, and far less than what outages would pile up. */
 const mostOpenFiles = 80;
 const mostDatabaseConnections = 40;
-/** The consumers: eighteen lanes, the permanent followers of the log, and a few of current reads. */
+/** Eighteen lanes over the turns; over the log its permanent followers and a few of current reads. */
 const mostConsumers = 32;
 const mostTimers = 60;
 const mostMegabytes = 400;
@@ -36,7 +36,7 @@ async function aboveLimits({ actors: processes, mysqlUrl, log }: Stage): Promise
     limit(`megabytes of ${actor}`, await processes[actor].megabytes(), mostMegabytes);
   }
   limit("connections to the database", await countDatabaseConnections(mysqlUrl), mostDatabaseConnections);
-  limit("consumers of the log", await log.countConsumers(), mostConsumers);
+  limit("consumers of log and turns", await log.countConsumers(), mostConsumers);
   return grown;
 }
 

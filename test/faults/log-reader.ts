@@ -21,8 +21,11 @@ export type LogReader = {
   readAll(): Promise<readonly RawEvent[]>;
   /** Every event from the beginning; what was read before is not read again. */
   read(): Promise<readonly RawEvent[]>;
-  /** Deletes a durable consumer, as an operator's slip would. */
-  deleteConsumer(name: string): Promise<void>;
+  /** Deletes a durable consumer of the log or of the turns, as an operator's slip would. */
+  deleteConsumer(stream: "JOBS" | "TURNS", name: string): Promise<void>;
+  /** Deletes the stream of turns. */
+  deleteTurns(): Promise<void>;
+  /** Those over the log and over the turns. */
   countConsumers(): Promise<number>;
   bytes(): Promise<number>;
   /** Sets how large the log may become, as an operator would; -1 for no limit. */
@@ -63,13 +66,19 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
       known.push(...(await readFrom((known.at(-1)?.sequence ?? 0) + 1)));
       return known;
     },
-    deleteConsumer: async (name) => {
-      await manager.consumers.delete(stream, name).catch((failure: unknown) => {
+    deleteTurns: async () => {
+      await manager.streams.delete(`${prefix}_TURNS`);
+    },
+    deleteConsumer: async (ofStream, name) => {
+      await manager.consumers.delete(`${prefix}_${ofStream}`, name).catch((failure: unknown) => {
         // NATS 2.9 deletes it, and then fails to remove a folder into which it is still writing.
         if (!/directory not empty/.test(String(failure))) throw failure;
       });
     },
-    countConsumers: async () => (await manager.streams.info(stream)).state.consumer_count,
+    countConsumers: async () => {
+      const streams = await Promise.all([stream, `${prefix}_TURNS`].map((name) => manager.streams.info(name)));
+      return streams.reduce((sum, { state }) => sum + state.consumer_count, 0);
+    },
     bytes: async () => (await manager.streams.info(stream)).state.bytes,
     limitTo: async (maxBytes) => {
       const { config: streamConfig } = await manager.streams.info(stream);

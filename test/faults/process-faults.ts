@@ -97,8 +97,17 @@ export const restarts: readonly Fault[] = [
       await stage[server].start();
     }),
   ),
-  fault("the workers' consumer deleted", costsNothing, async ({ log }) => await log.deleteConsumer("worker-normal")),
-  fault("the scheduler's consumer deleted", costsNothing, async ({ log }) => await log.deleteConsumer("scheduler")),
+  fault(
+    "the workers' consumer deleted",
+    costsNothing,
+    async ({ log }) => await log.deleteConsumer("TURNS", "email-send-normal-lane"),
+  ),
+  fault("TURNS deleted under load", costsNothing, async ({ log }) => await log.deleteTurns()),
+  fault(
+    "the scheduler's consumer deleted",
+    costsNothing,
+    async ({ log }) => await log.deleteConsumer("JOBS", "scheduler"),
+  ),
 ];
 
 function fault(name: string, toll: Toll, happens: (...parts: Parameters<Fault["strike"]>) => Promise<void>): Fault {
