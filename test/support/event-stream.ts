@@ -1,7 +1,13 @@
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
 type Json = any;
 
-export type StreamEvent = { readonly event: string; readonly id: number; readonly data: Json };
+export type StreamEvent = {
+  readonly event: string;
+  readonly id: number;
+  /** The id as it was written: 9.10 is another place than 9.1. */
+  readonly place: string;
+  readonly data: Json;
+};
 
 export type OpenStream = {
   readonly status: number;
@@ -25,7 +31,8 @@ async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerato
     const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s) as [string, string]));
     const data = fields.get("data");
     if (data === undefined) continue;
-    yield { event: fields.get("event") ?? "", id: Number(fields.get("id")), data: JSON.parse(data) };
+    const place = fields.get("id") ?? "";
+    yield { event: fields.get("event") ?? "", id: Number(place), place, data: JSON.parse(data) };
   }
 }
 
