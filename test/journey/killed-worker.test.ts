@@ -35,7 +35,7 @@ describe("a worker that is killed in the middle of a mailing", function () {
     await nats.cleanUp();
   });
 
-  it("is taken over where the log says, and mails nobody twice but those in flight", async () => {
+  it("is taken over where the log says, and repeats at most the mails in flight and those not written yet", async () => {
     mailServer.slowDown(10);
     const jobId = await client.create({ subject: "Kill me", body: "text", recipients });
     await eventually(() => expect(mailServer.mails.length).to.be.greaterThan(100), 30_000);
@@ -58,7 +58,7 @@ describe("a worker that is killed in the middle of a mailing", function () {
     });
     const mailed = mailServer.mails.flatMap(({ to }) => to);
     expect([...new Set(mailed)].sort()).to.deep.equal([...recipients].sort());
-    expect(mailed.length - recipients.length).to.be.at.most(connections);
+    expect(mailed.length - recipients.length).to.be.at.most(2 * connections);
     const ids = mailServer.mails.map(({ messageId }) => messageId);
     expect(new Set(ids).size, "a second copy has the Message-ID of the first").to.equal(recipients.length);
   });
