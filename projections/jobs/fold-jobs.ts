@@ -68,15 +68,15 @@ const beginJob = (stored: StoredEvent, view: JobView): FoldingJob => ({
 });
 
 function foldInto(job: FoldingJob, stored: StoredEvent, activities: Activities): void {
-  const { event } = stored;
   job.lastSequence = stored.sequence;
-  if (isOutcome(event)) {
+  if (isOutcome(stored)) {
     const { ledger } = job.view;
-    const before = ledger.cells[event.data.recipient];
-    job.view = evolveJobView(job.view, event);
-    if (noteOutcome(job, ledger, { ...stored, event }, before)) noteMail(activities, stored);
+    const before = ledger.cells[stored.event.data.recipient];
+    job.view = evolveJobView(job.view, stored.event);
+    if (noteOutcome(job, ledger, stored, before)) noteMail(activities, stored);
     return;
   }
+  const { event } = stored;
   const before = job.view;
   job.view = evolveJobView(before, event);
   if (job.view === before) return;

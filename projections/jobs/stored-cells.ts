@@ -7,8 +7,9 @@ const rowBit = 0x80;
 export const toStoredCells = (cells: Uint8Array, hasRow: Uint8Array): Buffer =>
   Buffer.from(cells.map((value, recipient) => (hasRow[recipient] === 1 ? value | rowBit : value)));
 
-// The driver's buffer is a view of the packet; the fold needs one that it may change.
-export const cellsIn = (stored: Uint8Array): Uint8Array => Uint8Array.from(stored, (value) => value & ~rowBit);
+// The driver's buffer is a view of the packet; the fold needs an array of its own. (`from` with a function takes ten
+// times as long as `map`.)
+export const cellsIn = (stored: Uint8Array): Uint8Array => new Uint8Array(stored).map((value) => value & ~rowBit);
 
 /** 1 for each recipient that has a row. */
-export const rowsIn = (stored: Uint8Array): Uint8Array => Uint8Array.from(stored, (value) => value >> 7);
+export const rowsIn = (stored: Uint8Array): Uint8Array => new Uint8Array(stored).map((value) => value >> 7);

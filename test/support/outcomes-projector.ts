@@ -31,13 +31,13 @@ export const outcomesProjector: Projector<RecipientOutcome | EventOf<"JobContent
   ],
   project: async (events, { transaction, suffix }) => {
     const table = `outcomes${suffix}`;
-    const outcomes = events.filter(({ event }) => isOutcome(event));
+    const outcomes = events.filter(isOutcome);
     await insertRows<Row>(transaction, {
       table,
       columns: ["place", "job_id", "type"],
       rows: outcomes.map((stored) => ({ place: placeOf(stored), job_id: stored.jobId, type: stored.event.type })),
     });
-    const erased = events.filter(({ event }) => !isOutcome(event)).map(({ jobId }) => jobId);
+    const erased = events.filter((stored) => !isOutcome(stored)).map(({ jobId }) => jobId);
     await transaction(table).whereIn("job_id", erased).delete();
   },
 };

@@ -1,5 +1,5 @@
-import type { EventOfJob } from "../../../src/domain/job/job-view.ts";
 import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../../../src/domain/recipients/events.ts";
+import type { StoredEvent } from "../../../src/event-log/event-log.ts";
 
 /** The details of an outcome besides its status. */
 export type OutcomeDetails = {
@@ -53,4 +53,5 @@ export const logStatusOf: Readonly<Record<RecipientOutcome["type"], LogStatus>> 
   RecipientSuppressed: "suppressed",
 };
 
-export const isOutcome = (event: EventOfJob): event is RecipientOutcome => event.type in logStatusOf;
+export const isOutcome = (stored: StoredEvent): stored is StoredEvent<RecipientOutcome> =>
+  stored.event.type in logStatusOf;
