@@ -16,7 +16,7 @@ export const createOpenJobs = (db: Knex): OpenJobs => {
     db(jobs)
       .where(group)
       .modify((query) => {
-        if (last !== undefined) query.andWhereRaw("(created_at, id) > (?, ?)", [last.created_at, last.id]);
+        if (last !== undefined) void query.andWhereRaw("(created_at, id) > (?, ?)", [last.created_at, last.id]);
       })
       .orderBy(["created_at", "id"])
       .limit(atOnce)
