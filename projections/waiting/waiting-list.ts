@@ -1,7 +1,6 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
-import type { QueuedTurn } from "../../src/turns/turns.ts";
+import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
 import { type WaitingRow, waitingTable } from "./rows.ts";
@@ -47,7 +46,7 @@ export const createWaitingList = (db: Knex): WaitingList =>
     },
   });
 
-export const toQueuedTurn = (row: WaitingRow): QueuedTurn => ({
+export const toQueuedTurn = (row: WaitingRow): DueTurn => ({
   tenant: row.tenant,
   jobId: row.job_id,
   run: row.run,
