@@ -1,10 +1,13 @@
 import type { Knex } from "knex";
 
 /** Larger numbers than a recursion may be deep: a thousand times a thousand. */
-const numbers = (count: number): string => `
+const numbers = (count: number, from = 0): string => `
   WITH RECURSIVE up AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 999)
-  SELECT low.n + 1000 * high.n AS n FROM up AS low JOIN up AS high ON high.n < ${Math.ceil(count / 1000)}
+  SELECT low.n + 1000 * high.n + ${from} AS n FROM up AS low JOIN up AS high ON high.n < ${Math.ceil((count - from) / 1000)}
   HAVING n < ${count}`;
+
+/** A statement of more rows may take longer than the client waits for an answer, on a busy machine. */
+const rowsOfStatement = 25_000;
 
 const at = "TIMESTAMP('2020-01-01 00:00:00.000') + INTERVAL (n DIV 3) * 1000 MICROSECOND";
 
@@ -18,13 +21,24 @@ const [ofLines, ofJobs] = [1_000_000_000, 100_000_000_000];
  */
 export async function insertLogLines(db: Knex, tenant: string, count: number): Promise<void> {
   await putJobs(db, tenant, Math.ceil(count / 1000), "CONCAT(tenant, '-job-', n)", ofLines);
+  for (let from = 0; from < count; from += rowsOfStatement) {
+    await putLogLines(db, tenant, count, { from, to: Math.min(count, from + rowsOfStatement) });
+  }
+}
+
+async function putLogLines(
+  db: Knex,
+  tenant: string,
+  count: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
   await db.raw(
     `INSERT INTO recipients (job, place, tenant, recipient, email, address, status, run, attempt, message_id, response, at)
      SELECT ${placeOfJob(ofLines, "n DIV 1000")}, (n - ${count}) * 64, tenant, n % 1000,
        CONCAT('person', n, '@example.com'), CONCAT('person', n, '@example.com'), 'success', 1, 1,
        CONCAT('<', SUBSTR(SHA2(n, 256), 1, 32), '@waybill.example>'),
        CONCAT('250 2.0.0 queued as ', SUBSTR(SHA2(n, 256), 1, 40)), ${at}
-     FROM (${numbers(count)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
+     FROM (${numbers(to, from)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
     [tenant],
   );
 }
