@@ -116,7 +116,11 @@ export function createBookkeeper(
     settleWith: async (decide) => {
       // No worker takes up a job that has ended: what follows from an outcome is done before.
       if (hasConsequences) await settled();
-      const rest = await group.takeRest(maxEventsOfEntry - 1);
+      const rest = await group.takeRest(maxEventsOfEntry - 1).catch(async (reason: unknown) => {
+        // What waits behind an entry that could not be stored is tried all the same.
+        await settled().catch(() => {});
+        throw reason;
+      });
       const { result, stored } = await decide(rest.events).catch((reason: unknown) => {
         rest.settle(reason);
         throw reason;

@@ -110,8 +110,8 @@ export function createGroupCommit(
         if (onItsWay === null) send();
         await onItsWay;
       }
-      stopTimer();
       if (failure !== null) throw failure.cause;
+      stopTimer();
       const rest = waiting.splice(0);
       return {
         events: rest.map(({ event }) => event),

@@ -89,6 +89,19 @@ describe("A group commit", () => {
     expect(log.entries).to.have.length(1);
   });
 
+  it("still stores what waits behind an entry that could not be stored, though there is no rest to take", async () => {
+    const log = createSlowLog();
+    const group = createGroupCommit(log.store, 2);
+    const events = [0, 1, 2].map((recipient) => group.add(sent(recipient)));
+    const taking = group.takeRest(63);
+    log.answers[0]?.failed(new Error("full"));
+    expect(String(await failureOf(taking))).to.include("full");
+    group.hurry();
+    await eventually(() => expect(log.entries).to.deep.equal([["sent-0", "sent-1"], ["sent-2"]]));
+    log.answers[1]?.stored();
+    await events[2]?.stored;
+  });
+
   it("fails for the events of an entry that could not be stored, and hands over no rest after that", async () => {
     const log = createSlowLog();
     const group = createGroupCommit(log.store, 1);
