@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JobCommand } from "../domain/job/commands.ts";
-import { jobDecider } from "../domain/job/decider.ts";
+import { jobDecider, stateAfter } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
 import {
@@ -67,7 +67,7 @@ export const readJob = async (log: EventLog, job: JobRef): Promise<JobVersion> =
   foldDecisions(await log.readDecisions(job));
 
 export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobVersion => ({
-  state: decisions.reduce((state, { event }) => jobDecider.evolve(state, event), jobDecider.initialState),
+  state: stateAfter(decisions.map(({ event }) => event)),
   sequence: decisions.at(-1)?.sequence ?? 0,
 });
 

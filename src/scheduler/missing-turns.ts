@@ -1,5 +1,4 @@
-import { jobDecider } from "../domain/job/decider.ts";
-import type { JobState } from "../domain/job/state.ts";
+import { stateAfter } from "../domain/job/decider.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { QueuedTurn, Turns } from "../turns/turns.ts";
@@ -56,10 +55,7 @@ export function createMissingTurns(
 /** The turn that a worker may take now, whoever holds it; null for a job that waits, or has ended. */
 async function openTurnOf(log: EventLog, job: JobRef): Promise<QueuedTurn | null> {
   const decisions = await log.readDecisions(job);
-  const state = decisions.reduce<JobState>(
-    (before, { event }) => jobDecider.evolve(before, event),
-    jobDecider.initialState,
-  );
+  const state = stateAfter(decisions.map(({ event }) => event));
   const last = decisions.at(-1);
   if (last === undefined || (state.status !== "pending" && state.status !== "processing")) return null;
   // A job of a group that has not begun may have to wait for another: the waiting list knows when it is due.

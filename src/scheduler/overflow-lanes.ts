@@ -1,6 +1,6 @@
 import type { JobRef } from "../event-log/event-log.ts";
 import type { NamedTurn } from "../turns/turn-subjects.ts";
-import type { Place, QueuedTurn } from "../turns/turns.ts";
+import type { QueuedTurn, TurnPlace } from "../turns/turns.ts";
 
 /**
  * Chooses the place of each turn: in its lane, or in the overflow behind it where a turn of its tenant already waits. Only
@@ -8,7 +8,7 @@ import type { Place, QueuedTurn } from "../turns/turns.ts";
  */
 export type OverflowLanes = {
   /** The turn counts as waiting from here on. The same turn gets the same place, so that it is there only once. */
-  place(turn: QueuedTurn): Place;
+  place(turn: QueuedTurn): TurnPlace;
   /** Any process has put a turn. */
   put(turn: NamedTurn): void;
   /** Any decision about a job ends its wait: the job has started, has ended, or gets a new turn. */

@@ -1,4 +1,5 @@
 import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
+import { statusOnceOpen } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
@@ -57,5 +58,5 @@ function turnOpenedBy(event: JobEvent): OpenTurn | null {
   return null;
 }
 
-const mayRun = ({ groupSha256 }: Pick<JobSettings, "groupSha256">, notBefore: Instant | null): boolean =>
-  groupSha256 === null && notBefore === null;
+const mayRun = (settings: Pick<JobSettings, "groupSha256">, notBefore: Instant | null): boolean =>
+  statusOnceOpen(settings, notBefore) === "queued";

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { priorities } from "../domain/job/events.ts";
 
 /** Closed: a version of a type has exactly these fields in the log. A new field is a new version (see upcast.ts). */
 export const data = <Fields extends Record<string, TSchema>>(fields: Fields) =>
@@ -11,7 +12,7 @@ export const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 export const natural = Type.Integer({ minimum: 0 });
 export const positive = Type.Integer({ minimum: 1 });
 export const reason = orNull(Type.String());
-export const priority = Type.Enum(["high", "normal", "low"]);
+export const priority = Type.Enum([...priorities]);
 /** Open: a newer release may have created a job of a kind that this one does not know. It is part of a subject. */
 export const jobType = Type.String({ maxLength: 32, pattern: "^[a-z]+\\.[a-z]+$" });
 

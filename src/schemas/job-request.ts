@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "typebox";
-import type { OnUnknown, Priority } from "../domain/job/events.ts";
+import { type OnUnknown, priorities } from "../domain/job/events.ts";
 import { singleLine } from "./request-schema.ts";
 
 export const maxRecipients = 1000;
@@ -7,7 +7,6 @@ export const maxRecipients = 1000;
 /** The largest body of a mailing and its values fit in this many bytes of memory. */
 export const leastBodyBudget = 96 * 1024 * 1024;
 
-const priorities = ["high", "normal", "low"] as const satisfies readonly Priority[];
 const outcomes = ["resend", "skip"] as const satisfies readonly OnUnknown[];
 
 const time = Type.String({ format: "date-time", description: "a time such as 2026-11-21T09:30:00.000Z" });

@@ -1,16 +1,15 @@
-import type { JobType, Priority } from "../domain/job/events.ts";
+import { type JobType, type Priority, priorities } from "../domain/job/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { startOf, tokenOf } from "../nats/names.ts";
-import type { Place, QueuedTurn } from "./turns.ts";
+import type { QueuedTurn, TurnPlace } from "./turns.ts";
 
 /** Each kind of job has lanes of its own: a delay of one delays no other, and no worker gets a kind unknown to it. */
-export type Lane = { readonly type: JobType; readonly priority: Priority; readonly place: Place };
+export type Lane = { readonly type: JobType; readonly priority: Priority; readonly place: TurnPlace };
 
 /** A turn as its subject names it. */
 export type NamedTurn = JobRef & Lane & Pick<QueuedTurn, "after">;
 
-const priorities: readonly Priority[] = ["high", "normal", "low"];
-const places: readonly Place[] = ["lane", "overflow"];
+const places: readonly TurnPlace[] = ["lane", "overflow"];
 
 /** The lanes of a kind of job, in the order in which workers serve them. */
 export const lanesOf = (type: JobType): readonly Lane[] =>
@@ -31,7 +30,7 @@ export const subjectOfTurn = (prefix: string, { tenant, jobId, after, ...lane }:
 export function parseTurnSubject(prefix: string, subject: string): NamedTurn {
   const tokens = subject.slice(startOf(prefix).length).split(".");
   const [first, kind = "", priority, place, tenant = "", jobId = "", after] = tokens;
-  const isKnown = priorities.includes(priority as Priority) && places.includes(place as Place);
+  const isKnown = priorities.includes(priority as Priority) && places.includes(place as TurnPlace);
   if (first !== "turns" || !isKnown || tokens.length !== 7) {
     const form = "turns.<kind>.<priority>.<lane or overflow>.<tenant>.<jobId>.<sequence>";
     throw new Error(`${JSON.stringify(subject)} is not the subject of a turn; expected ${form}`);

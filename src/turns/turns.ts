@@ -13,7 +13,7 @@ export type QueuedTurn = JobRef &
  * The first waiting turn of a tenant goes into the lane of its kind and priority, the others into the overflow behind it:
  * a tenant with one mailing never waits behind the five hundred of another.
  */
-export type Place = "lane" | "overflow";
+export type TurnPlace = "lane" | "overflow";
 
 /**
  * The turns for all workers. They are hints and not the truth: a worker decides from the log what to do, so a turn that
@@ -21,7 +21,7 @@ export type Place = "lane" | "overflow";
  */
 export interface Turns {
   /** Puts a turn, once: one that is still there, waiting or held, stays as it is. Throws LogFull if there is no room. */
-  put(turn: QueuedTurn, place: Place): Promise<void>;
+  put(turn: QueuedTurn, place: TurnPlace): Promise<void>;
   /** The jobs of which there is a turn, waiting or held. Costs as much as there are turns. */
   jobs(): Promise<(job: JobRef) => boolean>;
 }

@@ -11,7 +11,7 @@ import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
 import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
 import { createScheduler, type PutTurn } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
-import type { Place, QueuedTurn, Turns } from "../../src/turns/turns.ts";
+import type { QueuedTurn, TurnPlace, Turns } from "../../src/turns/turns.ts";
 import type { WorkQueue } from "../../src/turns/work-queue.ts";
 import { createJobWorker, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
 import type { Worker } from "../../src/workers/worker.ts";
@@ -38,7 +38,7 @@ const stopWithinMs = 10_000;
 const sweeping = { olderThanMs: 60_000, everyMs: 5000 };
 const rankOf = ({ priority }: QueuedTurn): number => ["high", "normal", "low"].indexOf(priority);
 
-type PlacedTurn = QueuedTurn & { readonly place: Place };
+type PlacedTurn = QueuedTurn & { readonly place: TurnPlace };
 
 const isSame = (one: PlacedTurn, other: PlacedTurn): boolean =>
   one.jobId === other.jobId &&

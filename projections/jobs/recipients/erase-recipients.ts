@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Suffix } from "../../projector.ts";
 import { recipientTables } from "./rows.ts";
 
-const nobody = { email: null, address: null };
+const erased = { email: null, address: null };
 
 /** Drops the identities of some recipients of a job, or of all (null); what happened to them stays. */
 export async function eraseRecipients(
@@ -12,7 +12,7 @@ export async function eraseRecipients(
   recipients: readonly number[] | null,
 ): Promise<void> {
   const rows = transaction(recipientTables(suffix).recipients).where({ job });
-  await (recipients === null ? rows.update(nobody) : rows.whereIn("recipient", [...recipients]).update(nobody));
+  await (recipients === null ? rows.update(erased) : rows.whereIn("recipient", [...recipients]).update(erased));
 }
 
 export async function removeRecipients(transaction: Knex.Transaction, suffix: Suffix, job: number): Promise<void> {

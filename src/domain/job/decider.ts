@@ -86,6 +86,10 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   },
 };
 
+/** The state after all decisions about a job, oldest first. */
+export const stateAfter = (decisions: readonly JobEvent[]): JobState =>
+  decisions.reduce(jobDecider.evolve, jobDecider.initialState);
+
 const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
 
 const openingOf = ({ run, attempt, opening }: Turn & Opening): Turn & Opening => ({ run, attempt, opening });

@@ -6,11 +6,13 @@ import type { Instant, Message } from "../message.ts";
  */
 export type JobType = string;
 /**
- * The kind of a request that names none. It was the first kind, so the names of its lanes, consumers and worker contain
- * no kind, and stay as they are. No other kind is named outside its folder.
+ * The kind of a request that names none, and of the worker whose name contains no kind. No other kind is named outside
+ * its folder.
  */
 export const defaultJobType: JobType = "email.send";
-export type Priority = "high" | "normal" | "low";
+/** In the order in which workers serve them. */
+export const priorities = ["high", "normal", "low"] as const;
+export type Priority = (typeof priorities)[number];
 export type OnUnknown = "resend" | "skip";
 /** Which recipients a retry by hand includes. A sent recipient is in none of the scopes. */
 export type RetryScope = "failed" | "unknown" | "unsent";

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
+import { priorities } from "../../domain/job/events.ts";
 import type { Frozen } from "../../schemas/events.ts";
 
 /** The type of the answer that this schema describes. The dashboard reads answers by the same type. */
@@ -12,7 +13,7 @@ export const text = Type.String();
 export const count = Type.Integer({ minimum: 0 });
 export const ordinal = Type.Integer({ minimum: 1 });
 export const jobId = Type.String({ format: "uuid" });
-export const priority = Type.Enum(["high", "normal", "low"]);
+export const priority = Type.Enum([...priorities]);
 
 /** Each kind of job adds codes of its own. */
 const code = Type.String({
