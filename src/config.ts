@@ -54,6 +54,10 @@ function readAll(read: SettingReader) {
     alerts: readAlertSettings(read, webhooks.allowed),
     /** Days from the end of a job until its content and its rows in the read models are erased; null for never. */
     retentionDays: read.optionalWhole("RETENTION_DAYS", 1, 36_500),
+    /** The directory with the files of the archive; null: this process answers nothing from them. */
+    archiveDir: read.raw("ARCHIVE_DIR"),
+    /** Younger entries are never archived: a request that was suspended for long must find its job in the log. */
+    archiveAfterHours: read.whole("ARCHIVE_AFTER_HOURS", 24, 0, 8760),
     streamReplicas: read.whole("STREAM_REPLICAS", 1, 1, 5),
     /** A prefix for the names of streams and subjects, for several Waybills that share one NATS. */
     natsPrefix: readPrefix(read),

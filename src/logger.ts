@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, destination, type Logger, pino } from "pino";
 import { build as prettyStream } from "pino-pretty";
 
 /**
@@ -13,7 +13,30 @@ export function createLogger(level: string, isTerminal: boolean, name: string): 
     formatters: { level: (label: string) => ({ level: label }) },
     redact: ["password", "*.password", "*.pass", "authorization", "*.authorization"],
   };
-  return isTerminal ? pino(options, toTerminal()) : pino(options);
+  return pino(options, isTerminal ? toTerminal() : toStandardOutput());
+}
+
+/** How long a line waits for others; a process that is killed may lose as much. */
+const writeAfterMs = 10;
+
+/**
+ * Writes the lines of a few milliseconds together: a busy process logs thousands a second, and each write costs more than
+ * the line. What is left is written when the process exits, also after an exception that nothing has caught.
+ */
+function toStandardOutput(): DestinationStream {
+  const output = destination({ dest: 1, sync: true });
+  let lines = "";
+  const flush = (): void => {
+    output.write(lines);
+    lines = "";
+  };
+  process.once("exit", flush);
+  return {
+    write: (line) => {
+      if (lines === "") setTimeout(flush, writeAfterMs).unref();
+      lines += line;
+    },
+  };
 }
 
 const toTerminal = (): DestinationStream =>

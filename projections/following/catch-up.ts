@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, isOfJob, type LogEvent } from "../../src/event-log/event-log.ts";
+import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
 import { isHandled } from "../projector.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
 
 /**
  * Larger than a batch of the live projection: no reader waits for these rows, and a job that begins and ends within a

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog, LogState } from "../../src/event-log/event-log.ts";
+import { type EventLog, type LogEvent, type LogState, maxEventsOfEntry } from "../../src/event-log/event-log.ts";
+import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
-import { believedAfterMs, settledState } from "./settled-log.ts";
 
 /** A transaction commits a batch of this size in well under a second. */
 const maxEvents = 2_000;
@@ -53,13 +53,26 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
       position = await projectBatch(place, position, batch);
       await reached(position);
       const restMs = restAfter(batch.length, performance.now() - begunAt);
-      if (batch.length < maxEvents && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
+      if (!isBehind(batch) && restMs > 0) await pause(restMs, undefined, { signal: over }).catch(() => {});
     }
   } finally {
     if (!broken.signal.aborted) broken.abort(null);
     await watch;
   }
   if (broken.signal.reason instanceof WrongLog) throw broken.signal.reason;
+}
+
+/** A batch whose last event is older was read by a projection that is behind, whatever came with one reading. */
+const behindAfterMs = 1000;
+
+/**
+ * Whether more events wait: the batch ends before the entry that would have made it too large, or long before the present.
+ * Where the clocks of two machines differ by more, the projection hardly rests, or waits as in a steady stream.
+ */
+function isBehind(batch: readonly LogEvent[]): boolean {
+  if (batch.length > maxEvents - maxEventsOfEntry) return true;
+  const last = batch.findLast((event) => "event" in event);
+  return last !== undefined && Date.now() - Date.parse(last.event.at) > behindAfterMs;
 }
 
 function restAfter(events: number, busyMs: number): number {

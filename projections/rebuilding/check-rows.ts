@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "../../src/database/database.ts";
+import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
+import { asOne, shareFollowing } from "../../src/following/share-following.ts";
 import { catchUp } from "../following/catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";
-import { believedAfterMs, settledState } from "../following/settled-log.ts";
-import { asOne, shareFollowing } from "../following/share-following.ts";
 import type { Projector } from "../projector.ts";
 import { compareTables, type Difference } from "./compare-tables.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";

@@ -1,7 +1,7 @@
+import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
+import { asOne, shareFollowing } from "../../src/following/share-following.ts";
 import { isOfLog } from "../following/checkpoint.ts";
 import { writeStatus } from "../following/projection-status.ts";
-import { believedAfterMs, settledState } from "../following/settled-log.ts";
-import { asOne, shareFollowing } from "../following/share-following.ts";
 import type { Projector } from "../projector.ts";
 import { type Held, holdingRebuildLocks } from "./rebuild-lock.ts";
 import { type Begun, begin, orElseAsBefore, type RebuildSetup, replaceLive, throwFailures } from "./replace-live.ts";

@@ -1,12 +1,12 @@
 import type { Knex } from "knex";
-import type { Announcements } from "../../src/event-log/announcements.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
+import type { Announcements } from "../../src/following/announcements.ts";
+import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
 import { describeFailure } from "../../src/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";
 import { type ProjectionStatus, readStatus, writeStatus } from "../following/projection-status.ts";
-import { believedAfterMs, settledState } from "../following/settled-log.ts";
 import type { Projector, Sources } from "../projector.ts";
 import type { Held } from "./rebuild-lock.ts";
 import { swapTables } from "./swap-tables.ts";

@@ -1,9 +1,8 @@
 import { noRules, type TenantRules } from "../domain/tenant.ts";
-import { type BucketSettings, changeEntry, openBucket, streamOfBucket, subjectsOfBucket } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket, readEntries, streamOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";
 import { nameWith } from "../nats/names.ts";
-import { readSubject } from "../nats/read-subject.ts";
 import {
   type AccessRecords,
   decodeKey,
@@ -61,10 +60,8 @@ const byAge = (one: KeyRecord, other: KeyRecord): number => one.createdAt.locale
 
 /** The current contents of the bucket of keys and tenants. */
 export async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {
-  const bucket = nameWith(prefix, "ACCESS");
-  const subjects = subjectsOfBucket(bucket);
-  const messages = await readSubject(connection, streamOfBucket(bucket), subjects);
-  return toRecords(messages.map((message) => [message.subject.slice(subjects.length - 1), message.string()]));
+  const entries = await readEntries(connection, nameWith(prefix, "ACCESS"));
+  return toRecords(entries.map(({ name, text }) => [name, text]));
 }
 
 /** Changes with every write, and when the bucket is created anew. */

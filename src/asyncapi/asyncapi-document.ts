@@ -34,6 +34,7 @@ const channels = {
   facts: { address: "facts", title: "What became of the recipients, and who was told of the end", about: ofJobs },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
+  archive: { address: "archive", title: "Archived parts of the log", about: ofService },
   pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
 } as const satisfies Record<EventChannel, object>;
 

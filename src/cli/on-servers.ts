@@ -1,6 +1,7 @@
 import type { AccessStore } from "../access/access-store.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
 import type { CompleteConfig } from "../config.ts";
+import { Archived } from "../event-log/event-log.ts";
 import { examineDatabase } from "../health/examine-database.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
@@ -92,6 +93,7 @@ async function onServers<Result>(
   try {
     return await work(config, patienceFor(context, config));
   } catch (failure) {
+    if (failure instanceof Archived) throw new CommandFailed(failure.message);
     throw failure instanceof WaitInterrupted ? new CommandFailed("Interrupted.") : failure;
   } finally {
     await stop();

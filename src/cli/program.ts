@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   events: async () => (await import("./events.ts")).addEventsCommand,
   replay: async () => (await import("./replay.ts")).addReplayCommand,
   verify: async () => (await import("./verify.ts")).addVerifyCommand,
+  archive: async () => (await import("./archive.ts")).addArchiveCommand,
   doctor: async () => (await import("./doctor.ts")).addDoctorCommand,
   keys: async () => (await import("./keys.ts")).addKeyCommands,
   tenants: async () => (await import("./tenants.ts")).addTenantCommands,

@@ -3,8 +3,10 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Command } from "commander";
 import { createSealMemory, forgetSeals } from "../../projections/seal-memory.ts";
+import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { whyNoFile } from "../client/file-failure.ts";
 import { streamName } from "../event-log/subjects.ts";
+import { archiveOf } from "../roles/parts.ts";
 import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
@@ -104,8 +106,9 @@ async function acceptLog(context: CommandContext, { json, yes }: JsonOption & Ye
 }
 
 async function exportLog(context: CommandContext, path: string, { json }: JsonOption): Promise<void> {
-  const count = await onNats(context, async (connection, { natsPrefix }, patiently) => {
-    const sealedLog = await createJetStreamSealedLog(connection, natsPrefix);
+  const count = await onNats(context, async (connection, config, patiently) => {
+    const ofStream = await createJetStreamSealedLog(connection, config.natsPrefix);
+    const sealedLog = withArchivedMessages(ofStream, archiveOf(connection, config));
     const { lastSequence } = await patiently(sealedLog.state);
     const file = createWriteStream(path);
     const written = finished(file).catch((failure: unknown) => {

@@ -1,5 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { withArchive } from "../archive/archived-log.ts";
+import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
@@ -14,6 +16,7 @@ import { NotASealFile, readPublishedSeals } from "../seals/seal-file.ts";
 import { newSealKey, readPublicKey } from "../seals/seal-key.ts";
 import { verifyEvidence } from "../seals/verify-evidence.ts";
 import { type LogReport, verifyLog } from "../seals/verify-log.ts";
+import { archiveFor, checkArchive } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -25,6 +28,7 @@ type VerifyOptions = {
   readonly tenant: string;
   readonly key?: readonly string[];
   readonly seals?: string;
+  readonly archive?: string;
   readonly json?: boolean;
 };
 
@@ -40,11 +44,13 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option("--tenant <tenant>", "the tenant of the job", defaultTenant)
     .option("--key <file>", "a public key that you trust, as PEM or JSON; may be repeated", collect)
     .option("--seals <file>", "a file of published seals (SEAL_FILE) that you trust")
+    .option("--archive <directory>", "the directory with the files of the archive (default: ARCHIVE_DIR)")
     .option("--json", "as JSON")
     .action((file: string | undefined, options: VerifyOptions) => verify(context, file, options));
   explain(command, {
     examples: [
       "waybill verify                                      the whole log against its seals",
+      "waybill verify --archive /srv/archive               files and log as one, once a part is archived",
       "waybill verify --job <id>                           the history of one job, from the log",
       "waybill verify job.ndjson --key public-key.pem      output of waybill jobs evidence, on any machine",
       "waybill verify log.ndjson --seals published.ndjson  output of waybill log export",
@@ -110,8 +116,11 @@ async function verifyLogFile(
 
 /** Trusts the current key of the service: a log sealed with another key is not its own. */
 async function verifyOwnLog(context: CommandContext, trust: Trust, options: VerifyOptions): Promise<void> {
-  await onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
-    const sealedLog = await createJetStreamSealedLog(connection, prefix);
+  await onNats(context, async (connection, config, patiently) => {
+    const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
+    const archive = archiveFor(connection, config, options);
+    await checkArchive(context, archive, options);
+    const sealedLog = withArchivedMessages(await createJetStreamSealedLog(connection, prefix), archive);
     const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
     const own = seals.key ?? (await patiently(store.readKey));
     const known = trust.keys.length > 0 || own === null ? trust : { ...trust, keys: [own.publicKey] };
@@ -125,21 +134,20 @@ async function verifyOwnJob(context: CommandContext, trust: Trust, options: Veri
   const jobId = options.job ?? "";
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(jobId))
     throw new WrongUsage(`--job is ${JSON.stringify(jobId)}; expected a job's id`);
-  const bundle = await onNats(
-    context,
-    async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
-      const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
-      const sources = {
-        log: await createJetStreamEventLog(connection, prefix),
-        sealedLog: await createJetStreamSealedLog(connection, prefix),
-        contentStore: await createJetStreamContentStore(connection, prefix),
-        // Without a key there is no seal either, and only this command sees this bundle.
-        key: seals.key ?? (await patiently(store.readKey)) ?? newSealKey(),
-        now: () => new Date().toISOString(),
-      };
-      return await patiently(() => makeEvidence(sources, { tenant: options.tenant, jobId }));
-    },
-  );
+  const bundle = await onNats(context, async (connection, config, patiently) => {
+    const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    const archive = archiveFor(connection, config, options);
+    const sources = {
+      log: withArchive(await createJetStreamEventLog(connection, prefix), archive, prefix),
+      sealedLog: withArchivedMessages(await createJetStreamSealedLog(connection, prefix), archive),
+      contentStore: await createJetStreamContentStore(connection, prefix),
+      // Without a key there is no seal either, and only this command sees this bundle.
+      key: seals.key ?? (await patiently(store.readKey)) ?? newSealKey(),
+      now: () => new Date().toISOString(),
+    };
+    return await patiently(() => makeEvidence(sources, { tenant: options.tenant, jobId }));
+  });
   if (bundle === null) throw new CommandFailed(`There is no job ${jobId} of tenant ${options.tenant}`);
   tellEvidence(context, Buffer.from(bundle), trust, options);
 }

@@ -27,11 +27,13 @@ export type CommandOutcome =
 /** The state on a job's own subject, and the sequence that guards the next decision. */
 export type JobVersion = { readonly state: JobState; readonly sequence: number };
 
+export type EntryOf = (decision: NewEvent<JobEvent>) => NewEntry<JobEvent | Fact>;
+
 type Options = {
   /** The state that the caller read a moment ago, to save a read. A stale one costs a conflict, nothing else. */
   readonly from?: JobVersion;
-  /** Stored before the decision, in one entry with it; not stored if there is no new decision. */
-  readonly facts?: readonly NewEvent<Fact>[];
+  /** The entry in which a new decision is stored, with the facts that belong to it; by default the decision alone. */
+  readonly entryOf?: EntryOf;
   /** How many conflicts with other writers are tolerated before VersionConflict is thrown. */
   readonly maxConflicts?: number;
 };
@@ -54,7 +56,7 @@ export async function handleCommand(
   let version = options.from ?? (await readJob(log, job));
   for (let conflicts = 0; ; conflicts += 1) {
     try {
-      return await decideAndAppend(log, job, command, cause, version, options.facts ?? []);
+      return await decideAndAppend(log, job, command, cause, version, options.entryOf ?? alone);
     } catch (failure) {
       if (!(failure instanceof VersionConflict) || conflicts === maxConflicts) throw failure;
       version = await readJob(log, job);
@@ -71,13 +73,15 @@ export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobV
   sequence: decisions.at(-1)?.sequence ?? 0,
 });
 
+const alone: EntryOf = (decision) => [decision];
+
 async function decideAndAppend(
   log: EventLog,
   job: JobRef,
   command: JobCommand,
   cause: Cause,
   version: JobVersion,
-  facts: readonly NewEvent<Fact>[],
+  entryOf: EntryOf,
 ): Promise<CommandOutcome> {
   const decision = jobDecider.decide(command, version.state);
   if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
@@ -87,9 +91,6 @@ async function decideAndAppend(
   // Competing writers take the same decision about the same version: the id identifies the decision, in case its answer
   // is lost.
   const id = `${job.jobId}/${version.sequence}/${event.type}/${randomUUID().slice(0, 8)}`;
-  const decided = { ...cause, id, event };
-  const [first, ...others] = facts;
-  const entry: NewEntry<JobEvent | Fact> = first === undefined ? [decided] : [first, ...others, decided];
-  const sequence = await log.append(job, entry, version.sequence);
+  const sequence = await log.append(job, entryOf({ ...cause, id, event }), version.sequence);
   return { outcome: "accepted", events, state: jobDecider.evolve(version.state, event), sequence };
 }

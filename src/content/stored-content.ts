@@ -19,7 +19,7 @@ async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef)
   for (const { sha256 } of decodeContent(content).attachments ?? []) await attachments.erase(job, sha256);
 }
 
-type NamedContent = { readonly job: JobRef; readonly settings: { readonly contentSha256: string } };
+export type NamedContent = { readonly job: JobRef; readonly settings: { readonly contentSha256: string } };
 
 /** The content that a job was created with, or the error of a job whose content was erased or changed. */
 export async function loadContent(

@@ -3,8 +3,8 @@ import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { eraseContent, eraseResult } from "../content/stored-content.ts";
-import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { Listener } from "../following/listener.ts";
 import { findKind } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
@@ -99,23 +99,18 @@ export function withoutRecipients(content: Uint8Array, indices: readonly number[
   return encodeContent({ ...decoded, recipients });
 }
 
-/** After a failure, the decision is delivered again after this delay. */
+/** After a failure; it may be the database alone that is away. */
 const tryAgainMs = 5000;
+const atOnce = 16;
 
 /**
  * Makes sure that every recorded erasure is carried out: the process that records one carries it out at once, but may
- * die in between. The eraser is handed every decision until it acknowledges, and usually finds nothing left to do.
+ * die in between. The eraser usually finds nothing left to do; without a checkpoint it looks at all erasures ever recorded.
  */
-export const createEraser = (
-  ports: ErasurePorts,
-  feed: DecisionFeed,
-  report: (failure: unknown) => void,
-): DecisionActor =>
-  actOnDecisions(
-    feed,
-    async (decision) => {
-      if (decision.event.type === "JobContentErased") await completeErasure(ports, decision);
-    },
-    tryAgainMs,
-    report,
-  );
+export const createEraser = (ports: ErasurePorts): Listener => ({
+  name: "eraser",
+  beginAfter: () => 0,
+  act: (decision) => (decision.event.type === "JobContentErased" ? completeErasure(ports, decision) : null),
+  atOnce,
+  tryAgainMs,
+});

@@ -3,7 +3,7 @@ import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { type DurableConsumer, ensureDurable, nextMessages, readPending } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
-import { isStatus, placeOf, storedAtOf } from "../nats/message.ts";
+import { deliveryOf, isStatus, storedAtOf } from "../nats/message.ts";
 import { nameWith } from "../nats/names.ts";
 import { describesObject, nameOfObject, streamOfObjects } from "../nats/object-store.ts";
 import type { StoredThing, StoredThings, UnsettledThing } from "./stored-things.ts";
@@ -116,7 +116,7 @@ async function nextAtOnce(connection: JetStreamConnection, { stream, name }: Dur
           callback: (_, message) => {
             if (!isStatus(message)) messages.push(message);
             timer.refresh();
-            if (isStatus(message) || messages.length === atOnce || placeOf(message).pending === 0) done();
+            if (isStatus(message) || messages.length === atOnce || deliveryOf(message).pending === 0) done();
           },
         });
         const done = (): void => {

@@ -1,6 +1,6 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
-import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
+import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
@@ -18,7 +18,7 @@ export type Notice = WebhookEvent | NotificationEvent;
 export type Fact = RecipientEvent | ResultEvent | Notice;
 
 /** Decisions about the service as a whole: they belong to no job, and no tenant reads them. */
-export type ServiceEvent = AlertEvent | LogSealed | MessagePassed;
+export type ServiceEvent = AlertEvent | LogArchived | LogSealed | MessagePassed;
 
 export type WaybillEvent = JobEvent | Fact | ServiceEvent;
 
@@ -31,12 +31,12 @@ export const serviceTenant = "_service";
  */
 export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 
-/** The channel of decisions about the log itself: its seals, and the messages that were passed by. */
+/** The channel of decisions about the log itself: its seals, its archived parts, and the messages that were passed by. */
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
 /** Decisions about a job, and facts about it. */
 export type ChannelOfJob = "job" | "facts";
-export type ChannelOfService = "alert" | "seal" | "pass";
+export type ChannelOfService = "alert" | "seal" | "pass" | "archive";
 export type Channel = ChannelOfJob | ChannelOfService;
 
 /** The actor that caused an event, the request, and the event before it. */
@@ -69,8 +69,8 @@ export type Place = { readonly sequence: number; readonly index: number };
 export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent<Event> & JobRef & Place;
 
 /**
- * An event whose type this release does not know, or an entry that an operator has passed by: readers skip it, and its
- * sequence counts.
+ * An event whose type this release does not know, an entry that an operator has passed by, or facts that a reader does not
+ * want: readers skip it, and its sequence counts.
  */
 export type UnknownEvent = JobRef & Place & { readonly unknownType: string };
 
@@ -139,7 +139,8 @@ export interface EventLog {
   /** The messages that an operator has decided to pass by, oldest first, read from the leader. */
   readPasses(): Promise<readonly StoredEvent<MessagePassed>[]>;
 
-  state(): Promise<LogState>;
+  /** With a signal, also where the server takes long to answer; throws once it aborts. */
+  state(until?: AbortSignal): Promise<LogState>;
 
   /**
    * The whole log in order from after a sequence, then new events as they are appended, until the signal aborts.
@@ -154,11 +155,28 @@ export type FollowOptions = {
   readonly afterSequence: number;
   readonly maxEvents: number;
   readonly signal: AbortSignal;
+  /** Asked before each batch. Facts that are not wanted are not decoded: each such entry is one UnknownEvent. */
+  readonly wantsFacts?: () => boolean;
 };
 
 /** Another process decided about the job first: read again, decide again. */
 export class VersionConflict extends Error {
   override readonly name = "VersionConflict";
+}
+
+/**
+ * The entries that were asked for are in a file of the archive, and this process cannot read it. Asked again, the answer
+ * is the same until an operator puts the file where `ARCHIVE_DIR` says.
+ */
+export class Archived extends Error {
+  override readonly name = "Archived";
+  /** The name of the file, without its directory. */
+  readonly file: string;
+
+  constructor(file: string, why: string) {
+    super(`It is in the archive, in the file ${file}, which cannot be read here: ${why}`);
+    this.file = file;
+  }
 }
 
 /** The log has reached its size limit; nothing was stored. */

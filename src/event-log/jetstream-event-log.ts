@@ -1,11 +1,11 @@
 import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
-import type { JobEvent } from "../domain/job/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageSince } from "../nats/horizon.ts";
-import type { StreamMessage } from "../nats/jetstream-api.ts";
-import { readSubject } from "../nats/read-subject.ts";
-import { decodeMessage } from "./decode-entry.ts";
+import { askJetStream, askSlowly, type StreamMessage } from "../nats/jetstream-api.ts";
+import type { StoredMessage } from "../nats/message.ts";
+import { untilInterrupted } from "../nats/patience.ts";
+import { readBack, readOn } from "../nats/read-subject.ts";
 import {
   alertsRef,
   type Channel,
@@ -13,8 +13,8 @@ import {
   isOfJob,
   type JobRef,
   type LogEvent,
+  type LogState,
   type StoredEvent,
-  UndecodableEvent,
   type UnknownEvent,
   VersionConflict,
 } from "./event-log.ts";
@@ -24,7 +24,6 @@ import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { inOrder, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
-const askTimeoutMs = 1500;
 /** How often the history of a job is read while decisions about it come in. */
 const historyRounds = 3;
 
@@ -35,7 +34,6 @@ export async function createJetStreamEventLog(
   onStored: OnStored = () => {},
 ): Promise<EventLog> {
   const stream = streamName(prefix, "JOBS");
-  const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
   const publisher = createPublisher(connection, prefix, onStored);
 
   const { readPasses, decode, passedSince } = createReading(connection, prefix);
@@ -57,77 +55,68 @@ export async function createJetStreamEventLog(
 
   const lastOf = (job: JobRef, channel: Channel) =>
     lastMessageSince(connection, stream, subjectOf(prefix, job, channel));
-  const readAll = async (job: JobRef, channel: Channel, last?: number): Promise<readonly LogEvent[]> => {
-    const reach = last ?? (await lastOf(job, channel))?.sequence ?? 0;
-    const { events, failure } = await decode(
-      await readSubject(connection, stream, subjectOf(prefix, job, channel), reach),
-    );
+  const decodeAll = async (messages: readonly StoredMessage[]): Promise<readonly LogEvent[]> => {
+    const { events, failure } = await decode(messages);
     if (failure !== null) throw failure;
     return events;
   };
-  const read = async (job: JobRef, channel: Channel, last?: number): Promise<StoredEvent[]> =>
-    (await readAll(job, channel, last)).filter(isOfJob);
+  /** Decisions, or what else is guarded, up to `last`. */
+  const readUpTo = async (last: StreamMessage | null): Promise<readonly LogEvent[]> =>
+    last === null ? [] : await decodeAll(await readBack(connection, stream, last));
 
   const lastDecision = async (job: JobRef): Promise<number> => (await lastOf(job, "job"))?.sequence ?? 0;
 
   /**
    * Reads decisions first and facts after them: a job that is read as completed without the outcomes of its recipients
-   * would look as if it had mailed nobody. It uses exact subjects and a sort, because a wildcard over them makes NATS 2.9
-   * scan the whole log.
+   * would look as if no one had been mailed.
    */
-  const readParts = async (job: JobRef, reach: number): Promise<StoredEvent[]> => {
-    const decisions = await read(job, "job", reach);
-    return [...decisions, ...(await read(job, "facts"))].sort(inOrder);
+  const readParts = async (job: JobRef, lastDecided: StreamMessage | null): Promise<StoredEvent[]> => {
+    const decisions = await readUpTo(lastDecided);
+    const last = await lastOf(job, "facts");
+    const first = decisions[0]?.sequence ?? 1;
+    const facts = last === null ? [] : await readOn(connection, stream, last.subject, first, last.sequence);
+    return [...decisions, ...(await decodeAll(facts))].filter(isOfJob).sort(inOrder);
   };
 
   const readHistory = async (job: JobRef): Promise<StoredEvent[]> => {
     for (let round = 1; ; round += 1) {
-      const reach = await lastDecision(job);
-      const history = await readParts(job, reach);
+      const last = await lastOf(job, "job");
+      const history = await readParts(job, last);
+      const reach = last?.sequence ?? 0;
       if ((await lastDecision(job)) === reach) return history;
       // New decisions arrived meanwhile, and some of their facts may be missing; everything before them is complete.
       if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
     }
   };
 
-  /** Most jobs are read when their creation is the only decision, and no event can precede that. */
-  const readDecisions = async (job: JobRef): Promise<StoredEvent<JobEvent>[]> => {
-    const last = await lastOf(job, "job");
-    if (last === null) return [];
-    return onlyCreated(prefix, last) ?? (await read(job, "job", last.sequence)).filter(isDecision);
-  };
-
   return {
     append,
     record: publisher.record,
-    readDecisions,
+    readDecisions: async (job) => (await readUpTo(await lastOf(job, "job"))).filter(isDecision),
     readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
-    readNotices: async (job) => (await read(job, "facts")).filter(isNotice),
+    readNotices: async (job) => (await readHistory(job)).filter(isNotice),
     readHistory,
     lastDecision,
     onDecision: (job, decided) => listen(connection, subjectOf(prefix, job, "job"), decided),
     // The channel determines the types of events.
-    readAlerts: async () => (await readAll(alertsRef, "alert")) as (StoredEvent<AlertEvent> | UnknownEvent)[],
+    readAlerts: async () =>
+      (await readUpTo(await lastOf(alertsRef, "alert"))) as (StoredEvent<AlertEvent> | UnknownEvent)[],
     readPasses,
-    state: () =>
-      asking(connection, async () => {
-        const { created, state } = await manager.streams.info(stream);
-        return { createdAt: created, lastSequence: state.last_seq };
-      }),
+    state: (until) =>
+      until === undefined
+        ? stateOf(connection, stream, askJetStream)
+        : untilInterrupted(stateOf(connection, stream, askSlowly), until),
     follow: (options) => followLog(connection, stream, options, decode),
   };
 }
 
-/** Null if there are newer decisions, or if one cannot be decoded: the whole history is read then. */
-function onlyCreated(prefix: string, { subject, sequence, data }: StreamMessage): StoredEvent<JobEvent>[] | null {
-  try {
-    const decisions = decodeMessage(prefix, subject, sequence, data).filter(isDecision);
-    return decisions[0]?.event.type === "JobCreated" ? decisions : null;
-  } catch (failure) {
-    if (failure instanceof UndecodableEvent) return null;
-    throw failure;
-  }
-}
+const stateOf = (connection: JetStreamConnection, stream: string, ask: typeof askSlowly): Promise<LogState> =>
+  asking(connection, async () => {
+    const { created, state } = await ask<StreamFacts>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
+    return { createdAt: created, lastSequence: state.last_seq };
+  });
+
+type StreamFacts = { readonly created: string; readonly state: { readonly last_seq: number } };
 
 /**
  * Receives what is published from the next request on. The subscription to each job is short and costs no write of its

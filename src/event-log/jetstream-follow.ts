@@ -2,15 +2,22 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "nats";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, createReader, deleteReader, nextMessages } from "../nats/consumers.ts";
-import { placeOf } from "../nats/message.ts";
+import { deliveryOf, type StoredMessage, storedMessageOf } from "../nats/message.ts";
+import { untilInterrupted } from "../nats/patience.ts";
 import { openPull, PullEnded } from "../nats/pull.ts";
 import { inBatches } from "./batches.ts";
 import type { FollowOptions, LogEvent, UndecodableEvent } from "./event-log.ts";
 
-const retryAfterMs = 500;
+/** Hardly later than at once, and in a steady flow a fraction of the work. */
+const restMs = 10;
+const firstRetryAfterMs = 250;
+const longestRetryAfterMs = 2000;
 
 /** Decodes messages into their events, in order; stops before the first message that cannot be decoded and that no operator has passed by. */
-export type Decode = (messages: readonly Msg[]) => Promise<{
+export type Decode = (
+  messages: readonly StoredMessage[],
+  wantsFacts?: boolean,
+) => Promise<{
   readonly events: readonly LogEvent[];
   readonly failure: UndecodableEvent | null;
 }>;
@@ -23,22 +30,25 @@ export type Decode = (messages: readonly Msg[]) => Promise<{
 export async function* followLog(
   connection: JetStreamConnection,
   stream: string,
-  { afterSequence, maxEvents, signal }: FollowOptions,
+  { afterSequence, maxEvents, signal, wantsFacts }: FollowOptions,
   decode: Decode,
 ): AsyncGenerator<readonly LogEvent[]> {
   let last = afterSequence;
+  let retryAfterMs = firstRetryAfterMs;
   while (!signal.aborted) {
     try {
       for await (const messages of readFrom(connection, stream, last, maxEvents, signal)) {
-        const { events, failure } = await decode(messages);
+        const { events, failure } = await decode(messages.map(storedMessageOf), wantsFacts?.());
         yield* inBatches(events, maxEvents);
         if (failure !== null) throw failure;
-        last = placeOf(messages.at(-1) as Msg).streamSequence;
+        last = deliveryOf(messages.at(-1) as Msg).streamSequence;
+        retryAfterMs = firstRetryAfterMs;
       }
     } catch (failure) {
       if (signal.aborted) return;
       if (!canReadAgain(failure)) throw failure;
       await pause(retryAfterMs, undefined, { signal }).catch(() => {});
+      retryAfterMs = Math.min(2 * retryAfterMs, longestRetryAfterMs);
     }
   }
 }
@@ -50,15 +60,16 @@ async function* readFrom(
   batch: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Msg[]> {
-  const consumer = await createReader(connection, stream, afterSequence);
-  const pull = openPull(connection, nextMessages(stream, consumer.name), batch);
+  const consumer = await untilInterrupted(createReader(connection, stream, afterSequence), signal);
+  const pull = openPull(connection, nextMessages(stream, consumer.name), { batch, restMs });
   signal.addEventListener("abort", pull.close, { once: true });
   let delivered = 0;
   try {
     while (!signal.aborted) {
       const messages = await pull.next();
       delivered += messages.length;
-      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      if (deliveryOf(messages.at(-1) as Msg).consumerSequence !== delivered)
+        throw new PullEnded("messages were skipped");
       yield messages;
     }
   } finally {

@@ -6,7 +6,7 @@ import type { StoredEvent } from "./event-log.ts";
 import type { OnStored } from "./jetstream-publish.ts";
 import type { LogRoom } from "./log-room.ts";
 import { isDecision } from "./select-events.ts";
-import { channelFilter, streamName } from "./subjects.ts";
+import { streamName, subjectsOfDecisions } from "./subjects.ts";
 
 /** An older answer is refreshed in the background, while the caller goes on with it. */
 const askAgainAfterMs = 1000;
@@ -133,7 +133,7 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
     watch: () => {
       if (isWatching) return;
       isWatching = true;
-      connection.nats.subscribe(channelFilter(prefix, "job"), {
+      connection.nats.subscribe(subjectsOfDecisions(prefix), {
         callback: (_, { subject, data }) => {
           for (const { event } of readDecisions(prefix, subject, data)) {
             if (event.type === "JobCreated" || ends.has(event.type)) hear(subject, event);

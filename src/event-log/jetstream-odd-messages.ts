@@ -1,7 +1,6 @@
 import type { Instant } from "../domain/message.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isMessageMissing } from "../nats/errors.ts";
-import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
+import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { lastMessageOf, messageAt } from "../nats/jetstream-api.ts";
 import { decodeMessage } from "./decode-entry.ts";
 import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
 import { leafHashOf } from "./log-message.ts";
@@ -20,28 +19,18 @@ export type ExaminedMessage = {
   readonly isNewer: boolean;
 };
 
-type Found = { readonly message: { readonly subject: string; readonly data?: string; readonly time: string } };
-
 /** Null if there is no message at this sequence. */
 export async function examineMessage(
   connection: JetStreamConnection,
   prefix: string,
   sequence: number,
 ): Promise<ExaminedMessage | null> {
-  try {
-    const question = JSON.stringify({ seq: sequence });
-    const { message } = await asking(connection, () =>
-      askJetStream<Found>(connection, `$JS.API.STREAM.MSG.GET.${streamName(prefix, "JOBS")}`, question),
-    );
-    const { subject, data = "", time } = message;
-    const body = Buffer.from(data, "base64");
-    const sha256 = leafHashOf({ sequence, storedAt: nanosOf(time), subject, body }).toString("hex");
-    const storedAt = new Date(time).toISOString();
-    return { sequence, subject, storedAt, sha256, body, ...whyNot(prefix, subject, sequence, body) };
-  } catch (failure) {
-    if (isMessageMissing(failure)) return null;
-    throw failure;
-  }
+  const stored = await asking(connection, () => messageAt(connection, streamName(prefix, "JOBS"), sequence));
+  if (stored === null) return null;
+  const { subject, data: body, storedAt } = stored;
+  const sha256 = leafHashOf({ sequence, storedAt, subject, body }).toString("hex");
+  const at = new Date(Number(storedAt) / nanosOf(1)).toISOString();
+  return { sequence, subject, storedAt: at, sha256, body, ...whyNot(prefix, subject, sequence, body) };
 }
 
 export type Pass = Pick<ExaminedMessage, "sequence" | "subject" | "sha256"> & {
@@ -73,10 +62,4 @@ function whyNot(prefix: string, subject: string, sequence: number, body: Uint8Ar
     if (!(failure instanceof UndecodableEvent)) throw failure;
     return { fault: failure.reason, isNewer: failure.isNewer };
   }
-}
-
-/** `2026-11-21T09:30:00.12Z` as nanoseconds since 1970, in digits: the form that deliveries have. */
-function nanosOf(time: string): string {
-  const [, seconds = "", fraction = ""] = /^([^.Z]+)(?:\.(\d+))?/.exec(time) ?? [];
-  return `${Date.parse(`${seconds}Z`) / 1000}${fraction.padEnd(9, "0")}`;
 }

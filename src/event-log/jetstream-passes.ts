@@ -1,10 +1,9 @@
-import type { Msg } from "nats";
 import type { MessagePassed } from "../domain/log/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageSince } from "../nats/horizon.ts";
-import { lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
-import { placeOf, storedAtOf } from "../nats/message.ts";
-import { readSubject } from "../nats/read-subject.ts";
+import { lastMessageOf } from "../nats/jetstream-api.ts";
+import type { StoredMessage } from "../nats/message.ts";
+import { readBack } from "../nats/read-subject.ts";
 import { decodeMessage } from "./decode-entry.ts";
 import { isPassed, type LogEvent, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
 import type { Decode } from "./jetstream-follow.ts";
@@ -30,19 +29,20 @@ export function createReading(
   const readPasses = async (): Promise<Passes> => {
     const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
     const lastSequence = last?.sequence ?? 0;
-    if (lastSequence !== known.lastSequence) {
-      const messages = await readSubject(connection, stream, subject, lastSequence);
+    if (last !== null && lastSequence !== known.lastSequence) {
+      const messages = await readBack(connection, stream, last);
       known = { lastSequence, passes: messages.flatMap((message) => toPass(prefix, message)) };
     }
     return known.passes;
   };
 
-  const decode: Decode = async (messages) => {
+  const decode: Decode = async (messages, wantsFacts = true) => {
     const events: LogEvent[] = [];
     for (const message of messages) {
-      const entry = decodeOrFail(prefix, message);
+      const entry =
+        wantsFacts || !holdsFacts(prefix, message) ? decodeOrFail(prefix, message) : unwanted(prefix, message);
       if (!(entry instanceof UndecodableEvent)) for (const event of entry) events.push(event);
-      else if (isPassed(entry, await readPasses())) events.push(withoutEvent(prefix, entry, message));
+      else if (isPassed(entry, await readPasses())) events.push(withoutEvent(prefix, message, undecodable));
       else return { events, failure: entry };
     }
     return { events, failure: null };
@@ -55,11 +55,10 @@ export function createReading(
    */
   const passedSince = async (subject: string, sequence: number): Promise<number | null> => {
     const last = await lastMessageSince(connection, stream, subject);
-    if (last === null || last.sequence <= sequence || isDecodable(prefix, last)) return null;
-    const later = (await readSubject(connection, stream, subject, last.sequence)).filter(
-      (message) => placeOf(message).streamSequence > sequence,
-    );
-    const { events, failure } = await decode(later);
+    if (last === null || last.sequence <= sequence || !(decodeOrFail(prefix, last) instanceof UndecodableEvent))
+      return null;
+    const messages = await readBack(connection, stream, last, (message) => message.sequence <= sequence);
+    const { events, failure } = await decode(messages.filter((message) => message.sequence > sequence));
     const isPassedBy = failure === null && events.every(isWithoutEvent);
     return isPassedBy ? (events.at(-1)?.sequence ?? null) : null;
   };
@@ -71,21 +70,11 @@ const undecodable = "undecodable";
 
 const isWithoutEvent = (event: LogEvent): boolean => "unknownType" in event && event.unknownType === undecodable;
 
-function isDecodable(prefix: string, { subject, sequence, data }: StreamMessage): boolean {
-  try {
-    decodeMessage(prefix, subject, sequence, data);
-    return true;
-  } catch (failure) {
-    if (failure instanceof UndecodableEvent) return false;
-    throw failure;
-  }
-}
-
 /**
  * A message on the subject of passes that is no such decision passes nothing by, and can itself be passed by like any
  * other message.
  */
-function toPass(prefix: string, message: Msg): Passes {
+function toPass(prefix: string, message: StoredMessage): Passes {
   const entry = decodeOrFail(prefix, message);
   return entry instanceof UndecodableEvent ? [] : entry.filter(isPass);
 }
@@ -93,21 +82,31 @@ function toPass(prefix: string, message: Msg): Passes {
 const isPass = (event: LogEvent): event is StoredEvent<MessagePassed> =>
   "event" in event && event.event.type === "MessagePassed";
 
-function decodeOrFail(prefix: string, message: Msg): readonly LogEvent[] | UndecodableEvent {
-  const sequence = placeOf(message).streamSequence;
+function decodeOrFail(prefix: string, message: StoredMessage): readonly LogEvent[] | UndecodableEvent {
+  const { sequence, subject, data: body } = message;
   try {
-    return decodeMessage(prefix, message.subject, sequence, message.data);
+    return decodeMessage(prefix, subject, sequence, body);
   } catch (failure) {
     if (!(failure instanceof UndecodableEvent)) throw failure;
-    const { subject, data: body } = message;
-    const sha256 = leafHashOf({ sequence, storedAt: storedAtOf(message), subject, body }).toString("hex");
+    const sha256 = leafHashOf({ sequence, storedAt: message.storedAt, subject, body }).toString("hex");
     return new UndecodableEvent(sequence, failure.reason, failure.isNewer, { subject, sha256 });
   }
 }
 
+const unwanted = (prefix: string, message: StoredMessage): readonly LogEvent[] => [
+  withoutEvent(prefix, message, "unwanted"),
+];
+
+function holdsFacts(prefix: string, { subject }: StoredMessage): boolean {
+  try {
+    return parseSubject(prefix, subject).channel === "facts";
+  } catch {
+    return false;
+  }
+}
+
 /** A subject that does not belong to the log names no job either. */
-function withoutEvent(prefix: string, { sequence }: UndecodableEvent, { subject }: Msg): LogEvent {
-  const unknownType = undecodable;
+function withoutEvent(prefix: string, { sequence, subject }: StoredMessage, unknownType: string): LogEvent {
   try {
     const { tenant, jobId } = parseSubject(prefix, subject);
     return { tenant, jobId, sequence, index: 0, unknownType };

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { headers, type MsgHdrs } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
-import { isBusy, isOutOfRoom, isWrongSequence } from "../nats/errors.ts";
+import { asking, isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
+import { isBusy, isOutOfRoom, isTooLarge, isWrongSequence } from "../nats/errors.ts";
 import { sawStored } from "../nats/horizon.ts";
-import { askJetStream } from "../nats/jetstream-api.ts";
-import { placeOf } from "../nats/message.ts";
-import { readSubject } from "../nats/read-subject.ts";
+import { askJetStream, lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
+import { readBack } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEntry, entryContentType } from "./encode-entry.ts";
 import { type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
@@ -44,7 +43,7 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
         return { busy: new Unavailable("NATS is still replicating the message and has not stored it.") };
       return answer;
     } catch (failure) {
-      if (isBusy(failure)) return { busy: failure };
+      if (isBusy(failure) || isTooLarge(failure)) return { busy: failure };
       throw failure;
     }
   };
@@ -69,10 +68,13 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
   };
 
   /** The sequence of the entry with this id on the subject, if there is one. */
-  const findStored = async (subject: string, id: string): Promise<number | null> => {
-    const messages = await readSubject(connection, stream, subject);
-    const found = messages.find(({ headers: stored }) => stored?.get("Nats-Msg-Id") === id);
-    return found === undefined ? null : placeOf(found).streamSequence;
+  const findStored = async (subject: string, id: string, expectedSequence: number | null): Promise<number | null> => {
+    const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
+    if (last === null) return null;
+    const isOurs = ({ headers: lines }: StreamMessage): boolean => lines.includes(`\r\nNats-Msg-Id: ${id}\r\n`);
+    const isBefore = ({ sequence }: StreamMessage): boolean => sequence <= (expectedSequence ?? 0);
+    const messages = await readBack(connection, stream, last, (message) => isOurs(message) || isBefore(message));
+    return messages.find(isOurs)?.sequence ?? null;
   };
 
   const store = async (job: JobRef, entry: NewEntry, expectedSequence: number | null): Promise<number> => {
@@ -92,10 +94,12 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
         if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });
         if (isWrongSequence(failure)) {
           // After a lost answer, servers from 2.12 on reject the repetition: the conflict may be with our own message.
-          const sequence = unanswered === null ? null : await findStored(subject, id);
+          const sequence = unanswered === null ? null : await findStored(subject, id, expectedSequence);
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${id} expected ${expectedSequence}.`, { cause: failure });
         }
+        // Only a log whose beginning is being cut off has a limit for the size of an entry.
+        if (isTooLarge(failure)) throw new Unavailable("The log takes nothing for a moment.", { cause: failure });
         if (isBusy(failure))
           throw new Unavailable("NATS is still replicating the message and has not stored it.", { cause: failure });
         if (!isUnanswered(failure)) throw failure;

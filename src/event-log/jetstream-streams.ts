@@ -8,6 +8,7 @@ import {
 } from "nats";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
+import { isShut, openAfterCut } from "./jetstream-cut.ts";
 import { streamFilter, streamName } from "./subjects.ts";
 
 /**
@@ -47,6 +48,7 @@ const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<Stre
   duplicate_window: nanosOf(120_000),
   max_age: 0,
   max_msgs: -1,
+  max_msg_size: -1,
   max_msgs_per_subject: -1,
   ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
   num_replicas: replicas,
@@ -110,6 +112,9 @@ export const ensureTurnsStream = (
 
 async function ensure(connection: JetStreamConnection, config: Partial<StreamConfig> & { name: string }) {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
+  const found = await asking(connection, () => findStream(manager, config.name));
+  // A process died while it cut off the beginning of the log, or is at it.
+  if (found !== null && isShut(found.config)) await openAfterCut(connection, config.name);
   await asking(connection, () => ensureStream(manager, config));
 }
 
@@ -134,6 +139,12 @@ async function ensureStream(
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
   if (faults.length > 0) {
     throw new UnfitStream(`The stream ${config.name} breaks a promise of the service:\n  ${faults.join("\n  ")}`);
+  }
+  // NATS 2.9 drops the oldest messages where the limit is lowered, whatever the stream does when it is full.
+  if (differing.includes("max_bytes") && (config.max_bytes ?? 0) < found.state.bytes) {
+    throw new UnfitStream(
+      `The stream ${config.name} holds ${found.state.bytes} bytes; expected a limit of at least that, not ${config.max_bytes}.`,
+    );
   }
   if (differing.length > 0) await manager.streams.update(config.name, { ...found.config, ...config });
 }

@@ -12,18 +12,16 @@ export const positionOf = (place: number): Place => ({
   index: place % maxEventsOfEntry,
 });
 
-/** A place as clients see it: `sequence`, or `sequence.index` for all but the first event of an entry. */
-export function placeToText(place: number): string {
-  const { sequence, index } = positionOf(place);
-  return cursorText({ sequence, index: index === 0 ? null : index });
-}
+/** A place as clients see it, `sequence.index`. */
+export const placeToText = (place: number): string => cursorText(positionOf(place));
 
 export const placePattern = "^\\d{1,14}(\\.\\d{1,2})?$";
 
-/** Null if it is no text of `placeToText`. */
+/** The place of a text of `placeToText`, the last one of the entry for a `sequence` alone; null for any other text. */
 export function placeFromText(text: string): number | null {
   const cursor = new RegExp(placePattern).test(text) ? readCursor(text) : null;
   if (cursor === null) return null;
   const { sequence, index } = cursor;
-  return (index ?? 0) < maxEventsOfEntry ? placeOf({ sequence, index: index ?? 0 }) : null;
+  if (index === null) return lastPlaceOf(sequence);
+  return index < maxEventsOfEntry ? placeOf({ sequence, index }) : null;
 }

@@ -7,11 +7,11 @@ import type { Channel, ChannelOfService, JobRef, NewEntry, WaybillEvent } from "
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
 
 const isChannel = (text: string): text is Channel =>
-  text === "facts" || text === "seal" || text === "alert" || text === "pass";
+  text === "facts" || text === "seal" || text === "alert" || text === "pass" || text === "archive";
 
 /** Whether the subject is about the service as a whole, and not about a job of a tenant. */
 export const isOfService = (channel: Channel): channel is ChannelOfService =>
-  channel === "alert" || channel === "seal" || channel === "pass";
+  channel === "alert" || channel === "seal" || channel === "pass" || channel === "archive";
 
 /** `jobs.<tenant>.<jobId>` for the decisions about a job; every other channel has one token more, or some. */
 export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string => {
@@ -25,11 +25,8 @@ export const contentSubjectOf = (prefix: string, job: JobRef): string => ofJob(p
 export const resultSubjectOf = (prefix: string, job: JobRef, run: number, index: number): string =>
   `${ofJob(prefix, "results", job)}.${run}.${index}`;
 
-/** Matches one channel of every job. */
-export const channelFilter = (prefix: string, channel: Channel): string => {
-  const ofDecisions = `${startOf(prefix)}jobs.*.*`;
-  return channel === "job" ? ofDecisions : `${ofDecisions}.${channel}`;
-};
+/** Matches the decisions about every job, for a subscription: no consumer has such a filter. */
+export const subjectsOfDecisions = (prefix: string): string => `${startOf(prefix)}jobs.*.*`;
 
 /**
  * The streams of the log, the contents and recipients, the suppression lists, the turns that wait for a worker, the files
@@ -37,8 +34,11 @@ export const channelFilter = (prefix: string, channel: Channel): string => {
  */
 export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS", "CANARY"] as const;
 
-/** The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, and of the progress of sealing. */
-export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS"] as const;
+/**
+ * The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, of the progress of sealing, of listeners, and
+ * of what is archived.
+ */
+export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS", "CHECKPOINTS", "ARCHIVE"] as const;
 
 type StreamKind = (typeof streamKinds)[number];
 
@@ -87,3 +87,15 @@ export const suppressionSecretSubject = (prefix: string): string => `${startOf(p
 
 const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, jobId }: JobRef): string =>
   `${startOf(prefix)}${first}.${tokenOf(tenant, "tenant")}.${tokenOf(jobId, "job id")}`;
+
+/** The job that a subject is about; null for one that does not belong to the log with this prefix. */
+export const jobOfSubject =
+  (prefix: string) =>
+  (subject: string): JobRef | null => {
+    try {
+      const { tenant, jobId } = parseSubject(prefix, subject);
+      return { tenant, jobId };
+    } catch {
+      return null;
+    }
+  };

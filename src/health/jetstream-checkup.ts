@@ -1,7 +1,7 @@
 import { connect, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
 import { streamName } from "../event-log/subjects.ts";
+import { createJetStreamCanary } from "../health/jetstream-canary.ts";
 import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
 import { isLoginRefused } from "../nats/outages.ts";
 import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";

@@ -26,14 +26,16 @@ export const defaultLimits: StreamLimits = { inProcess: 1000, ofTenant: 100 };
 /** Readers take turns: a reader of the past that has had its share lets in another one of its tenant. */
 export const usualPast: PastLimits = { ofTenant: 2, patienceMs: 5000, sliceMs: 5000, stallMs: 1000 };
 
+/** `followed` is the log as it is shared with the other followers of this process. */
 export function createLive(
   log: EventLog,
   contentStore: ContentStore,
   report: (failure: unknown) => void,
   limits: StreamLimits = defaultLimits,
   past: PastLimits = usualPast,
+  followed = log,
 ): Live {
-  const tail = createTail(log, report);
+  const tail = createTail(followed, report);
   const streams = createOpenStreams(limits);
   return {
     streams,

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from "prom-client";
-import type { LogGauge } from "../event-log/log-gauge.ts";
+import type { LogGauge } from "../following/log-gauge.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 
-/** Whether NATS is connected, how large the log is, and which durable consumers are behind. */
+/** Whether NATS is connected, how large the log is, and which listeners and consumers are behind. */
 export function createLogGauges(registry: Registry, log: LogGauge, isConnected: () => boolean): readonly GaugeSource[] {
   const registers = [registry];
   new Gauge({
@@ -39,7 +39,7 @@ function sizeOfLog(registers: Registry[], log: LogGauge): GaugeSource {
 function loadOfConsumers(registers: Registry[], log: LogGauge): GaugeSource {
   const labelNames = ["consumer"];
   const pending = new Gauge({
-    ...named("consumer_pending", "Messages that wait for a durable consumer of the log."),
+    ...named("consumer_pending", "Messages that wait for a listener of the log, or for a consumer of the turns."),
     labelNames,
     registers,
   });

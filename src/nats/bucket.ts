@@ -1,7 +1,9 @@
 import type { KV, KvOptions } from "nats";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { isWrongSequence } from "./errors.ts";
+import { lastMessageOf } from "./jetstream-api.ts";
 import { nameWith } from "./names.ts";
+import { readOn } from "./read-subject.ts";
 
 export type BucketSettings = { readonly prefix: string; readonly replicas: number };
 
@@ -22,6 +24,20 @@ export function openBucket(
   return asking(connection, () =>
     views.kv(nameWith(prefix, bucket), { history: 1, replicas, allow_direct: false, ...options }),
   );
+}
+
+/** All entries of a bucket, oldest change first, read from the leader. Throws the client's error if there is no such bucket. */
+export async function readEntries(
+  connection: JetStreamConnection,
+  bucket: string,
+): Promise<readonly { readonly name: string; readonly text: string }[]> {
+  const [stream, all] = [streamOfBucket(bucket), subjectsOfBucket(bucket)];
+  const last = await asking(connection, () => lastMessageOf(connection, stream, all));
+  const messages = await readOn(connection, stream, all, 1, last?.sequence ?? 0);
+  return messages.map(({ subject, data }) => ({
+    name: subject.slice(all.length - 1),
+    text: Buffer.from(data).toString(),
+  }));
 }
 
 /** The new state of an entry; with `text` null the entry stays as it is. */

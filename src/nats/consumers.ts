@@ -2,7 +2,8 @@ import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, t
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
 import { isConsumerMissing, isJetStreamError } from "./errors.ts";
-import { placeOf } from "./message.ts";
+import { askSlowly, slowAnswerMs } from "./jetstream-api.ts";
+import { deliveryOf } from "./message.ts";
 import { isUnanswered } from "./outages.ts";
 import { openPull, type Pull, PullEnded } from "./pull.ts";
 
@@ -30,7 +31,9 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     max_ack_pending: 20_000,
     ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
-  const manager = await asking(connection, () => connection.nats.jetstreamManager({ checkAPI: false }));
+  const manager = await asking(connection, () =>
+    connection.nats.jetstreamManager({ checkAPI: false, timeout: slowAnswerMs }),
+  );
   const found = await asking(connection, () => findConsumer(manager, consumer));
   if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
   else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {
@@ -76,13 +79,12 @@ export async function createReader(
       inactive_threshold: nanosOf(60_000),
     },
   };
-  const answer = await asking(connection, () =>
-    connection.nats.request(`$JS.API.CONSUMER.CREATE.${stream}`, JSON.stringify(request), { timeout: 2000 }),
+  const subjectOfRequest = `$JS.API.CONSUMER.CREATE.${stream}`;
+  const created = await askSlowly<{ readonly name: string; readonly num_pending?: number }>(
+    connection,
+    subjectOfRequest,
+    JSON.stringify(request),
   );
-  const created = answer.json<{ name?: string; num_pending?: number; error?: { description: string } }>();
-  if (created.name === undefined) {
-    throw new Unavailable(`NATS refused to read the log: ${created.error?.description ?? "no reason given"}`);
-  }
   return { name: created.name, pending: expectCount(created.num_pending) };
 }
 
@@ -128,13 +130,14 @@ export async function* readPending(
   { batch, subject = null, headersOnly = false, next = (pull) => pull.next() }: PendingOptions,
 ): AsyncGenerator<readonly Msg[]> {
   const reader = await createReader(connection, stream, afterSequence, subject, { headersOnly });
-  const pull = openPull(connection, nextMessages(stream, reader.name), batch);
+  const pull = openPull(connection, nextMessages(stream, reader.name), { batch });
   let delivered = 0;
   try {
     while (delivered < reader.pending) {
       const messages = await next(pull);
       delivered += messages.length;
-      if (placeOf(messages.at(-1) as Msg).consumerSequence !== delivered) throw new PullEnded("messages were skipped");
+      if (deliveryOf(messages.at(-1) as Msg).consumerSequence !== delivered)
+        throw new PullEnded("messages were skipped");
       yield messages;
     }
   } finally {

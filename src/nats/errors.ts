@@ -23,6 +23,8 @@ export const isWrongSequence = is(10071, 10164);
  * cluster and not yet stored, or there are too many of them. The current request was not carried out.
  */
 export const isBusy = is(10158, 10163, 10167);
+/** The message is larger than the stream takes. */
+export const isTooLarge = is(10054);
 /** The limit of the stream, of the account or of the server. */
 export const isOutOfRoom = is(10077, 10023, 10047);
 /** A cluster with some nodes missing cannot place all the copies of a stream. */

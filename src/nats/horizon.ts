@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
-import { lastMessageOf, messageIsThere, type StreamMessage } from "./jetstream-api.ts";
+import { lastMessageOf, messageAt, type StreamMessage } from "./jetstream-api.ts";
 
 /** By connection and stream, the highest sequence that this process has seen stored. */
 const seen = new WeakMap<JetStreamConnection, Map<string, number>>();
@@ -39,11 +39,11 @@ export async function lastMessageSince(
     const horizon = seen.get(connection)?.get(stream) ?? 0;
     const [isThere, last] = await asking(connection, () =>
       Promise.all([
-        horizon === 0 || !isClustered(connection) || messageIsThere(connection, stream, horizon),
+        horizon === 0 || !isClustered(connection) || messageAt(connection, stream, horizon),
         lastMessageOf(connection, stream, subject),
       ]),
     );
-    if (isThere) {
+    if (isThere !== null) {
       if (last !== null) sawStored(connection, stream, last.sequence);
       return last;
     }

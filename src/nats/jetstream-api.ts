@@ -1,6 +1,8 @@
-import { type ApiError, headers, type MsgHdrs, NatsError } from "nats";
+import { type ApiError, headers, type Msg, type MsgHdrs, NatsError } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
+import type { StoredMessage } from "./message.ts";
 
 /** Sends a request to JetStream. A refusal is thrown as the client throws it; errors.ts classifies refusals. */
 export async function askJetStream<Answer>(
@@ -9,13 +11,43 @@ export async function askJetStream<Answer>(
   data: Uint8Array | string,
   messageHeaders?: MsgHdrs,
 ): Promise<Answer> {
-  const { data: bytes } = await connection.request(subject, data, messageHeaders);
+  return answerIn<Answer>(await connection.request(subject, data, messageHeaders));
+}
+
+function answerIn<Answer>({ data: bytes }: Msg): Answer {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const answer: Answer & { readonly error?: ApiError } = JSON.parse(text);
   if (answer.error === undefined) return answer;
   const refusal = new NatsError(answer.error.description, String(answer.error.code));
   refusal.api_error = answer.error;
   throw refusal;
+}
+
+/**
+ * How long a server may take in a large stream to make a consumer, or to describe it, without being taken for dead. No
+ * request of a client waits for this.
+ */
+export const slowAnswerMs = 30_000;
+
+/**
+ * Like askJetStream, for what the server may take long for. A connection that is lost meanwhile ends the wait at once,
+ * because its answers are lost with it. Throws Unavailable.
+ */
+export async function askSlowly<Answer>(
+  connection: JetStreamConnection,
+  subject: string,
+  data: string,
+): Promise<Answer> {
+  let stopListening = (): void => {};
+  const lost = new Promise<never>((_, reject) => {
+    stopListening = connection.onReconnect(() => reject(new Unavailable("The connection to NATS was lost.")));
+  });
+  try {
+    const asked = asking(connection, () => connection.nats.request(subject, data, { timeout: slowAnswerMs }));
+    return answerIn<Answer>(await Promise.race([asked, lost]));
+  } finally {
+    stopListening();
+  }
 }
 
 /**
@@ -44,10 +76,7 @@ export const storeIfLast = (
     }
   });
 
-export type StreamMessage = {
-  readonly sequence: number;
-  readonly subject: string;
-  readonly data: Uint8Array;
+export type StreamMessage = StoredMessage & {
   /** In their wire form, `Name: value` in lines; empty for none. */
   readonly headers: string;
 };
@@ -58,8 +87,15 @@ type Found = {
     readonly subject: string;
     readonly data?: string;
     readonly hdrs?: string;
+    readonly time: string;
   };
 };
+
+/** The sequence that a message names as the last one of its subject before it, 0 for none; null if it names none. */
+export function expectedBefore({ headers: lines }: StreamMessage): number | null {
+  const [, sequence] = /^Nats-Expected-Last-Subject-Sequence: (\d+)\r$/m.exec(lines) ?? [];
+  return sequence === undefined ? null : Number(sequence);
+}
 
 /** The last message of a subject, from the leader: a replica may answer a direct get with stale data. */
 export const lastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
@@ -69,12 +105,9 @@ export const lastMessageOf = (connection: JetStreamConnection, stream: string, s
 export const nextMessageOf = (connection: JetStreamConnection, stream: string, filter: string, sequence: number) =>
   getMessage(connection, stream, { seq: sequence, next_by_subj: filter });
 
-/** Whether the leader has a message at this sequence. */
-export const messageIsThere = async (
-  connection: JetStreamConnection,
-  stream: string,
-  sequence: number,
-): Promise<boolean> => (await getMessage(connection, stream, { seq: sequence })) !== null;
+/** The message at a sequence, read from the leader; null if there is none, or it cannot be read. */
+export const messageAt = (connection: JetStreamConnection, stream: string, sequence: number) =>
+  getMessage(connection, stream, { seq: sequence });
 
 /** Overwrites a message and removes it from the stream; a missing message is not a failure. */
 export async function removeMessage(connection: JetStreamConnection, stream: string, sequence: number): Promise<void> {
@@ -95,6 +128,7 @@ async function getMessage(
     const { message } = await askJetStream<Found>(connection, `$JS.API.STREAM.MSG.GET.${stream}`, question);
     return {
       sequence: message.seq,
+      storedAt: nanosOf(message.time),
       subject: message.subject,
       data: Buffer.from(message.data ?? "", "base64"),
       headers: Buffer.from(message.hdrs ?? "", "base64").toString(),
@@ -103,4 +137,10 @@ async function getMessage(
     if (isMessageMissing(failure)) return null;
     throw failure;
   }
+}
+
+/** `2026-11-21T09:30:00.12Z` in the form that deliveries have. */
+function nanosOf(time: string): string {
+  const [, seconds = "", fraction = ""] = /^([^.Z]+)(?:\.(\d+))?/.exec(time) ?? [];
+  return `${Date.parse(`${seconds}Z`) / 1000}${fraction.padEnd(9, "0")}`;
 }

@@ -1,7 +1,7 @@
 import type { Msg } from "nats";
 
 /** The position of a delivered message, read from its acknowledgement subject. */
-export type DeliveryPlace = {
+export type DeliveryInfo = {
   /** The number of deliveries, this one included. */
   readonly deliveries: number;
   readonly streamSequence: number;
@@ -15,7 +15,7 @@ export type DeliveryPlace = {
  * `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>`, and in the newer form a
  * domain and an account before the stream.
  */
-export function placeOf(message: Msg): DeliveryPlace {
+export function deliveryOf(message: Msg): DeliveryInfo {
   const reply = message.reply ?? "";
   const isNewerForm = startOfToken(reply, 10) > 0;
   const deliveries = startOfToken(reply, isNewerForm ? 6 : 4);
@@ -29,6 +29,25 @@ export function placeOf(message: Msg): DeliveryPlace {
     pending: numberAt(reply, reply.indexOf(".", time) + 1),
   };
 }
+
+/** A message as a stream holds it. */
+export type StoredMessage = {
+  readonly sequence: number;
+  /** When NATS stored it: nanoseconds since 1970, as digits, because a number is not precise enough. */
+  readonly storedAt: string;
+  readonly subject: string;
+  readonly data: Uint8Array;
+};
+
+/** A delivered message as one that was asked for. */
+export const storedMessageOf = (message: Msg): StoredMessage => ({
+  sequence: deliveryOf(message).streamSequence,
+  subject: message.subject,
+  data: message.data,
+  get storedAt() {
+    return storedAtOf(message);
+  },
+});
 
 /** When a delivered message was stored: nanoseconds since 1970, as digits, because a number is not precise enough. */
 export function storedAtOf(message: Msg): string {

@@ -1,14 +1,18 @@
 import { type JetStreamManager, type ObjectInfo, type ObjectStore, StorageType } from "nats";
+import { Unavailable } from "../domain/unavailable.ts";
 import type { BucketSettings } from "./bucket.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
+import { readPending } from "./consumers.ts";
 import { isOutOfRoom, isWrongSequence } from "./errors.ts";
 import { nextMessageOf, removeMessage } from "./jetstream-api.ts";
 import { nameWith } from "./names.ts";
 import { openLazily } from "./open-lazily.ts";
-import { readSubject } from "./read-subject.ts";
 
 /** The timeout of each request; a large object takes some dozens of them at a time. */
 const answerMs = 5000;
+
+/** Of 128 kB each. */
+const chunksAtOnce = 50;
 
 /** Objects of any size in one bucket, which is created at the first access. `put` throws `noRoom`. */
 export type Objects = {
@@ -16,7 +20,7 @@ export type Objects = {
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** The bytes; null if the object does not exist, or is incomplete. */
   get(name: string): Promise<Buffer | null>;
-  /** Overwrites and removes it; a missing object is not a failure. */
+  /** Overwrites and removes it, and leaves nothing that names it; a missing object is not a failure. */
   erase(name: string): Promise<void>;
 };
 
@@ -28,6 +32,10 @@ export const streamOfObjects = (bucket: string): string => `OBJ_${bucket}`;
  * name comes after it.
  */
 export const describesObject = (bucket: string): string => `$O.${bucket}.M.`;
+
+/** As the client writes it: Base64 for URLs, with the padding that Node's own form omits. */
+const encodedName = (object: string): string =>
+  Buffer.from(object).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 
 export const nameOfObject = (bucket: string, subject: string): string =>
   Buffer.from(subject.slice(describesObject(bucket).length), "base64url").toString();
@@ -70,6 +78,16 @@ export function openObjects(
     }
   };
 
+  /** A consumer costs less than to look for the first of the chunks. */
+  const chunksOfWhole = async (info: ObjectInfo): Promise<Buffer> => {
+    const chunks: Uint8Array[] = [];
+    for await (const messages of readPending(connection, stream, 0, { batch: chunksAtOnce, subject: chunksOf(info) })) {
+      for (const { data } of messages) chunks.push(data);
+    }
+    if (chunks.length === info.chunks) return Buffer.concat(chunks);
+    throw new Unavailable(`A replica of ${stream} does not have all of the object ${info.name}.`);
+  };
+
   return {
     put: (object, bytes) =>
       asking(connection, async () => {
@@ -90,16 +108,16 @@ export function openObjects(
         const { objects, manager } = await open();
         const there = await objects.info(object);
         if (there === null || !(await isWhole(manager, there))) return null;
-        const chunks = await readSubject(connection, stream, chunksOf(there));
-        return Buffer.concat(chunks.map(({ data }) => data));
+        return await chunksOfWhole(there);
       }),
     erase: (object) =>
       asking(connection, async () => {
-        const { objects } = await open();
+        const { objects, manager } = await open();
         const there = await objects.info(object);
-        if (there === null || there.deleted) return;
+        if (there === null) return;
         await overwrite(there);
-        await objects.delete(object);
+        // The client's own deletion leaves a message for each object for ever.
+        await manager.streams.purge(stream, { filter: `${describesObject(name)}${encodedName(object)}` });
       }),
   };
 }

@@ -1,6 +1,6 @@
 import type { JobRejection } from "../domain/job/state.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { LogFull } from "../event-log/event-log.ts";
+import { Archived, LogFull } from "../event-log/event-log.ts";
 import type { Refusal } from "../intake/check-request.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
 import { type Problem, problemOfFaults, toProblem } from "./problem.ts";
@@ -82,6 +82,7 @@ export function problemOfFailure(failure: unknown, loggedUnder: string): Problem
   if (failure instanceof Unavailable) {
     return toProblem("event-log-unavailable", whatMayBe);
   }
+  if (failure instanceof Archived) return toProblem("archived", `${failure.message}.`, { file: failure.file });
   if (failure instanceof LogFull) return problemOfRefusal({ code: "event-log-full" });
   return toProblem("internal-error", `The service has logged the failure under the ${loggedUnder}.`);
 }

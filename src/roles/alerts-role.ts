@@ -8,22 +8,19 @@ import { createWebhookReceiver } from "../alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords } from "../domain/alerts/words.ts";
 import { defaultTenant } from "../domain/tenant.ts";
-import { createJetStreamAlertFeed } from "../event-log/jetstream-durable-feed.ts";
 import { createOutageReport } from "../logger.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
+import { startListener } from "./listeners.ts";
 import type { Monitoring } from "./monitoring.ts";
 import type { Parts } from "./parts.ts";
 import { openWebhookStore } from "./webhooks-role.ts";
 
-/** Half of SHUTDOWN_TIMEOUT. A message still being sent by then is sent again later, with the same id. */
-const shareOfShutdown = 0.5;
-
 /** Looks at the service, records alerts, and notifies the operator. */
 export async function startAlerts(parts: Parts, { stats, projectionLags }: Monitoring): Promise<void> {
-  const { config, logger, connection, log, db, observer, lifecycle } = parts;
+  const { config, logger, log, db, observer, lifecycle } = parts;
   const { limits, lookEveryMs } = config.alerts;
   const metrics = observer.metrics.alerts();
   const report = createOutageReport(logger, { part: "alerts" }).failed;
@@ -46,14 +43,10 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     metrics.notified(receiver.kind, outcomeOf(outcome, isLast));
     if (outcome.kind !== "notified") logTrouble(logger, receiver, outcome, entry.event, isLast);
   };
-  const feed = createJetStreamAlertFeed(connection, config.natsPrefix, (notice) => logger.error(notice));
-  // The feed is read even without receivers, so that a receiver which is configured later gets only new alerts.
-  const sender = createAlertSender(feed, await receiversOf(parts), onAttempt, report);
-  sender.start();
+  // It listens even without receivers, so that a receiver which is configured later gets only new alerts.
+  startListener(parts, createAlertSender(await receiversOf(parts), onAttempt, report), report);
   watch.start();
-  lifecycle.started("the alerts", async () => {
-    await Promise.all([watch.stop(), sender.stop(config.shutdownTimeoutMs * shareOfShutdown)]);
-  });
+  lifecycle.started("the alerts", watch.stop);
 }
 
 async function receiversOf(parts: Parts): Promise<readonly AlertReceiver[]> {

@@ -17,8 +17,8 @@ import { asyncApiDocument } from "../asyncapi/asyncapi-document.ts";
 import type { CompleteConfig } from "../config.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
-import { createJetStreamStreamSizes } from "../event-log/jetstream-log-gauge.ts";
 import { typesOfJobs } from "../event-log/subjects.ts";
+import { createJetStreamStreamSizes } from "../following/jetstream-log-gauge.ts";
 import type { Probe } from "../health/probe.ts";
 import { createApi } from "../http/api.ts";
 import { createOperatorsApi, createWaitingApi } from "../http/operators-api.ts";
@@ -26,7 +26,7 @@ import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import { createBodyBudget } from "../http/server/body-budget.ts";
 import { type Listening, listen } from "../http/server/listen.ts";
 import { CannotStart, type Lifecycle } from "../lifecycle.ts";
-import { createLive } from "../live/live.ts";
+import { createLive, defaultLimits, usualPast } from "../live/live.ts";
 import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
@@ -103,7 +103,14 @@ export async function startApi(
 ): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
-  const live = createLive(log, contentStore, (failure) => logger.error({ err: failure }, "live stream failed"));
+  const live = createLive(
+    log,
+    contentStore,
+    (failure) => logger.error({ err: failure }, "live stream failed"),
+    defaultLimits,
+    usualPast,
+    parts.followed,
+  );
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null, eventTypes: typesOfJobs });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);

@@ -5,10 +5,10 @@ import { createEraser, type ErasurePorts } from "../erasure/complete-erasure.ts"
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { createRetention } from "../erasure/retention.ts";
 import { createSweeper } from "../erasure/sweeper.ts";
-import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
 import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
+import { startListener } from "./listeners.ts";
 import type { Parts } from "./parts.ts";
 
 const dayMs = 86_400_000;
@@ -17,13 +17,10 @@ const sweepEveryMs = 600_000;
 
 /** Carries out recorded erasures, and erases leftovers and expired jobs. */
 export function startErasing(parts: Parts): void {
-  const { config, logger, connection, log, contentStore, results, db, announcements, lifecycle } = parts;
+  const { config, logger, log, contentStore, results, db, announcements, lifecycle } = parts;
   const suppressions = createSuppressionList(parts.suppressions);
   const ports = { log, contentStore, results, outbox: createMysqlOutboxRequests(db), suppressions };
-  const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "eraser", (notice) => logger.error(notice));
-  const eraser = createEraser(ports, feed, createOutageReport(logger, { part: "eraser" }).failed);
-  eraser.start();
-  lifecycle.started("the eraser", eraser.stop);
+  startListener(parts, createEraser(ports));
   startSweeping(parts, ports);
   if (config.retentionDays === null) return;
   const { retentionDays } = config;

@@ -5,9 +5,6 @@ import { createProjectionLags, type ProjectionLag } from "../../projections/foll
 import { createStatsQueries, type StatsQueries } from "../../projections/jobs/stats/queries.ts";
 import type { CompleteConfig } from "../config.ts";
 import type { EventLog, JobRef, NewEvent, WaybillEvent } from "../event-log/event-log.ts";
-import { createJetStreamCanary } from "../event-log/jetstream-canary.ts";
-import { createJetStreamLogGauge } from "../event-log/jetstream-log-gauge.ts";
-import type { LogGauge } from "../event-log/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import {
   type Append,
@@ -16,7 +13,10 @@ import {
   createAppendTrouble,
 } from "../event-log/observe-appends.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
+import { createJetStreamLogGauge } from "../following/jetstream-log-gauge.ts";
+import type { LogGauge } from "../following/log-gauge.ts";
 import { probesFor, type WorkersView } from "../health/health-probes.ts";
+import { createJetStreamCanary } from "../health/jetstream-canary.ts";
 import { type Condition, conditionOf } from "../health/probe.ts";
 import type { OperatorsDependencies } from "../http/operators-api.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";

@@ -1,5 +1,8 @@
 import type { Knex } from "knex";
 import type { Logger } from "pino";
+import { type Archive, createArchive } from "../archive/archive.ts";
+import { withArchive } from "../archive/archived-log.ts";
+import { createJetStreamArchiveIndex } from "../archive/jetstream-archive-index.ts";
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
@@ -7,14 +10,16 @@ import { createJetStreamResultStore } from "../content/jetstream-result-store.ts
 import type { ResultStore } from "../content/result-store.ts";
 import { observeContents } from "../content/stored-content.ts";
 import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../database/database.ts";
-import type { Announcements } from "../event-log/announcements.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import { createJetStreamAnnouncements } from "../event-log/jetstream-announcements.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
 import { createJetStreamLogRoom } from "../event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../event-log/jetstream-streams.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { observeAppends } from "../event-log/observe-appends.ts";
+import { jobOfSubject } from "../event-log/subjects.ts";
+import type { Announcements } from "../following/announcements.ts";
+import { createJetStreamAnnouncements } from "../following/jetstream-announcements.ts";
+import { shareFollowing } from "../following/share-following.ts";
 import { describeRefusal } from "../health/jetstream-checkup.ts";
 import type { Mailbox } from "../http/routes/mailbox.ts";
 import { CannotStart, type Lifecycle } from "../lifecycle.ts";
@@ -30,7 +35,11 @@ export type Parts = {
   readonly config: CompleteConfig;
   readonly logger: Logger;
   readonly connection: JetStreamConnection;
+  /** With what is archived of it. */
   readonly log: EventLog;
+  /** The same log, for those who follow it: read once for all of them. */
+  readonly followed: EventLog;
+  readonly archive: Archive;
   readonly room: LogRoom;
   readonly contentStore: ContentStore;
   readonly results: ResultStore;
@@ -77,6 +86,9 @@ export async function connectParts(
   lifecycle.started("the database connections", async () => {
     await Promise.all([db, reads, searches].map((pool) => pool.destroy()));
   });
+  const archive = archiveOf(connection, config);
+  const stream = observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), observer.appended);
+  const log = withArchive(stream, archive, prefix);
   return {
     config,
     logger,
@@ -89,7 +101,9 @@ export async function connectParts(
     room,
     observer,
     patiently,
-    log: observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), observer.appended),
+    log,
+    followed: shareFollowing(log),
+    archive,
     contentStore: observeContents(
       await createJetStreamContentStore(connection, prefix, config.streamReplicas),
       observer.contentStored,
@@ -99,6 +113,13 @@ export async function connectParts(
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
 }
+
+/** The archive as this process has it. */
+export const archiveOf = (
+  connection: JetStreamConnection,
+  { natsPrefix: prefix, streamReplicas: replicas, archiveDir }: CompleteConfig,
+): Archive =>
+  createArchive(createJetStreamArchiveIndex(connection, { prefix, replicas }), archiveDir, jobOfSubject(prefix));
 
 /** Aborts `delayMs` after `signal`, unless the process has ended by then. */
 function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {

@@ -2,7 +2,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createContentReader } from "../../projections/following/content-reader.ts";
 import { createProjectorRunner } from "../../projections/following/run-projector.ts";
-import { shareFollowing } from "../../projections/following/share-following.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
 import { createOutageReport } from "../logger.ts";
@@ -21,10 +20,9 @@ export async function startProjecting(parts: Parts): Promise<void> {
 }
 
 async function startProjectors(parts: Parts): Promise<void> {
-  const { config, db, contentStore, announcements, logger, lifecycle } = parts;
+  const { config, db, contentStore, announcements, logger, lifecycle, followed: log } = parts;
   const stopping = new AbortController();
   const sources = { readContent: createContentReader(contentStore) };
-  const log = shareFollowing(parts.log);
   const runners = allProjectors.map((projector) =>
     createProjectorRunner({ projector, db, log, sources, announcements, logger, mayChangeTables: config.autoMigrate }),
   );

@@ -1,4 +1,5 @@
 import { createSealMemory } from "../../projections/seal-memory.ts";
+import { withArchivedMessages } from "../archive/archived-messages.ts";
 import type { CompleteConfig } from "../config.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { streamName } from "../event-log/subjects.ts";
@@ -22,7 +23,7 @@ import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { Parts } from "./parts.ts";
 
-type SealParts = Pick<Parts, "config" | "logger" | "connection" | "log" | "db" | "lifecycle" | "patiently">;
+type SealParts = Pick<Parts, "archive" | "config" | "logger" | "connection" | "log" | "db" | "lifecycle" | "patiently">;
 
 type Opened = {
   readonly store: SealStore;
@@ -111,5 +112,5 @@ const smtpSettings = ({ smtpUrl, smtpTimeoutMs, dkim }: CompleteConfig) => ({
 /** What the routes about seals and evidence need. */
 export async function sealsForRoutes(parts: SealParts): Promise<RouteDependencies["seals"]> {
   const { key, sealedLog, sealer } = await openSeals(parts);
-  return { key, sealedLog, sealer };
+  return { key, sealedLog: withArchivedMessages(sealedLog, parts.archive), sealer };
 }

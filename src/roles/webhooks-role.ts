@@ -5,7 +5,7 @@ import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveri
 import type { CompleteConfig } from "../config.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../event-log/jetstream-durable-feed.ts";
+import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
 import { toJobAnswer } from "../http/answers/job.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
@@ -41,16 +41,17 @@ export const openWebhookStore = ({ connection, config, patiently }: WebhookParts
   );
 
 /** Notifies receivers that jobs have ended. */
-export async function startWebhooks(parts: WebhookParts): Promise<void> {
+export async function startWebhooks(parts: WebhookParts & { readonly followed: EventLog }): Promise<void> {
   const { config, logger, connection, log, contentStore, db, lifecycle } = parts;
   const { secret, allowed } = config.webhooks;
   const store = await openWebhookStore(parts);
-  const feed = createJetStreamDecisionFeed(connection, config.natsPrefix, "webhooks", (notice) => logger.error(notice));
+  const { natsPrefix: prefix, streamReplicas: replicas } = config;
   const webhooks = createWebhooks(
     {
       log,
       contentStore,
-      feed,
+      followed: parts.followed,
+      checkpoints: createJetStreamCheckpointStore(connection, { prefix, replicas }),
       due: createDueDeliveries(db),
       receivers: createReceivers(store, createTenantSecrets(store, secret), contentStore),
       post: createSafePost({ allowed }),

@@ -21,6 +21,8 @@ type Ports = {
 const usuallyEveryMs = 60_000;
 /** With very many turns one comparison takes long: the next one then waits, so that it takes a twentieth of the time. */
 const pauseForWork = 20;
+/** It may have seemed long because the process stood still. */
+const longestPauseMs = 180_000;
 
 /**
  * Puts the turns that are missing, at the start and every minute: someone has deleted or purged their stream, or a server
@@ -46,7 +48,7 @@ export function createMissingTurns(
     await openJobs.forSome(async (jobs) => {
       await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
     });
-    notBefore = performance.now() + pauseForWork * (performance.now() - begunAt);
+    notBefore = performance.now() + Math.min(longestPauseMs, pauseForWork * (performance.now() - begunAt));
     return "done";
   };
   return createPollLoop({ poll, everyMs, report });

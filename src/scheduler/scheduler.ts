@@ -1,32 +1,50 @@
 import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
 import { statusOnceOpen } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
-import { actOnDecisions, type DecisionActor, type DecisionFeed } from "../event-log/decision-feed.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
-import type { QueuedTurn } from "../turns/turns.ts";
-
-type Report = (failure: unknown) => void;
+import { isDecision } from "../event-log/select-events.ts";
+import type { Companion, Listener } from "../following/listener.ts";
+import type { QueuedTurn, Turns } from "../turns/turns.ts";
+import { createOverflowLanes } from "./overflow-lanes.ts";
 
 /** Puts a turn into its lane, or into the overflow behind it. */
 export type PutTurn = (turn: QueuedTurn) => Promise<void>;
 
-/** A decision that could not be carried out is delivered again after this. */
+/** A decision that could not be carried out is tried again after this. */
 const tryAgainMs = 500;
+const atOnce = 200;
+/** In entries: a scheduler without a checkpoint puts the turns of what was decided shortly before. */
+const firstLooksBack = 10_000;
 
 /**
  * Puts the turns of jobs that may run at once, straight from the log. A crash between a decision and its turn leaves
- * nothing stuck, because the decision was not acknowledged; a second turn starts nothing.
+ * nothing stuck, because the checkpoint is still before the decision; a second turn starts nothing. Without a checkpoint
+ * it begins near the end of the log: of the jobs before that, the comparison with the read models puts the turns that are
+ * missing (see missing-turns.ts), again every minute, so that one that the read models learn of later is put, too.
  */
-export function createScheduler(feed: DecisionFeed, put: PutTurn, report: Report): DecisionActor {
-  return actOnDecisions(
-    feed,
-    async (decision) => {
+export function createScheduler(
+  turns: Pick<Turns, "put">,
+  companions: (put: PutTurn) => readonly Companion[] = () => [],
+): Listener {
+  const lanes = createOverflowLanes();
+  const put: PutTurn = (turn) => turns.put(turn, lanes.place(turn));
+  return {
+    name: "scheduler",
+    beginAfter: (lastSequence) => Math.max(0, lastSequence - firstLooksBack),
+    act: (decision) => {
+      if (!isDecision(decision)) return null;
+      lanes.decided(decision);
       const turn = turnOpenedBy(decision.event);
-      if (turn !== null) await put(queuedAfter(decision, turn));
+      return turn === null ? null : put(queuedAfter(decision, turn));
     },
+    atOnce,
     tryAgainMs,
-    report,
-  );
+    companions: () => {
+      // What it knows may be from long ago, before another process was active.
+      lanes.forgetAll();
+      return companions(put);
+    },
+  };
 }
 
 /** The turn, and the decision that opened it. */

@@ -32,7 +32,7 @@ export const turn = { run: positive, attempt: positive };
 export const queueing = { type: jobType, priority, groupSha256: orNull(sha256) };
 
 /** The channel of its job, or of the service, that an event belongs to. */
-export type EventChannel = "job" | "facts" | "alert" | "seal" | "pass";
+export type EventChannel = "job" | "facts" | "alert" | "seal" | "pass" | "archive";
 
 export type EventDescription = { readonly channel: EventChannel; readonly schema: TSchema; readonly example: unknown };
 

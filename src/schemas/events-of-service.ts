@@ -5,6 +5,7 @@ import { on, orNull, positive, sha256 } from "./event-fields.ts";
 const ofAlert = on("alert");
 const seal = on("seal");
 const pass = on("pass");
+const archive = on("archive");
 
 const figure = Type.Number({ minimum: 0 });
 const alertFigure = {
@@ -15,7 +16,7 @@ const alertFigure = {
   about: orNull(Type.String()),
 };
 
-/** Events of the service as a whole: alerts, seals of the log, and messages that an operator has passed by. */
+/** Events of the service as a whole: alerts, seals and archived parts of the log, and messages that an operator has passed by. */
 export const eventsOfService = {
   AlertRaised: ofAlert(alertFigure, {
     alert: "failure-rate",
@@ -48,6 +49,28 @@ export const eventsOfService = {
       keyId: "ef95e00dce5f4ce7",
       publicKey: "MCowBQYDK2VwAyEAgH0mALXaYE+sg1y7v4D2YKZmpVKlsCIhl0DcgSePONM=",
       signature: "yIUXEplw98nqXf7yIlU7WaiI5qUS5FVPjRKDdHBimIi8jaRPZFerWTixsQZUzKXtKmIkqQgxNOxwhKLtJ3j/CA==",
+    },
+  ),
+  LogArchived: archive(
+    {
+      number: positive,
+      from: positive,
+      to: positive,
+      count: positive,
+      root: sha256,
+      file: Type.String(),
+      bytes: positive,
+      sha256,
+    },
+    {
+      number: 1,
+      from: 1,
+      to: 200000,
+      count: 200000,
+      root: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+      file: "log-000000000001-000000200000.waybill",
+      bytes: 18874368,
+      sha256: "9b74c9897bac770ffc029102a200c5de2a3c1d6b0e1d5f7a4c8e9f0a1b2c3d4e",
     },
   ),
   MessagePassed: pass(

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
-import type { LogSealed, MessagePassed } from "../domain/log/events.ts";
+import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
@@ -22,6 +22,7 @@ type LoggedEvent =
   | WebhookEvent
   | NotificationEvent
   | AlertEvent
+  | LogArchived
   | LogSealed
   | MessagePassed;
 

@@ -1,15 +1,26 @@
-import type { Msg } from "nats";
 import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
 import { createReading } from "../event-log/jetstream-passes.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { lastMessageOf } from "../nats/jetstream-api.ts";
-import { placeOf, storedAtOf } from "../nats/message.ts";
-import { readSubject } from "../nats/read-subject.ts";
-import { messageAt, readStored } from "./jetstream-stored-messages.ts";
+import { lastMessageOf, messageAt, nextMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
+import { isPassingOutage } from "../nats/outages.ts";
+import { createPatience, never } from "../nats/patience.ts";
+import { readBack } from "../nats/read-subject.ts";
+import { readStored, toLogMessage } from "./jetstream-stored-messages.ts";
 import { isSealSubject, readSeal, type StoredSeal } from "./seal.ts";
 import type { SealedLog } from "./sealed-log.ts";
+
+const sealsAtOnce = 100;
+
+/** A lost connection does not end a long reading. */
+const patiently = createPatience({
+  forMs: 5000,
+  signal: never,
+  isPassing: isPassingOutage,
+  waits: () => {},
+  sayAfterMs: 60_000,
+});
 
 /** `stream` differs from the log's own when a copy of the log is examined. */
 export async function createJetStreamSealedLog(
@@ -28,9 +39,8 @@ export async function createJetStreamSealedLog(
     );
   };
 
-  /** The last seal before a passed message, if that message is the last one on the subject of seals. */
-  const lastSealBefore = async (reach: number): Promise<StoredSeal | null> => {
-    const messages = await readSubject(connection, stream, subject, reach);
+  /** Seals, and what stands where they do, newest first. */
+  const lastSealOf = async (messages: readonly StreamMessage[]): Promise<StoredSeal | null> => {
     for (const message of messages.toReversed().map(toLogMessage)) {
       const seal = readSeal(message);
       if (seal !== null) return seal;
@@ -38,6 +48,18 @@ export async function createJetStreamSealedLog(
       throw new UndecodableEvent(message.sequence, "it stands where seals do, and is none");
     }
     return null;
+  };
+  const sealsAfter = async function* (afterSequence: number): AsyncGenerator<readonly LogMessage[]> {
+    const next = (from: number) =>
+      patiently(() => asking(connection, () => nextMessageOf(connection, stream, subject, from)));
+    let batch: LogMessage[] = [];
+    for (let seal = await next(afterSequence + 1); seal !== null; seal = await next(seal.sequence + 1)) {
+      batch.push(toLogMessage(seal));
+      if (batch.length < sealsAtOnce) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
   };
 
   return {
@@ -49,25 +71,16 @@ export async function createJetStreamSealedLog(
     lastSeal: async () => {
       const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
       if (last === null) return null;
-      const { sequence, data: body } = last;
-      return readSeal({ sequence, body }) ?? (await lastSealBefore(sequence));
+      return await lastSealOf(
+        await readBack(connection, stream, last, (message) => readSeal(toLogMessage(message)) !== null),
+      );
     },
     sealAt: async (sequence) => {
       const found = await asking(connection, () => messageAt(connection, stream, sequence));
-      return found === null || !isSealSubject(found.subject) ? null : readSeal({ sequence, body: found.body });
+      return found === null || !isSealSubject(found.subject) ? null : readSeal(toLogMessage(found));
     },
     isPassed,
-    messages: async function* (afterSequence, which) {
-      const only = which === "seals" ? subject : null;
-      for await (const messages of readStored(connection, stream, afterSequence, only))
-        yield messages.map(toLogMessage);
-    },
+    messages: (afterSequence, which) =>
+      which === "seals" ? sealsAfter(afterSequence) : readStored(connection, stream, afterSequence),
   };
 }
-
-const toLogMessage = (message: Msg): LogMessage => ({
-  sequence: placeOf(message).streamSequence,
-  storedAt: storedAtOf(message),
-  subject: message.subject,
-  body: message.data,
-});

@@ -4,10 +4,9 @@ import { Unavailable } from "../domain/unavailable.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, readPending } from "../nats/consumers.ts";
-import { isMessageMissing } from "../nats/errors.ts";
 import { isClustered } from "../nats/horizon.ts";
-import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
-import { placeOf } from "../nats/message.ts";
+import { askJetStream, messageAt } from "../nats/jetstream-api.ts";
+import { deliveryOf, type StoredMessage, storedMessageOf } from "../nats/message.ts";
 import { type Pull, PullEnded } from "../nats/pull.ts";
 
 const batch = 2000;
@@ -16,63 +15,50 @@ const maxFailures = 10;
 /** A server that counted a message and does not deliver it within this time may have found its bytes corrupt. */
 const patienceMs = 3000;
 
-type Found = { readonly message: { readonly subject: string; readonly data?: string } };
-
-/** Null if there is no message, or it cannot be read. */
-export async function messageAt(
-  connection: JetStreamConnection,
-  stream: string,
-  sequence: number,
-): Promise<Pick<LogMessage, "subject" | "body"> | null> {
-  try {
-    const question = JSON.stringify({ seq: sequence });
-    const { message } = await asking(connection, () =>
-      askJetStream<Found>(connection, `$JS.API.STREAM.MSG.GET.${stream}`, question),
-    );
-    return { subject: message.subject, body: Buffer.from(message.data ?? "", "base64") };
-  } catch (failure) {
-    if (isMessageMissing(failure)) return null;
-    throw failure;
-  }
-}
-
 /** The consumer is alive and has messages pending, but delivers none. */
 class Stalled extends Error {
   override readonly name = "Stalled";
 }
 
-/**
- * Every message after a sequence, on one subject if it is given, up to the end of the log. Reads as many messages as the
- * server counts when the consumer is created, so that it ends without guessing. In a cluster the server that counts may
- * lag behind: then reading goes on until it reaches the end that the leader's log had at the start. A message whose bytes
- * are corrupt on disk is counted and never delivered: it is skipped, as if it were not there.
- */
+/** The messages of `readDelivered` as they are sealed. */
 export async function* readStored(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
-  subject: string | null,
+): AsyncGenerator<readonly LogMessage[]> {
+  for await (const messages of readDelivered(connection, stream, afterSequence)) {
+    yield messages.map((message) => toLogMessage(storedMessageOf(message)));
+  }
+}
+
+/**
+ * Every message after a sequence up to the end of the log. Reads as many messages as the
+ * server counts when the consumer is created, so that it ends without guessing. In a cluster the server that counts may
+ * lag behind: then reading goes on until it reaches the end that the leader's log had at the start. A message whose bytes
+ * are corrupt on disk is counted and never delivered: it is skipped, as if it were not there.
+ */
+export async function* readDelivered(
+  connection: JetStreamConnection,
+  stream: string,
+  afterSequence: number,
 ): AsyncGenerator<readonly Msg[]> {
   let last = afterSequence;
-  let filter = subject;
   let failures = 0;
   let reach: number | null = null;
   for (;;) {
     try {
-      reach ??= await endOf(connection, stream, subject);
-      for await (const messages of readPending(connection, stream, last, { batch, subject: filter, next: nextOf })) {
+      // A single server has no replica that could lag behind.
+      reach ??= isClustered(connection) ? await lastSequenceOf(connection, stream) : 0;
+      for await (const messages of readPending(connection, stream, last, { batch, next: nextOf })) {
         failures = 0;
-        const wanted = messages.filter((message) => subject === null || message.subject === subject);
-        if (wanted.length > 0) yield wanted;
-        last = placeOf(messages.at(-1) as Msg).streamSequence;
+        yield messages;
+        last = deliveryOf(messages.at(-1) as Msg).streamSequence;
       }
       if (last >= reach) return;
       throw new PullEnded("a replica has not yet all of the log");
     } catch (failure) {
       if (failure instanceof Stalled) {
-        // With a subject filter, the sequence of the missing message is unknown: go on without the filter.
-        if (filter === null) last = await stepOver(connection, stream, last);
-        filter = null;
+        last = await stepOver(connection, stream, last);
         if (last >= (await lastSequenceOf(connection, stream))) return;
         continue;
       }
@@ -84,16 +70,16 @@ export async function* readStored(
   }
 }
 
-/** The end of the leader's log, or of the subject in it. A single server has no replica that could lag behind. */
-async function endOf(connection: JetStreamConnection, stream: string, subject: string | null): Promise<number> {
-  if (!isClustered(connection)) return 0;
-  if (subject === null) return await lastSequenceOf(connection, stream);
-  return (await asking(connection, () => lastMessageOf(connection, stream, subject)))?.sequence ?? 0;
-}
+export const toLogMessage = ({ sequence, storedAt, subject, data: body }: StoredMessage): LogMessage => ({
+  sequence,
+  storedAt,
+  subject,
+  body,
+});
 
 /** The sequence to go on after: past the next message if it cannot be read, else unchanged. */
 const stepOver = async (connection: JetStreamConnection, stream: string, last: number): Promise<number> =>
-  (await messageAt(connection, stream, last + 1)) === null ? last + 1 : last;
+  (await asking(connection, () => messageAt(connection, stream, last + 1))) === null ? last + 1 : last;
 
 const lastSequenceOf = async (connection: JetStreamConnection, stream: string): Promise<number> => {
   const { state } = await asking(connection, () =>

@@ -13,12 +13,12 @@ export class NotALogFile extends Error {
   override readonly name = "NotALogFile";
 }
 
-/** One message per line. A body that is not UTF-8 (Waybill writes none) is encoded as base64. */
-export function toLine({ sequence, storedAt, subject, body }: LogMessage): string {
+/** One message per line, with its headers if they are given. A body that is not UTF-8 (Waybill writes none) is encoded as base64. */
+export function toLine({ sequence, storedAt, subject, body, headers }: LogMessage & { headers?: string }): string {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const text = bytes.toString("utf8");
   const form = Buffer.from(text).equals(bytes) ? { body: text } : { bodyBase64: bytes.toString("base64") };
-  return JSON.stringify({ sequence, storedAt, subject, ...form });
+  return JSON.stringify({ sequence, storedAt, subject, headers, ...form });
 }
 
 const batchSize = 1000;
@@ -72,15 +72,21 @@ function readHead(path: string, line: string): LogFileHead {
 const isSubject = (text: unknown): boolean => typeof text === "string" && /^[!-~]+$/.test(text);
 
 function readLine(line: string, path: string, number: number): LogMessage {
+  const message = readMessage(line);
+  if (message !== null) return message;
+  throw new NotALogFile(`Line ${number} of ${path} is no message of a log: it was altered, or the file was cut there`);
+}
+
+/** A message as `toLine` wrote it, with no headers where none were written; null if the line is none. */
+export function readMessage(line: string): (LogMessage & { readonly headers: string }) | null {
   try {
-    const { sequence, storedAt, subject, body, bodyBase64 } = JSON.parse(line);
+    const { sequence, storedAt, subject, headers = "", body, bodyBase64 } = JSON.parse(line);
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(bodyBase64, "base64");
     const isWhole = Number.isSafeInteger(sequence) && /^\d{1,20}$/.test(storedAt) && isSubject(subject);
-    if (isWhole) return { sequence, storedAt, subject, body: bytes };
+    return isWhole ? { sequence, storedAt, subject, headers, body: bytes } : null;
   } catch {
-    // Reported below.
+    return null;
   }
-  throw new NotALogFile(`Line ${number} of ${path} is no message of a log: it was altered, or the file was cut there`);
 }
 
 const lineFeed = 0x0a;

@@ -5,7 +5,7 @@ import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, readPending } from "../nats/consumers.ts";
 import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
-import { placeOf } from "../nats/message.ts";
+import { deliveryOf } from "../nats/message.ts";
 import { digestPattern } from "./address-digest.ts";
 import type { SuppressionEntries } from "./suppressed-digests.ts";
 
@@ -86,7 +86,7 @@ async function readSubjects(
     for await (const messages of readPending(connection, stream, afterSequence, { batch: readAtOnce })) {
       for (const message of messages) {
         onSubject(message.subject);
-        reached = placeOf(message).streamSequence;
+        reached = deliveryOf(message).streamSequence;
       }
     }
     return reached;

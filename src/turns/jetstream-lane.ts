@@ -1,7 +1,7 @@
 import { createInbox, type Msg } from "nats";
 import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { type DurableConsumer, nextMessages } from "../nats/consumers.ts";
-import { isStatus, placeOf } from "../nats/message.ts";
+import { deliveryOf, isStatus } from "../nats/message.ts";
 
 /** An answer that does not come within this time may still come, and counts as an arrival then. */
 const answerMs = 150;
@@ -138,7 +138,7 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
       for (const _ of taken) taker.took();
       while (taken.length < limit && standing === null && !isEmpty() && performance.now() >= taker.askAt) {
         const message = await ask();
-        if (message === null || placeOf(message).pending === 0) emptyAt = performance.now();
+        if (message === null || deliveryOf(message).pending === 0) emptyAt = performance.now();
         if (message === null) break;
         taken.push(message);
         taker.took();

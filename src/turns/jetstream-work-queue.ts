@@ -1,18 +1,17 @@
 import type { Msg } from "nats";
 import type { JobType } from "../domain/job/events.ts";
-import { handoverOf, type Notice } from "../event-log/jetstream-durable.ts";
 import { ensureTurnsStream } from "../event-log/jetstream-streams.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { countOf, ensureDurable } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { sawStored } from "../nats/horizon.ts";
-import { storedAtOf } from "../nats/message.ts";
+import { deliveryOf, storedAtOf } from "../nats/message.ts";
 import { decodeTurn } from "./encode-turn.ts";
 import { createLane, type Taker } from "./jetstream-lane.ts";
 import { serveLanes } from "./serve-lanes.ts";
 import { consumerOf, laneFilter, lanesOf } from "./turn-subjects.ts";
-import type { TurnDelivery, WorkQueue } from "./work-queue.ts";
+import type { Handover, TurnDelivery, WorkQueue } from "./work-queue.ts";
 
 const timeoutMs = 1500;
 /**
@@ -35,7 +34,7 @@ export type WorkQueueSettings = {
 export function createJetStreamWorkQueue(
   connection: JetStreamConnection,
   { prefix, replicas, type, ackWaitMs }: WorkQueueSettings,
-  notice: Notice,
+  notice: (message: string) => void,
 ): WorkQueue {
   const { nats } = connection;
   const stream = streamName(prefix, "TURNS");
@@ -128,5 +127,24 @@ export function createJetStreamWorkQueue(
         for (const lane of lanes) lane.close();
       };
     },
+  };
+}
+
+/** The first word that settles a message counts. */
+function handoverOf(connection: JetStreamConnection, message: Msg): Handover {
+  let isSettled = false;
+  const say = (word: string): void => {
+    // A lost acknowledgement is harmless: the server then redelivers the message, as after any crash.
+    if (!isSettled && message.reply) connection.say(message.reply, word);
+  };
+  const settle = (word: string): void => {
+    say(word);
+    isSettled = true;
+  };
+  return {
+    times: deliveryOf(message).deliveries,
+    acknowledge: () => settle("+ACK"),
+    keep: () => say("+WPI"),
+    giveBack: (delayMs) => settle(`-NAK ${JSON.stringify({ delay: nanosOf(delayMs) })}`),
   };
 }

@@ -1,7 +1,21 @@
-import type { Handover } from "../event-log/delivery.ts";
 import type { QueuedTurn } from "./turns.ts";
 
-/** A turn handed to one worker; it comes back to any worker unless this one keeps it or acknowledges it. */
+/**
+ * What a worker may say about a turn that it was handed. The turn comes back, to any worker, if it is neither acknowledged
+ * nor kept for a while, and after a crash of the server perhaps although it was acknowledged: a worker decides what to do
+ * from the log. None of the calls waits, and none of them fails.
+ */
+export type Handover = {
+  /** The number of deliveries, this one included, as far as the server knows: it may forget. */
+  readonly times: number;
+  acknowledge(): void;
+  /** Reports that work goes on, so that no other worker gets the turn. */
+  keep(): void;
+  /** Requests redelivery after a moment. Not for long waits: those are events and a schedule. */
+  giveBack(delayMs: number): void;
+};
+
+/** A turn handed to one worker. */
 export type TurnDelivery = Handover & {
   readonly turn: QueuedTurn;
   /** When it was put, in milliseconds since 1970. */

@@ -1,65 +1,38 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import { notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
-import type { DecisionFeed } from "../event-log/decision-feed.ts";
-import type { Delivery } from "../event-log/delivery.ts";
 import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
+import { isDecision } from "../event-log/select-events.ts";
+import type { Listener } from "../following/listener.ts";
 import { deliveryIdOf } from "../signed-post/signed-post.ts";
 import { readDeliveries } from "./deliveries.ts";
 import type { Receivers } from "./receivers.ts";
-import type { Semaphore } from "./semaphore.ts";
 import type { DeliveryAttempt, Sender } from "./sender.ts";
 
-type Report = (failure: unknown) => void;
-
-/** After a failure, the decision is delivered again after this delay. */
 const tryAgainMs = 500;
-/** Well within the time after which the server hands the decision to another process. */
-const keepEveryMs = 3000;
+/** Most decisions need no message. */
+const decisionsInHand = 256;
 
 /**
- * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is acknowledged
- * once the outcomes of all its first attempts are recorded. An attempt that is recorded already is not made again,
- * however often the decision is delivered.
+ * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is done once the
+ * outcomes of all its first attempts are recorded. An attempt that is recorded already is not made again, however often
+ * the decision comes. Without a checkpoint it begins with the log, so that no ended job is ever skipped.
  */
-export function createPublisher(
-  log: EventLog,
-  feed: DecisionFeed,
-  receivers: Receivers,
-  sender: Sender,
-  semaphore: Semaphore,
-  report: Report,
-) {
-  const held = new Map<number, Delivery<JobEvent>>();
-
-  const publish = async ({ entry, acknowledge, giveBack }: Delivery<JobEvent>): Promise<void> => {
-    try {
-      const type = notifiedTypes[entry.event.type];
-      const attempts = type === undefined ? [] : await firstAttempts(log, receivers, entry, type);
-      await Promise.all(attempts.map((attempt) => sender.send(attempt, semaphore.givenUp)));
-      if (!semaphore.givenUp.aborted) acknowledge();
-    } catch (failure) {
-      report(failure);
-      giveBack(tryAgainMs);
-    } finally {
-      held.delete(entry.sequence);
-    }
+export function createPublisher(log: EventLog, receivers: Receivers, sender: Sender): Listener {
+  const publish = async (decision: StoredEvent<JobEvent>, type: WebhookType, givenUp: AbortSignal): Promise<void> => {
+    const attempts = await firstAttempts(log, receivers, decision, type);
+    await Promise.all(attempts.map((attempt) => sender.send(attempt, givenUp)));
   };
-
-  return async (): Promise<void> => {
-    const keeping = setInterval(() => {
-      for (const delivery of held.values()) delivery.keep();
-    }, keepEveryMs);
-    try {
-      for await (const deliveries of feed.batches(semaphore.stopping)) {
-        // A decision that is in progress was delivered twice: it comes again if this try fails.
-        const fresh = deliveries.filter(({ entry }) => !held.has(entry.sequence));
-        for (const delivery of fresh) held.set(delivery.entry.sequence, delivery);
-        for (const delivery of fresh) await semaphore.take(() => publish(delivery));
-      }
-    } finally {
-      clearInterval(keeping);
-    }
+  return {
+    name: "webhooks",
+    beginAfter: () => 0,
+    act: (decision, { givenUp }) => {
+      if (!isDecision(decision)) return null;
+      const type = notifiedTypes[decision.event.type];
+      return type === undefined ? null : publish(decision, type, givenUp);
+    },
+    atOnce: decisionsInHand,
+    tryAgainMs,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Instant } from "../domain/message.ts";
 import type { WebhookType } from "../domain/webhooks/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { WebhookSecret } from "../signed-post/secret.ts";
+import { shareReads } from "./shared-reads.ts";
 import type { TenantSecrets } from "./tenant-secrets.ts";
 import { findEndpoint } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
@@ -26,14 +27,18 @@ export type Receivers = {
   find(job: JobRef, endpoint: string): Promise<Receiver | null>;
 };
 
+/** The jobs of a tenant that end within this time share one look at its endpoints. */
+const readEveryMs = 50;
+
 export function createReceivers(store: WebhookStore, secrets: TenantSecrets, contentStore: ContentStore): Receivers {
+  const readShared = shareReads((tenant) => store.read(tenant), readEveryMs);
   const webhookUrlOf = async (job: JobRef): Promise<string | null> => {
     const stored = await contentStore.get(job);
     return stored === null ? null : (decodeContent(stored).webhookUrl ?? null);
   };
   return {
     endpointsFor: async (job, type, at) => {
-      const [url, { endpoints }] = await Promise.all([webhookUrlOf(job), store.read(job.tenant)]);
+      const [url, { endpoints }] = await Promise.all([webhookUrlOf(job), readShared(job.tenant)]);
       // An endpoint receives what happens after its creation: the log may go back years.
       const chosen = endpoints.filter(({ types, createdAt }) => types.includes(type) && createdAt <= at);
       return [...(url === null ? [] : [ownReceiver]), ...chosen.map(({ id }) => id)];

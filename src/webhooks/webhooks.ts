@@ -1,5 +1,5 @@
-import type { DecisionFeed } from "../event-log/decision-feed.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { createListening, type ListenerPorts } from "../following/listener.ts";
 import { type Breakers, createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
 import { createPublisher } from "./publisher.ts";
@@ -14,8 +14,10 @@ export type Webhooks = {
 };
 
 export type WebhooksDependencies = Omit<SenderDependencies, "breakers" | "semaphore"> & {
+  /** To read from, and the same log to follow with the others of this process. */
   readonly log: EventLog;
-  readonly feed: DecisionFeed;
+  readonly followed: EventLog;
+  readonly checkpoints: ListenerPorts["checkpoints"];
   readonly due: DueDeliveries;
   /** By default breakers with the usual waits. */
   readonly breakers?: Breakers;
@@ -26,33 +28,32 @@ type Report = (failure: unknown) => void;
 /** Messages sent at a time, for all tenants together and for one. */
 const atOnce = 64;
 const atOnceOfTenant = 16;
-/** Decisions, and deliveries to retry, that are worked on at a time: most decisions need no message. */
-const decisionsInHand = 256;
+/** Deliveries to retry that are worked on at a time. */
 const retriesInHand = 64;
 
 /**
- * Notifies receivers that jobs have ended: at least once, in no particular order. The first attempt needs only NATS;
- * later attempts wait in a table, and so need the database as well.
+ * Notifies receivers that jobs have ended: at least once, in no particular order. The first attempt needs only NATS, and
+ * one process makes it; later attempts wait in a table, and so need the database as well, and all processes share them.
  */
 export function createWebhooks(dependencies: WebhooksDependencies, report: Report): Webhooks {
-  const { log, feed, due, receivers } = dependencies;
+  const { log, followed, checkpoints, due, receivers } = dependencies;
   const sender = createSender({
     breakers: createBreakers(),
     ...dependencies,
     semaphore: createFairSemaphore(atOnce, atOnceOfTenant),
   });
-  const publishing = createSemaphore(decisionsInHand);
+  const publishing = createListening({ log: followed, checkpoints, report }, createPublisher(log, receivers, sender));
   const retrying = createSemaphore(retriesInHand);
-  const publish = createPublisher(log, feed, receivers, sender, publishing, report);
   const retry = createRetrier(log, due, sender, retrying, report);
-  let loops: Promise<unknown> | null = null;
+  let loop: Promise<void> | null = null;
   return {
     start: () => {
-      loops ??= Promise.all([publish(), retry()]);
+      publishing.start();
+      loop ??= retry();
     },
     stop: async (graceMs) => {
       await Promise.all([publishing.stop(graceMs), retrying.stop(graceMs)]);
-      await loops;
+      await loop;
     },
   };
 }

@@ -35,7 +35,7 @@ export type JobWorkerConfig = {
 /** A worker for the jobs of one kind. */
 export function createJobWorker(
   { log, queue, probe }: JobWorkerDependencies,
-  { type, work, gate: createGate, ...own }: JobWork,
+  { type, prepare, gate: createGate, ...own }: JobWork,
   { name, concurrency: usual, retrySchedule, firstDelayMs = 500 }: JobWorkerConfig,
   report: ReportOfWorker,
 ): Worker {
@@ -54,7 +54,7 @@ export function createJobWorker(
         unwritten,
         stopping,
         giveUp,
-        work: (held, lease, books) => work(held, lease, books, { stopping }),
+        prepare,
       }),
     {
       name,

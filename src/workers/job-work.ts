@@ -1,5 +1,7 @@
-import type { JobType } from "../domain/job/events.ts";
+import type { JobError, JobSettings, JobType } from "../domain/job/events.ts";
+import { countRecipients } from "../domain/recipients/ledger.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
+import type { JobRef } from "../event-log/event-log.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
 import type { Hindrance } from "./standstill.ts";
@@ -16,6 +18,19 @@ export type Workplace = {
  * An exception breaks the turn off: the queue hands the turn out again, and the work continues where the log ends.
  */
 export type WorkOfTurn = (held: HeldTurn, lease: Lease, books: Bookkeeper, workplace: Workplace) => Promise<AttemptEnd>;
+
+/** An attempt that can begin: what it needs was read before its lease is taken. */
+export type PreparedWork = {
+  /** The recipients that the first attempt of a job claims together with its lease. */
+  readonly claims: readonly number[];
+  readonly work: WorkOfTurn;
+};
+
+/** The attempt of a job that no worker can serve. */
+export const failedBecause = (error: JobError): PreparedWork => ({
+  claims: [],
+  work: async ({ ledger }) => ({ kind: "failed", counts: countRecipients(ledger), error }),
+});
 
 /** What a kind of job may ask of its worker and queue. */
 export type WorkerView = {
@@ -37,7 +52,8 @@ export type Gate = {
 /** The work of one kind of job. Each kind has slots and lanes of its own: none waits for another. */
 export type JobWork = {
   readonly type: JobType;
-  readonly work: WorkOfTurn;
+  /** Reads what an attempt needs. An exception breaks the turn off, and costs the job no takeover. */
+  readonly prepare: (job: JobRef, settings: JobSettings) => Promise<PreparedWork>;
   /** Concurrent turns in one process, where the setting for all kinds does not apply. */
   readonly concurrency?: number;
   /** How many recipients all turns of one process serve at a time, where that is limited. */

@@ -22,12 +22,19 @@ export type Lease = {
 /** Uses the monotonic clock, which goes on while a process is stopped. */
 const freshForMs = 1000;
 
-/** `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. */
-export function watchLease(log: EventLog, job: JobRef, leaseSequence: number, patience: AbortSignal): Lease {
+/**
+ * `confirmedAt` is when the log was last asked with the result that the lease is held, by the monotonic clock: before the
+ * append of the JobStarted. `patience` ends the wait for a log that is away; calls that wait then throw Unavailable.
+ */
+export function watchLease(
+  log: EventLog,
+  job: JobRef,
+  { sequence: leaseSequence, confirmedAt: takenAt }: { readonly sequence: number; readonly confirmedAt: number },
+  patience: AbortSignal,
+): Lease {
   let isHeld = true;
   let hasEnded = false;
-  // The process may have been stopped between the answer to JobStarted and this watch: the first claim asks in any case.
-  let confirmedAt = Number.NEGATIVE_INFINITY;
+  let confirmedAt = takenAt;
   let doubtedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {

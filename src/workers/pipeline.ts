@@ -1,4 +1,6 @@
 export type Pipeline<Item> = {
+  /** Items to handle first, that need no claim any more. */
+  readonly claimed?: readonly Item[];
   readonly items: readonly Item[];
   /** How many items may be handled at a time; called again each time, as other jobs begin and end. */
   readonly window: () => number;
@@ -24,8 +26,8 @@ export type PipelineEnd<Item> = {
  * before, so that handling never waits for a claim. Resolves when everything that was begun has ended.
  */
 export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<PipelineEnd<Item>> {
-  const { items, window, claimSize, claim, handle, mayGoOn } = pipeline;
-  const ready: Item[] = [];
+  const { claimed = [], items, window, claimSize, claim, handle, mayGoOn } = pipeline;
+  const ready = [...claimed];
   let next = 0;
   let inHand = 0;
   let isClaiming = false;

@@ -1,17 +1,18 @@
-import { foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
+import { type EntryOf, foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
-import type { JobEvent, JobType } from "../domain/job/events.ts";
+import type { JobEvent, JobSettings, JobType } from "../domain/job/events.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import { countRecipients, type Ledger } from "../domain/recipients/ledger.ts";
-import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
-import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import type { Cause, EventLog, Fact, JobRef, NewEvent, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
 import type { TurnDelivery } from "../turns/work-queue.ts";
-import { type Bookkeeper, createBookkeeper, type Unwritten } from "./bookkeeper.ts";
-import { type Lease, type LeaseProbe, watchLease } from "./lease.ts";
-import { endTakeovers, lastWorker, takeLease } from "./take-lease.ts";
-import { type AttemptEnd, type HeldTurn, replayLedger } from "./turn.ts";
+import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
+import type { JobWork, PreparedWork, WorkOfTurn } from "./job-work.ts";
+import { type LeaseProbe, watchLease } from "./lease.ts";
+import { endTakeovers, haveProgressed, lastWorker, takeLease } from "./take-lease.ts";
+import { commandFor, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
   readonly log: EventLog;
@@ -22,7 +23,7 @@ export type TurnDependencies = {
   readonly retrySchedule: RetrySchedule;
   /** Shared by the turns of the process. */
   readonly unwritten: Unwritten;
-  readonly work: (held: HeldTurn, lease: Lease, books: Bookkeeper) => Promise<AttemptEnd>;
+  readonly prepare: JobWork["prepare"];
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when the process stops, whatever is left to record. */
@@ -50,10 +51,8 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const job: JobRef = { tenant, jobId };
   const decisions = await log.readDecisions(job);
   const before = foldDecisions(decisions);
-  if (before.state.status !== "absent" && before.state.settings.type !== dependencies.type) {
-    delivery.giveBack(offerAgainMs);
-    return;
-  }
+  if (before.state.status === "absent") return delivery.acknowledge();
+  if (before.state.settings.type !== dependencies.type) return delivery.giveBack(offerAgainMs);
   const last = lastWorker(decisions);
   // After a pause and a resume the job is open again, though the mails of its last worker are still on their way.
   if (last !== null && last !== worker && (await probe.isRunning(last, job))) {
@@ -62,18 +61,26 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   }
   const { id: causationId, ...origin } = opened;
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
-  const taker = { log, job, cause, from: before, stopping };
-  const started = await takeLease(taker, { type: "StartJob", run, attempt, opening, worker, at: now() });
+  const { settings } = before.state;
+  const { claims, work } = await prepareWork(job, settings, dependencies);
+  const claimed = last === null ? claims : [];
+  const taker = { log, job, cause, from: before, stopping, claims: claimed };
+  const confirmedAt = performance.now();
+  const start = { type: "StartJob", run, attempt, opening, worker, at: now() } as const;
+  let started = await takeLease(taker, start);
+  if (isRefusedAsWornOut(started) && haveProgressed(decisions, await log.readRecipients(job))) {
+    started = await takeLease(taker, { ...start, hasProgressed: true });
+  }
   if (started === "outrun") return delivery.giveBack(lookAgainMs);
-  if (started.outcome === "rejected" && started.rejection.code === "too-many-takeovers") {
-    const counts = countRecipients(await replayLedger(log, job, totalOf(before), decisions));
+  if (isRefusedAsWornOut(started)) {
+    const counts = countRecipients(await replayLedger(log, job, settings.total, decisions));
     const hasEnded = await endTakeovers(taker, { type: "EndTakeovers", run, attempt, opening, counts, at: now() });
     if (!hasEnded) return delivery.giveBack(lookAgainMs);
   }
   if (started.outcome === "accepted" && started.state.status === "processing") {
     const { state, sequence } = started;
-    const hold = { job, cause, createdAt: createdAtOf(decisions), state, sequence };
-    const end = await underLease(hold, last === null ? null : decisions, dependencies);
+    const hold = { job, cause, createdAt: createdAtOf(decisions), state, sequence, confirmedAt, claimed };
+    const end = await underLease(hold, last === null ? null : decisions, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
     // the turn, and that worker may die. Where no worker holds the turn, the message comes back once and is found to be over.
     if (end === "lost") return;
@@ -82,7 +89,29 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   delivery.acknowledge();
 }
 
-type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt"> & { readonly state: Processing; readonly sequence: number };
+const isRefusedAsWornOut = (started: Awaited<ReturnType<typeof takeLease>>): boolean =>
+  started !== "outrun" && started.outcome === "rejected" && started.rejection.code === "too-many-takeovers";
+
+/** A failure that is no outage shows once the lease is taken: the turns that it breaks off are counted. */
+async function prepareWork(
+  job: JobRef,
+  settings: JobSettings,
+  { prepare }: Pick<TurnDependencies, "prepare">,
+): Promise<PreparedWork> {
+  try {
+    return await prepare(job, settings);
+  } catch (failure) {
+    if (isOutage(failure)) throw failure;
+    return { claims: [], work: () => Promise.reject(failure) };
+  }
+}
+
+type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt" | "claimed"> & {
+  readonly state: Processing;
+  readonly sequence: number;
+  /** See watchLease. */
+  readonly confirmedAt: number;
+};
 
 /**
  * Works from the lease to the end of the attempt. An exception breaks the turn off, and beginning it anew counts as a
@@ -91,6 +120,7 @@ type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt"> & { readonly state: Pr
 async function underLease(
   hold: Hold,
   decisions: readonly StoredEvent<JobEvent>[] | null,
+  work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "released" | "lost"> {
   const { log, stopping } = dependencies;
@@ -98,7 +128,7 @@ async function underLease(
     const ledger = await persistently(stopping, () =>
       replayLedger(log, hold.job, hold.state.settings.total, decisions),
     );
-    const end = await doTurn(takeHold(hold, ledger), hold, dependencies);
+    const end = await doTurn(takeHold(hold, ledger), hold, work, dependencies);
     if (end !== "interrupted") return end;
   } catch (failure) {
     if (isOutage(failure)) await giveLeaseBack(hold, dependencies);
@@ -124,14 +154,12 @@ async function giveLeaseBack(
   }
 }
 
-const totalOf = ({ state }: JobVersion): number => (state.status === "absent" ? 0 : state.settings.total);
-
 function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
   if (created === undefined) throw new Error("A job that was never created has a turn.");
   return created.event.at;
 }
 
-const takeHold = ({ state, sequence, ...hold }: Hold, ledger: Ledger): HeldTurn => ({
+const takeHold = ({ state, sequence, confirmedAt: _, ...hold }: Hold, ledger: Ledger): HeldTurn => ({
   ...hold,
   turn: { run: state.run, attempt: state.attempt },
   settings: state.settings,
@@ -143,21 +171,23 @@ const takeHold = ({ state, sequence, ...hold }: Hold, ledger: Ledger): HeldTurn 
 
 async function doTurn(
   held: HeldTurn,
-  from: JobVersion,
+  from: JobVersion & Pick<Hold, "confirmedAt">,
+  work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "interrupted" | "lost"> {
-  const { log, work, unwritten, stopping, giveUp, retrySchedule } = dependencies;
-  const lease = watchLease(log, held.job, held.leaseSequence, stopping);
+  const { log, unwritten, stopping, giveUp, retrySchedule } = dependencies;
+  const lease = watchLease(log, held.job, from, stopping);
   // The watch ends before the attempt does: the worker's own decision is no news to it.
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
-  const end = await work(held, lease, books).finally(lease.end);
+  const end = await work(held, lease, books, { stopping }).finally(lease.end);
   if (end.kind === "interrupted") return "interrupted";
   if (end.kind === "lease-lost") return "lost";
-  const command = commandFor(end, held, retrySchedule);
+  const command = commandFor(end, held, retrySchedule, now());
   // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.
   return await books.settleWith(async (facts) => {
+    const entryOf: EntryOf = (decision) => inFrontOf(decision, facts);
     const decided = await persistently(giveUp, () =>
-      handleCommand(log, held.job, command, held.cause, { from, facts }),
+      handleCommand(log, held.job, command, held.cause, { from, entryOf }),
     );
     // A refusal means that another decision about the job came first, and that decision stands.
     if (decided.outcome === "rejected") return { result: "lost", stored: false };
@@ -165,23 +195,6 @@ async function doTurn(
   });
 }
 
-type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;
-
-function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule) {
-  const said = { ...held.turn, worker: held.worker, at: now() };
-  switch (end.kind) {
-    case "completed":
-      return { type: "CompleteJob", ...said, counts: end.counts } as const;
-    case "failed":
-      return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
-    case "try-again": {
-      const delayMs = delayBeforeAttempt(
-        held.turn.attempt + 1,
-        scheduleOfJob(schedule, held.settings.retryDelayMs),
-        Math.random(),
-      );
-      const nextAttemptAt = new Date(Date.now() + Math.max(delayMs, end.notBeforeMs ?? 0)).toISOString();
-      return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
-    }
-  }
+function inFrontOf(decision: NewEvent<JobEvent>, [first, ...others]: readonly NewEvent<Fact>[]): ReturnType<EntryOf> {
+  return first === undefined ? [decision] : [first, ...others, decision];
 }

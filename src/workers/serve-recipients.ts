@@ -64,11 +64,14 @@ export async function serveRecipients(
 ): Promise<AttemptEnd> {
   const leavingOut = createLeavingOut(books, serving.whyNot, recipientsInDoubt(held.ledger), serving.stopping);
   const toServe = await recipientsOfAttempt(held, books);
-  const notSent = new Set<number>();
+  const notSent = new Set(held.claimed);
+  // The worker hears of decisions only from here on. With this answer, it has missed none.
+  if (toServe.length > notSent.size) lease.confirm().catch(() => {});
   const progress = trackProgress(held, lease, books, leavingOut, { notSent, last: toServe.at(-1) }, serving);
   const { using = (work) => work() } = serving;
   const end = await runPipeline({
-    items: toServe,
+    claimed: held.claimed,
+    items: toServe.filter((recipient) => !notSent.has(recipient)),
     window: serving.window,
     claimSize: () => claimSize(held, serving),
     claim: async (group) => {

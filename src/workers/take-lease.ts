@@ -1,9 +1,18 @@
-import { handleCommand, type JobVersion } from "../commands/handle-command.ts";
+import { type EntryOf, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
+import { mostTakeovers } from "../domain/job/lease.ts";
+import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { type Cause, type EventLog, type JobRef, type StoredEvent, VersionConflict } from "../event-log/event-log.ts";
+import {
+  type Cause,
+  type EventLog,
+  type JobRef,
+  type NewEvent,
+  type StoredEvent,
+  VersionConflict,
+} from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 
 /** A worker that received a turn: the state that it decides on, and its name. */
@@ -15,6 +24,8 @@ export type Taker = {
   readonly from: JobVersion;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
+  /** The recipients that are claimed together with the lease. */
+  readonly claims: readonly number[];
 };
 
 type StartJob = Extract<JobCommand, { type: "StartJob" }>;
@@ -43,13 +54,21 @@ export async function endTakeovers(taker: Taker, command: EndTakeovers): Promise
 }
 
 /** Null where another decision came first. */
-async function decideUnrivalled({ log, job, cause, from }: Taker, command: JobCommand) {
+async function decideUnrivalled({ log, job, cause, from, claims }: Taker, command: JobCommand) {
   try {
-    return await handleCommand(log, job, command, cause, { from, maxConflicts: 0 });
+    const entryOf: EntryOf = (decision) => withClaims(decision, claims);
+    return await handleCommand(log, job, command, cause, { from, maxConflicts: 0, entryOf });
   } catch (failure) {
     if (failure instanceof VersionConflict) return null;
     throw failure;
   }
+}
+
+function withClaims(decision: NewEvent<JobEvent>, recipients: readonly number[]): ReturnType<EntryOf> {
+  const { id, event } = decision;
+  if (event.type !== "JobStarted" || recipients.length === 0) return [decision];
+  const claimed: RecipientEvent = { type: "RecipientsClaimed", at: event.at, data: { ...event.data, recipients } };
+  return [decision, { ...decision, id: `${id}/claim`, event: claimed }];
 }
 
 /** This worker's own JobStarted, if it is the only decision since: a worker does one turn of a job at a time. */
@@ -59,6 +78,34 @@ async function ownStart({ log, job, from }: Taker, { worker }: StartJob) {
   if (!isOwn || others.length > 0) return null;
   const { event, sequence } = next;
   return { outcome: "accepted", events: [event], state: jobDecider.evolve(from.state, event), sequence } as const;
+}
+
+/**
+ * Whether the last workers that the attempt was taken over from, as many as may be, got further: they recorded outcomes,
+ * and no recipient has been on its way since before them. So none is mailed more than once for each of them and once
+ * before, however often the job is taken over.
+ */
+export function haveProgressed(
+  decisions: readonly StoredEvent<JobEvent>[],
+  recipients: readonly StoredEvent<RecipientEvent>[],
+): boolean {
+  const since = decisions.filter(({ event }) => event.type === "JobStarted").at(-mostTakeovers)?.sequence ?? 0;
+  /** Of each recipient without an outcome, the sequence of its first claim. */
+  const onTheirWay = new Map<number, number>();
+  let lastOutcome = 0;
+  for (const { event, sequence } of recipients) {
+    if (event.type === "RecipientsClaimed") {
+      for (const recipient of event.data.recipients) {
+        if (!onTheirWay.has(recipient)) onTheirWay.set(recipient, sequence);
+      }
+    } else if (event.type === "RecipientsReleased") {
+      for (const recipient of event.data.recipients) onTheirWay.delete(recipient);
+    } else {
+      onTheirWay.delete(event.data.recipient);
+      lastOutcome = sequence;
+    }
+  }
+  return lastOutcome > since && [...onTheirWay.values()].every((claimed) => claimed >= since);
 }
 
 /** The worker that began the last attempt of the job, however the attempt ended. */

@@ -8,6 +8,7 @@ import {
   type Ledger,
   recordInLedger,
 } from "../domain/recipients/ledger.ts";
+import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
 /** The state that a worker holds while it does one attempt of a job. */
@@ -22,6 +23,8 @@ export type HeldTurn = {
   readonly cause: Cause;
   /** The earlier outcomes of the recipients, folded up to the lease. The worker of the turn goes on folding. */
   readonly ledger: Ledger;
+  /** The recipients that were claimed together with the lease. The ledger counts them as not yet tried. */
+  readonly claimed: readonly number[];
   /** Whether this is the last attempt that the job has. */
   readonly isLastAttempt: boolean;
 };
@@ -69,6 +72,28 @@ export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }:
     return { kind: "failed", counts, error: { code: "too-many-failures", message } };
   }
   return { kind: "completed", counts };
+}
+
+type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;
+
+/** What the worker decides at the end of its attempt; the schedule says when the next attempt is. */
+export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, at: Instant) {
+  const said = { ...held.turn, worker: held.worker, at };
+  switch (end.kind) {
+    case "completed":
+      return { type: "CompleteJob", ...said, counts: end.counts } as const;
+    case "failed":
+      return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
+    case "try-again": {
+      const delayMs = delayBeforeAttempt(
+        held.turn.attempt + 1,
+        scheduleOfJob(schedule, held.settings.retryDelayMs),
+        Math.random(),
+      );
+      const nextAttemptAt = new Date(Date.now() + Math.max(delayMs, end.notBeforeMs ?? 0)).toISOString();
+      return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
+    }
+  }
 }
 
 /**

@@ -1,15 +1,11 @@
 import { expect } from "chai";
-import {
-  type AlertOutcome,
-  type AlertReceiver,
-  type AlertSender,
-  createAlertSender,
-} from "../../src/alerts/alert-sender.ts";
+import { type AlertOutcome, type AlertReceiver, createAlertSender } from "../../src/alerts/alert-sender.ts";
 import { createMailReceiver } from "../../src/alerts/mail-receiver.ts";
 import { createWebhookReceiver } from "../../src/alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../../src/domain/alerts/events.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamAlertFeed } from "../../src/event-log/jetstream-durable-feed.ts";
+import { createJetStreamCheckpointStore } from "../../src/following/jetstream-checkpoint-store.ts";
+import { createListening, type Listening } from "../../src/following/listener.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
@@ -70,26 +66,26 @@ describe("An operator", function () {
     stops.push(mailer.close);
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };
-  const startSender = (...receivers: readonly AlertReceiver[]): AlertSender => {
+  const checkpoints = () => createJetStreamCheckpointStore(opened.connection, { prefix, replicas: 1 });
+  const startSender = (...receivers: readonly AlertReceiver[]): Listening => {
     const note = ({ kind }: AlertReceiver, telling: AlertOutcome, isLast: boolean): void => {
       attempts.push(`${kind} ${telling.kind}${"code" in telling ? ` ${telling.code}` : ""}${isLast ? "" : ", again"}`);
     };
-    const feed = createJetStreamAlertFeed(opened.connection, prefix, (notice) => attempts.push(notice));
-    const sender = createAlertSender(
-      feed,
-      receivers,
-      (one, telling, _entry, isLast) => note(one, telling, isLast),
-      (failure) => attempts.push(String(failure)),
+    const report = (failure: unknown) => attempts.push(String(failure));
+    const sender = createListening(
+      { log: opened.log, checkpoints: checkpoints(), report },
+      createAlertSender(receivers, (one, telling, _entry, isLast) => note(one, telling, isLast), report),
     );
     sender.start();
     stops.push(() => sender.stop(1000));
     return sender;
   };
-  const waiting = async (): Promise<number> => {
-    const manager = await opened.connection.nats.jetstreamManager();
-    const { num_pending, num_ack_pending } = await manager.consumers.info(`${prefix}_JOBS`, "alerts");
-    return num_pending + num_ack_pending;
-  };
+  /** Until the checkpoint says that nothing is left to do. */
+  const allDone = (): Promise<void> =>
+    eventually(async () => {
+      const stored = await checkpoints().read("alerts");
+      expect(JSON.parse(stored?.text ?? "{}")).to.have.nested.property("position.sequence", last);
+    }, 20_000);
 
   it("is sent by a signed webhook and by mail, once", async () => {
     startSender(webhook(), mail("ops@example.com"));
@@ -99,7 +95,7 @@ describe("An operator", function () {
       at: new Date().toISOString(),
       data: { ...figure, value: 0, raisedSequence: 1 },
     });
-    await eventually(async () => expect(await waiting()).to.equal(0));
+    await allDone();
     expect([...attempts].sort()).to.deep.equal([
       "mail notified",
       "mail notified",
@@ -131,7 +127,7 @@ describe("An operator", function () {
     await eventually(() => expect(receiver.received).to.have.lengthOf(2), 20_000);
     const [first, second] = receiver.received;
     expect(second?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);
-    await eventually(async () => expect(await waiting()).to.equal(0));
+    await allDone();
     expect(attempts).to.deep.equal(["webhook notified"]);
   });
 
@@ -144,7 +140,7 @@ describe("An operator", function () {
     receiver.answers(withStatus(204));
     await record(raised());
     await eventually(() => expect(attempts.filter((one) => one === "webhook notified")).to.have.lengthOf(2), 20_000);
-    await eventually(async () => expect(await waiting()).to.equal(0));
+    await allDone();
     expect(mailServer.mails).to.have.lengthOf(2);
   });
 
@@ -152,15 +148,15 @@ describe("An operator", function () {
     startSender(webhook([]), mail("nobody@example.com"));
     mailServer.answerRecipient("nobody@example.com", { code: 550, text: "5.1.1 no such user" });
     await record(raised());
-    await eventually(async () => expect(await waiting()).to.equal(0));
+    await allDone();
     expect([...attempts].sort()).to.deep.equal(["mail never rejected", "webhook never url-refused"]);
     expect(receiver.received).to.deep.equal([]);
   });
 
-  it("is not sent long after it happened, when the consumer is created anew", async () => {
+  it("is not sent long after it happened, when there is no checkpoint", async () => {
     await record(raised(new Date(Date.now() - 86_400_000).toISOString()));
     startSender(webhook());
-    await eventually(async () => expect(await waiting()).to.equal(0));
+    await allDone();
     expect(receiver.received).to.deep.equal([]);
   });
 });

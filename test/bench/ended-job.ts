@@ -1,8 +1,24 @@
+import { encodeContent } from "../../src/content/encode-content.ts";
 import type { JobRef, NewEntry, NewEvent } from "../../src/event-log/event-log.ts";
 import * as example from "../support/examples.ts";
+import { body, recipients, subject } from "./the-mail.ts";
 
 /** As many as a worker with ten connections claims at a time. */
 const recipientsPerClaim = 10;
+
+/** The content of a mailing to so many, which stays as long as no retention is set. */
+export const contentOf = (total: number): Uint8Array =>
+  encodeContent({
+    name: null,
+    metadata: {},
+    subject,
+    html: null,
+    text: body,
+    from: null,
+    replyTo: null,
+    headers: {},
+    recipients: recipients(total).map((email) => ({ email })),
+  });
 
 /** What a mailing leaves in the log that reached everybody at the first attempt, in the order of the log. */
 export function* historyOfEndedJob(job: JobRef, total: number, contentSha256: string): Iterable<NewEntry> {

@@ -1,5 +1,5 @@
 import type { Msg } from "nats";
-import { channelFilter } from "../../src/event-log/subjects.ts";
+import { subjectsOfDecisions } from "../../src/event-log/subjects.ts";
 import type { Deployment } from "./deployment.ts";
 import type { Stage } from "./row.ts";
 
@@ -13,7 +13,7 @@ export async function watchEndedJobs({ ground, lifecycle }: Stage, { surrounding
   let expected = 0;
   let wrong: string | null = null;
   let look = (): void => {};
-  nats.subscribe(channelFilter(surroundings.nats.prefix, "job"), {
+  nats.subscribe(subjectsOfDecisions(surroundings.nats.prefix), {
     callback: (_, message) => {
       for (const { type, data } of readEvents(message)) {
         if (type === "JobCompleted" && data.counts.sent === data.counts.total) completed += 1;

@@ -1,11 +1,10 @@
-import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
+import { digestOf } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { newJob } from "../support/happen.ts";
 import { openJetStreamLog } from "../support/jetstream-log.ts";
 import type { Surroundings } from "../support/waybill.ts";
-import { historyOfEndedJob } from "./ended-job.ts";
+import { contentOf, historyOfEndedJob } from "./ended-job.ts";
 import { createLogWriter } from "./log-writer.ts";
-import { body, recipients, subject } from "./the-mail.ts";
 
 const recipientsPerJob = 1000;
 const outcomesAndClaimsPerJob = 1.1 * recipientsPerJob;
@@ -16,6 +15,7 @@ export type WrittenHistory = { readonly messages: number; readonly events: numbe
 export async function writeHistory({ nats }: Pick<Surroundings, "nats">, events: number): Promise<WrittenHistory> {
   const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
   try {
+    // Read models that follow meanwhile must find a content before they hear of its job.
     const contentStore = await createJetStreamContentStore(connection, nats.prefix);
     const writer = createLogWriter(connection.nats, nats.prefix);
     const jobs = Math.ceil(events / outcomesAndClaimsPerJob);
@@ -30,14 +30,4 @@ export async function writeHistory({ nats }: Pick<Surroundings, "nats">, events:
   }
 }
 
-const content = encodeContent({
-  name: null,
-  metadata: {},
-  subject,
-  html: null,
-  text: body,
-  from: null,
-  replyTo: null,
-  headers: {},
-  recipients: recipients(recipientsPerJob).map((email) => ({ email })),
-});
+const content = contentOf(recipientsPerJob);

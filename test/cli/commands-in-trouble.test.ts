@@ -33,6 +33,7 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   events: { needs: "service", words: [] },
   replay: { needs: "service", words: ["--job", "DONE"] },
   verify: { needs: "nats", words: ["--job", "DONE"] },
+  archive: { needs: "nats", words: ["--before", "2020-01-01", "--to", "ARCHIVED"] },
   doctor: { needs: "nothing", words: [] },
   "keys create": { needs: "nats", words: ["--tenant", "other"] },
   "keys list": { needs: "nats", words: [] },
@@ -88,7 +89,12 @@ describe("Every command, where things are as they should be and where they are n
     const at = (name: string): string => join(stage.folder, name);
     await writeFile(at("letter.txt"), "Hello {{ name }}");
     await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
-    return { LETTER: at("letter.txt"), READERS: at("readers.csv"), EXPORTED: at("log.ndjson") };
+    return {
+      LETTER: at("letter.txt"),
+      READERS: at("readers.csv"),
+      EXPORTED: at("log.ndjson"),
+      ARCHIVED: at("archive"),
+    };
   }
 
   async function makeJobs(): Promise<Record<string, string>> {

@@ -162,7 +162,8 @@ describe("The commands that ask a running service", () => {
     expect(steps.at(-1)).to.deep.include({ type: "JobCompleted", status, progress });
     expect(steps[0]).to.include({ type: "JobCreated", status: "queued" });
     const asOf = await lines("replay", "--job", completed, "--as-of", String(steps[1].sequence));
-    expect(asOf).to.have.lengthOf(2);
+    // The job was started and its recipients were claimed in one entry.
+    expect(asOf).to.have.lengthOf(3);
     expect(await failureOf(run("replay", "--job", completed, "--as-of", "soon"))).to.be.instanceOf(WrongUsage);
     expect(await failureOf(run("replay", "--job", completed, "--as-of", "0"))).to.be.instanceOf(CommandFailed);
   });

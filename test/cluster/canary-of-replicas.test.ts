@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { createJetStreamCanary, type LogCanary } from "../../src/event-log/jetstream-canary.ts";
+import { createJetStreamCanary, type LogCanary } from "../../src/health/jetstream-canary.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -58,11 +58,29 @@ describe("the content store in JetStream", () => {
     }
   });
 
-  it("leaves no piece of an attachment behind that was erased", async () => {
+  it("leaves nothing of an attachment behind that was erased, neither a piece nor its name", async () => {
     const { job, sha256, manager } = await storeAttachment();
     const before = await messagesIn(manager);
     await store.attachments.erase(job, sha256);
-    expect(await messagesIn(manager)).to.equal(before - 6);
+    expect(await messagesIn(manager)).to.equal(before - 7);
+  });
+
+  it("leaves nothing of contents behind that were erased, rewritten before or not", async () => {
+    const manager = await opened.connection.nats.jetstreamManager();
+    const look = async () => (await manager.streams.info(`${nats.prefix}_CONTENT`, { subjects_filter: ">" })).state;
+    const before = await look();
+    const jobs = Array.from({ length: 20 }, () => ({ tenant: "default", jobId: uuid() }));
+    const text = (word: string) => new TextEncoder().encode(word.repeat(10_000));
+    for (const job of jobs) await store.put(job, text("stored"));
+    expect((await look()).bytes).to.be.greaterThan(before.bytes + 1_000_000);
+    for (const job of jobs.slice(10)) await store.rewrite(job, () => text("rewritten"));
+    for (const job of jobs) await store.erase(job);
+    const { messages, bytes, subjects } = await look();
+    expect({ messages, bytes, subjects }).to.deep.equal({
+      messages: before.messages,
+      bytes: before.bytes,
+      subjects: before.subjects,
+    });
   });
 
   it("stores a content as one message on the job's own subject, apart from the log", async () => {

@@ -56,7 +56,7 @@ describe("The page of the system", () => {
     await streams.getByRole("row", { name: /_JOBS [1-9]/ }).waitFor();
     await page
       .getByLabel("Consumers", { exact: true })
-      .getByRole("row", { name: /^scheduler \S+_JOBS 0 0 0$/ })
+      .getByRole("row", { name: /^scheduler \S+_JOBS 0\b/ })
       .waitFor();
     await page
       .getByLabel("Workers", { exact: true })

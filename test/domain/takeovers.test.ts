@@ -44,6 +44,12 @@ describe("a job whose workers die or break off, one after the other", () => {
       .records(abandoned);
   });
 
+  it("is taken over again where its workers got further", () => {
+    given(...wornOut())
+      .when(startJob({ hasProgressed: true }))
+      .records(jobStarted());
+  });
+
   it("fails once, whichever worker records it", () => {
     given(...wornOut(), abandoned)
       .when(endTakeovers())

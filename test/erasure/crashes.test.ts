@@ -5,7 +5,6 @@ import { createEraser, type ErasurePorts } from "../../src/erasure/complete-eras
 import { eraseAddress } from "../../src/erasure/erase-address.ts";
 import { eraseJob } from "../../src/erasure/erase-job.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { cancelJob, jobCreated, now } from "../support/examples.ts";
@@ -83,9 +82,7 @@ describe("an erasure that breaks off", () => {
     await failureOf(eraseJob(dyingPorts(), whole, request));
     await failureOf(eraseAddress(dyingPorts(), part, { ...request, address: "bob@example.com" }));
     const failures: unknown[] = [];
-    const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
-    const eraser = createEraser(ports, feed, (failure) => failures.push(failure));
-    eraser.start();
+    const eraser = side.listen(createEraser(ports), (failure) => failures.push(failure));
     await eventually(async () => {
       expect([await addressesIn(whole), await addressesIn(part)]).to.deep.equal([null, ["ada@example.com", null]]);
     });
@@ -111,9 +108,7 @@ describe("an erasure that breaks off", () => {
     expect((await failureOf(eraseJob(withDatabase, job, request))).message).to.equal("the database is away");
     expect(await addressesIn(job), "what NATS holds waits for no database").to.equal(null);
     isAway = false;
-    const feed = createJetStreamDecisionFeed(side.connection, side.nats.prefix, "eraser", () => {});
-    const eraser = createEraser(withDatabase, feed, () => {});
-    eraser.start();
+    const eraser = side.listen(createEraser(withDatabase));
     await eventually(async () => expect(erasedRows).to.include("default/row-1"), 20_000);
     await eraser.stop();
     expect(await erasuresOf(job)).to.have.lengthOf(1);

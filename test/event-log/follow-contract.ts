@@ -73,6 +73,25 @@ function readingOnContract(open: () => EventLog): void {
       }
     });
 
+    it("gives one event that is not known for an entry of facts that are not wanted, and decisions as ever", async () => {
+      const log = open();
+      const { lastSequence } = await log.state();
+      const job = newJob();
+      await log.append(job, [caused(uuid(), jobCreated())], 0);
+      const facts = [caused(uuid(), recipientSent({ recipient: 0 })), caused(uuid(), recipientSent({ recipient: 1 }))];
+      const sequence = await log.record(job, facts as [(typeof facts)[0]]);
+      const [created] = await log.readHistory(job);
+      const ending = new AbortController();
+      const options = { afterSequence: lastSequence, maxEvents: 100, signal: ending.signal, wantsFacts: () => false };
+      const read: LogEvent[] = [];
+      for await (const batch of log.follow(options)) {
+        read.push(...batch);
+        if (read.at(-1)?.sequence === sequence) ending.abort();
+      }
+      expect(read[0]).to.deep.equal(created);
+      expect(read.slice(1)).to.deep.equal([{ ...job, sequence, index: 0, unknownType: "unwanted" }]);
+    });
+
     it("gives the jobs of all tenants, and every channel", async () => {
       const log = open();
       const { lastSequence } = await log.state();

@@ -109,6 +109,13 @@ describe("the streams of the log", () => {
     expect((await opened.log.state()).lastSequence).to.equal(lastSequence);
   });
 
+  it("refuse a limit that is below their size: NATS 2.9 would drop the oldest events", async () => {
+    const { messages } = (await admin.streams.info(jobs(nats.prefix))).state;
+    const failure = await failureOf(openJetStreamLog(nats.config, nats.prefix, { maxBytes: 100 }));
+    expect(failure).to.be.instanceOf(UnfitStream);
+    expect((await admin.streams.info(jobs(nats.prefix))).state.messages).to.equal(messages);
+  });
+
   it("refuse events that they have no room for, and keep those they have", async () => {
     const prefix = `${nats.prefix}full`;
     const { log, close } = await openJetStreamLog(nats.config, prefix, { maxBytes: 8192 });

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { isTenantName } from "../../src/domain/tenant.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamAnnouncements } from "../../src/event-log/jetstream-announcements.ts";
 import {
-  channelFilter,
   channelOf,
   contentSubjectOf,
   parseSubject,
   streamFilter,
   streamName,
   subjectOf,
+  subjectsOfDecisions,
 } from "../../src/event-log/subjects.ts";
+import { createJetStreamAnnouncements } from "../../src/following/jetstream-announcements.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
@@ -32,14 +32,10 @@ describe("the subjects of a job", () => {
     expect(isTenantName(alertsRef.tenant)).to.equal(false);
   });
 
-  it("are found, one channel of all jobs, with one filter", () => {
-    expect(channelFilter("", "facts")).to.equal("jobs.*.*.facts");
-  });
-
   it("begin with the prefix of a Waybill that shares its NATS", () => {
     expect(subjectOf("blue", job, "job")).to.equal("blue.jobs.acme.0193a5e0-6c1d");
     expect(contentSubjectOf("blue", job)).to.equal("blue.content.acme.0193a5e0-6c1d");
-    expect(channelFilter("blue", "job")).to.equal("blue.jobs.*.*");
+    expect(subjectsOfDecisions("blue")).to.equal("blue.jobs.*.*");
   });
 
   it("belong into streams that bear the prefix too", () => {

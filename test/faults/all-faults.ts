@@ -1,3 +1,4 @@
+import { agedLog } from "./aged-log.ts";
 import type { Fault } from "./fault.ts";
 import { linkFaults } from "./link-faults.ts";
 import { logFaults } from "./log-faults.ts";
@@ -6,8 +7,11 @@ import { outages } from "./outages.ts";
 import { freezes, kills, restarts } from "./process-faults.ts";
 import { twentyKills } from "./twenty-kills.ts";
 
-/** The whole matrix, in the order in which it runs. */
-export const allFaults: readonly Fault[] = [
+/** A past that is written in seconds; what takes longer with a long one shows from some hundred thousand on. */
+export const fewAgedJobs = 5_000;
+
+/** The whole matrix, in the order in which it runs; the past of the aged log has so many jobs. */
+export const allFaults = (agedJobs: number): readonly Fault[] => [
   ...kills,
   ...freezes,
   ...restarts,
@@ -15,5 +19,6 @@ export const allFaults: readonly Fault[] = [
   ...mailServerFaults,
   ...outages,
   ...logFaults,
+  agedLog(agedJobs),
   twentyKills,
 ];

@@ -98,7 +98,7 @@ function foldRecipient(job: FoldedJob, { type, sequence, index, data }: RawEvent
   const standing = job.outcomes.get(recipient);
   if (standing === undefined || standing === "deferred") job.outcomes.set(recipient, outcome);
   job.lines.push({
-    id: index === 0 ? String(sequence) : `${sequence}.${index}`,
+    id: `${sequence}.${index}`,
     recipient,
     status: outcome === "sent" ? "success" : outcome,
     attempt: Number(data["attempt"]),

@@ -1,6 +1,6 @@
 import type { TcpProxy } from "../support/tcp-proxy.ts";
 import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, workers } from "./fault.ts";
-import { type Actor, type Links, repeatedForWorker, type Stage } from "./stage.ts";
+import { type Actor, actors, type Links, repeatedForWorker, type Stage } from "./stage.ts";
 
 type LinkOf = {
   readonly name: string;
@@ -78,7 +78,37 @@ const partition: Fault = {
   },
 };
 
-export const linkFaults: readonly Fault[] = [...cuts, ...stalls, ...lostAnswers, ...slow, partition];
+/** Clients at the steady load make some two thousand mails in this time. */
+const slowMs = 15_000;
+const leastMails = 1000;
+
+/**
+ * A log that takes long for each message, as a cluster over several sites does. Nothing is in doubt, the API answers no
+ * client with 503, and mails keep up with the jobs, because outcomes share messages.
+ */
+const slowAcknowledgements: Fault = {
+  name: "NATS slow: 20 ms an acknowledgement, 15 s",
+  mayTell: [],
+  strike: async (stage, { arrived }) => {
+    const before = arrived();
+    await each(stage, actors, "nats", async (door) => door.delayAnswers(20));
+    await lasting(slowMs);
+    const mails = arrived() - before;
+    await each(stage, actors, "nats", (door) => door.restore());
+    const alsoViolated = (): string[] =>
+      mails < leastMails ? [`${mails} mails arrived meanwhile, fewer than ${leastMails}`] : [];
+    return { ...costsNothing, alsoViolated };
+  },
+};
+
+export const linkFaults: readonly Fault[] = [
+  ...cuts,
+  ...stalls,
+  ...lostAnswers,
+  ...slow,
+  slowAcknowledgements,
+  partition,
+];
 
 function linkFault(name: string, toll: Toll, happens: (stage: Stage) => Promise<void>): Fault {
   return {

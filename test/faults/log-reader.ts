@@ -17,12 +17,18 @@ export type RawEvent = {
 };
 
 export type LogReader = {
-  /** Every event from the beginning, read anew. */
+  /** Every event from the first entry that it reads, read anew. */
   readAll(): Promise<readonly RawEvent[]>;
-  /** Every event from the beginning; what was read before is not read again. */
+  /** Every event from the first entry that it reads; what was read before is not read again. */
   read(): Promise<readonly RawEvent[]>;
-  /** Deletes a durable consumer of the log or of the turns, as an operator's slip would. */
-  deleteConsumer(stream: "JOBS" | "TURNS", name: string): Promise<void>;
+  /** Deletes a consumer of the turns, as an operator's slip would. */
+  deleteTurnsConsumer(name: string): Promise<void>;
+  /** Deletes the consumers by which processes follow the log. */
+  deleteReaders(): Promise<void>;
+  /** Deletes what listeners know of how far they have come. */
+  deleteCheckpoints(): Promise<void>;
+  /** Deletes every consumer of the log and of the turns. */
+  deleteConsumers(): Promise<void>;
   /** Deletes the stream of turns. */
   deleteTurns(): Promise<void>;
   /** Those over the log and over the turns. */
@@ -33,7 +39,8 @@ export type LogReader = {
   close(): Promise<void>;
 };
 
-export async function openLogReader({ config, prefix }: TestNats): Promise<LogReader> {
+/** What is before the first entry that it reads is not looked at. */
+export async function openLogReader({ config, prefix }: TestNats, first = 1): Promise<LogReader> {
   const { servers, user, password } = config;
   const login = user === null ? {} : { user, ...(password === null ? {} : { pass: password }) };
   const connection = await connect({
@@ -44,13 +51,14 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
   });
   const stream = `${prefix}_JOBS`;
   const manager = await connection.jetstreamManager({ checkAPI: false });
+  const bucket = await connection.jetstream().views.kv(`${prefix}_CHECKPOINTS`);
   const known: RawEvent[] = [];
 
-  const readFrom = async (first: number): Promise<RawEvent[]> => {
+  const readFrom = async (sequence: number): Promise<RawEvent[]> => {
     const { state } = await manager.streams.info(stream);
     const events: RawEvent[] = [];
-    if (state.last_seq < first) return events;
-    const consumer = await connection.jetstream().consumers.get(stream, { opt_start_seq: first });
+    if (state.last_seq < sequence) return events;
+    const consumer = await connection.jetstream().consumers.get(stream, { opt_start_seq: sequence });
     const messages = await consumer.consume({ max_messages: 1000 });
     for await (const message of messages) {
       events.push(...toRawEvents(message));
@@ -60,20 +68,33 @@ export async function openLogReader({ config, prefix }: TestNats): Promise<LogRe
     return events;
   };
 
+  const deleteTurnsConsumer: LogReader["deleteTurnsConsumer"] = async (name) => {
+    await manager.consumers.delete(`${prefix}_TURNS`, name).catch((failure: unknown) => {
+      // NATS 2.9 deletes it, and then fails to remove a folder into which it is still writing.
+      if (!/directory not empty/.test(String(failure))) throw failure;
+    });
+  };
+  const deleteReaders = async (): Promise<void> => {
+    for await (const { name } of manager.consumers.list(stream)) await manager.consumers.delete(stream, name);
+  };
+
   return {
-    readAll: () => readFrom(1),
+    readAll: () => readFrom(first),
     read: async () => {
-      known.push(...(await readFrom((known.at(-1)?.sequence ?? 0) + 1)));
+      known.push(...(await readFrom((known.at(-1)?.sequence ?? first - 1) + 1)));
       return known;
     },
     deleteTurns: async () => {
       await manager.streams.delete(`${prefix}_TURNS`);
     },
-    deleteConsumer: async (ofStream, name) => {
-      await manager.consumers.delete(`${prefix}_${ofStream}`, name).catch((failure: unknown) => {
-        // NATS 2.9 deletes it, and then fails to remove a folder into which it is still writing.
-        if (!/directory not empty/.test(String(failure))) throw failure;
-      });
+    deleteTurnsConsumer,
+    deleteConsumers: async () => {
+      await deleteReaders();
+      for await (const { name } of manager.consumers.list(`${prefix}_TURNS`)) await deleteTurnsConsumer(name);
+    },
+    deleteReaders,
+    deleteCheckpoints: async () => {
+      for await (const key of await bucket.keys()) await bucket.purge(key);
     },
     countConsumers: async () => {
       const streams = await Promise.all([stream, `${prefix}_TURNS`].map((name) => manager.streams.info(name)));

@@ -100,14 +100,11 @@ export const restarts: readonly Fault[] = [
   fault(
     "the workers' consumer deleted",
     costsNothing,
-    async ({ log }) => await log.deleteConsumer("TURNS", "email-send-normal-lane"),
+    async ({ log }) => await log.deleteTurnsConsumer("email-send-normal-lane"),
   ),
   fault("TURNS deleted under load", costsNothing, async ({ log }) => await log.deleteTurns()),
-  fault(
-    "the scheduler's consumer deleted",
-    costsNothing,
-    async ({ log }) => await log.deleteConsumer("JOBS", "scheduler"),
-  ),
+  fault("the checkpoints of all listeners deleted", costsNothing, async ({ log }) => await log.deleteCheckpoints()),
+  fault("the readers of the log deleted", costsNothing, async ({ log }) => await log.deleteReaders()),
 ];
 
 function fault(name: string, toll: Toll, happens: (...parts: Parameters<Fault["strike"]>) => Promise<void>): Fault {

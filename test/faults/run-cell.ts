@@ -30,11 +30,26 @@ const projectedWithinMs = 30_000;
 
 /** Load, fault, healing, and then a look at everything that must always hold. */
 export async function runCell(stage: Stage, fault: Fault, seed: string): Promise<CellResult> {
-  const arrived = (): number => stage.mailServer.mails.length;
-  const victim = drawn(seed, `${fault.name} victim`) < 0.5 ? "worker" : "otherWorker";
   const earlier = foldLog(await stage.log.read());
   stage.mailServer.forgetMails();
   const load = startLoad(stage, toSlug(fault.name), fault.load ?? steadyLoad);
+  try {
+    return await runUnder(load, stage, fault, seed, earlier);
+  } finally {
+    // Of a cell that broke off, too: its load would go on for minutes, against what the next cell starts.
+    void load.stop();
+  }
+}
+
+async function runUnder(
+  load: Load,
+  stage: Stage,
+  fault: Fault,
+  seed: string,
+  earlier: ReadonlyMap<string, unknown>,
+): Promise<CellResult> {
+  const arrived = (): number => stage.mailServer.mails.length;
+  const victim = drawn(seed, `${fault.name} victim`) < 0.5 ? "worker" : "otherWorker";
   const accepted = (): Load["accepted"] => load.accepted;
   const cell: Cell = { seed, victim, arrived, accepted, told: (word) => load.trouble.get(word) ?? 0 };
   await reach(arrived, drawnBetween(seed, `${fault.name} strike`, 20, 250));

@@ -3,6 +3,7 @@ import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../su
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { Surroundings } from "../support/waybill.ts";
 import { type LogReader, openLogReader } from "./log-reader.ts";
+import { untilFollowed, writePast } from "./past.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
 
@@ -52,11 +53,19 @@ export type StageOptions = {
   readonly smallDisk?: true;
   /** How large the log may become. */
   readonly jobsMaxBytes?: number;
+  /** So many jobs have ended long ago: they are in the log, and in the read models before the cell begins. */
+  readonly agedJobs?: number;
 };
 
-export async function openStage({ smallDisk, jobsMaxBytes }: StageOptions = {}): Promise<Stage> {
+export async function openStage({ smallDisk, jobsMaxBytes, agedJobs = 0 }: StageOptions = {}): Promise<Stage> {
   const disk = smallDisk ? await mountSmallDisk() : null;
-  const [nats, mysql, mailServer] = await Promise.all([startOwnNats(disk?.folder), startOwnMysql(), startMailServer()]);
+  const past = agedJobs === 0 ? null : await writePast(agedJobs);
+  const [ownNats, mysql, mailServer] = await Promise.all([
+    startOwnNats(disk?.folder ?? past?.folder),
+    startOwnMysql(),
+    startMailServer(),
+  ]);
+  const nats = past === null ? ownNats : { ...ownNats, prefix: past.prefix };
   const { url: mysqlUrl } = await mysql.freshDatabase();
   mailServer.slowDown(usualMsPerMail);
   const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
@@ -78,7 +87,8 @@ export async function openStage({ smallDisk, jobsMaxBytes }: StageOptions = {}):
   try {
     await processes.projector.start();
     await Promise.all(actors.map((actor) => processes[actor].start()));
-    const log = await openLogReader(nats);
+    const log = await openLogReader(nats, (past?.entries ?? 0) + 1);
+    if (past !== null) await untilFollowed(processes.api.url(), past);
     return { actors: processes, links, nats, mysql, mailServer, disk, mysqlUrl, log, close: () => close(log) };
   } catch (failure) {
     // A stage that is not whole would go on beside the next one for ever.

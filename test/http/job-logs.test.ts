@@ -53,7 +53,7 @@ describe("The logs of a job", () => {
       ["success", "1@example.com"],
     ]);
     expect(body[0]).to.deep.equal({
-      id: "3",
+      id: "3.0",
       recipient: 0,
       email: "0@example.com",
       status: "success",
@@ -79,7 +79,7 @@ describe("The logs of a job", () => {
 
     const page = await ask("?limit=3");
     expect(idsIn(page.body)).to.deep.equal([3, 4, 5]);
-    expect(page.headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=5&limit=3>; rel="next"`);
+    expect(page.headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=5.0&limit=3>; rel="next"`);
     const next = /<(.*)>/.exec(page.headers.get("Link") ?? "")?.[1] ?? "";
     expect(idsIn((await service.api.ask("GET", next)).body)).to.deep.equal([6]);
   });
@@ -89,7 +89,7 @@ describe("The logs of a job", () => {
     service.readSide.startProjector(jobsProjector);
     await service.readSide.caughtUp("jobs");
     const { headers } = await ask("?limit=1&status=success");
-    expect(headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=3&limit=1&status=success>; rel="next"`);
+    expect(headers.get("Link")).to.equal(`</api/jobs/${job.jobId}/logs?after=3.0&limit=1&status=success>; rel="next"`);
   });
 
   it("are complete for a client that knows that the job has ended", async () => {

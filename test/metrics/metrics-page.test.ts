@@ -55,6 +55,7 @@ describe("what a service tells of itself", function () {
       expect(found).to.match(/^waybill_jobs\{state="completed"\} 1$/m);
       expect(found).to.match(/^waybill_jobs\{state="scheduled"\} 1$/m);
       expect(found).to.match(/^waybill_projection_lag_events\{projection="jobs"\} 0$/m);
+      expect(found).to.match(/^waybill_consumer_pending\{consumer="scheduler"\} 0$/m);
       return found;
     });
     for (const line of [
@@ -70,7 +71,6 @@ describe("what a service tells of itself", function () {
       'waybill_jobs_waiting{priority="high"} 0',
       'waybill_oldest_pending_age_seconds{priority="normal"} 0',
       'waybill_projection_lag_events{projection="jobs"} 0',
-      'waybill_consumer_pending{consumer="scheduler"} 0',
       'waybill_message_wait_seconds_count{priority="normal"} 1',
       'waybill_job_duration_seconds_count{event="completed"} 1',
       'waybill_alert_active{alert="projection-lag"} 0',

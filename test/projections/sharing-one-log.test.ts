@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { readStatus } from "../../projections/following/projection-status.ts";
-import { shareFollowing } from "../../projections/following/share-following.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { toJobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
+import { shareFollowing } from "../../src/following/share-following.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobStarted } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";

@@ -34,7 +34,7 @@ const needed = [
   "dist/src/api-reference/app/LICENSE",
 ];
 const shipped =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/seals\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(src|projections|migrations)\/.+)$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/(?:archive|seals)\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(src|projections|migrations)\/.+)$/;
 const kinds = /(\.js|\.css|\.txt|\/LICENSE|\/NOTICE)$/;
 
 describe("The package, as npm packs it", () => {

@@ -9,9 +9,9 @@ import { streamName } from "../../src/event-log/subjects.ts";
 import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import type { QueuedTurn } from "../../src/turns/turns.ts";
-import type { JobWork } from "../../src/workers/job-work.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
+import { justWork } from "../support/just-work.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
@@ -60,14 +60,11 @@ describe("Turns that got lost", () => {
   const gets = (job: JobRef) => eventually(async () => expect(await isThere(job)).to.equal(true), 10_000);
 
   /** Takes a moment, so that turns are held while their stream is deleted. */
-  const work: JobWork = {
-    type: "email.send",
-    work: async ({ job }, _lease, books) => {
-      if (job.jobId.endsWith("7")) await new Promise((resolve) => setTimeout(resolve, 50));
-      await books.settled();
-      return { kind: "completed", counts: noCounts };
-    },
-  };
+  const work = justWork("email.send", async ({ job }, _lease, books) => {
+    if (job.jobId.endsWith("7")) await new Promise((resolve) => setTimeout(resolve, 50));
+    await books.settled();
+    return { kind: "completed", counts: noCounts };
+  });
 
   it("under load cost no job its end, and start none twice", async function () {
     this.timeout(90_000);

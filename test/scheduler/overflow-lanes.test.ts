@@ -22,7 +22,7 @@ describe("the turns of a tenant that wait in a lane", () => {
   it("wait no longer once something was decided about each", () => {
     const lanes = createOverflowLanes();
     lanes.place(turnOf("a", "one"));
-    lanes.put({ ...turnOf("a", "two"), place: "lane" });
+    lanes.place(turnOf("a", "two"));
     lanes.decided({ tenant: "a", jobId: "one" });
     expect(lanes.place(turnOf("a", "three"))).to.equal("overflow");
     for (const jobId of ["two", "three", "never-heard-of"]) lanes.decided({ tenant: "a", jobId });

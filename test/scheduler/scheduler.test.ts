@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { eventually } from "../support/eventually.ts";
 import { later } from "../support/examples.ts";
@@ -42,14 +41,11 @@ describe("a job that may run at once", () => {
   });
 
   it("gets a turn although the scheduler died between the decision and the turn", async () => {
-    const feed = createJetStreamDecisionFeed(writeSide.connection, writeSide.nats.prefix, "scheduler", () => {});
-    const dying = createScheduler(
-      feed,
-      () => Promise.reject(new Unavailable("it died before the turn")),
+    const failures: unknown[] = [];
+    const dying = writeSide.listen(
+      createScheduler({ put: () => Promise.reject(new Unavailable("it died before the turn")) }),
       (failure) => failures.push(failure),
     );
-    const failures: unknown[] = [];
-    dying.start();
     const job = await writeSide.createJob(["ada@example.com"]);
     await eventually(() => expect(failures).not.to.deep.equal([]));
     await dying.stop();

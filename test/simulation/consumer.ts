@@ -1,4 +1,4 @@
-import type { Handover } from "../../src/event-log/delivery.ts";
+import type { Handover } from "../../src/turns/work-queue.ts";
 import { say } from "./wire.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

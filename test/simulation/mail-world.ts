@@ -167,7 +167,8 @@ function faultsOf({ process, jobId, recipient, calledAtMs }: Handover, history: 
   const faults: string[] = [];
   const isClaimed = history.some(
     ({ event, sequence }) =>
-      sequence > lease.sequence &&
+      // The first claims are stored in one entry with the lease.
+      sequence >= lease.sequence &&
       event.type === "RecipientsClaimed" &&
       event.data.worker === process.name &&
       event.data.recipients.includes(recipient),

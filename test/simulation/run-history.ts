@@ -41,8 +41,12 @@ export async function runHistory(seed: number, scenario: Scenario = scenarioOf(s
   }
 }
 
-/** Only orders end a worker, and no living worker is taken for dead. */
-const isCalm = ({ faults, logOutages, deadly }: Scenario): boolean =>
+/**
+ * Only orders end a worker, and no living worker is taken for dead. One that is told to stop before it learns that it has
+ * a lease leaves that behind.
+ */
+const isCalm = ({ faults, logOutages, deadly, restarts, unrest }: Scenario): boolean =>
+  (restarts.length + unrest.length === 0 || [faults.lostAnswers, faults.lateEffects].every((often) => often === 0)) &&
   [faults.crashes, faults.freezes, faults.lostProbes].every((often) => often === 0) &&
   logOutages.length === 0 &&
   deadly === null;

@@ -1,15 +1,11 @@
-import type { JobEvent } from "../../src/domain/job/events.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
-import type { DecisionFeed } from "../../src/event-log/decision-feed.ts";
-import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { isDecision } from "../../src/event-log/select-events.ts";
+import { createListening } from "../../src/following/listener.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
-import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
-import { createScheduler, type PutTurn } from "../../src/scheduler/scheduler.ts";
+import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
 import type { QueuedTurn, TurnPlace, Turns } from "../../src/turns/turns.ts";
 import type { WorkQueue } from "../../src/turns/work-queue.ts";
@@ -18,6 +14,7 @@ import type { Worker } from "../../src/workers/worker.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { createConsumer } from "./consumer.ts";
 import { createMailWorld } from "./mail-world.ts";
 import { createProbes } from "./probes.ts";
@@ -32,7 +29,6 @@ export type Service = ReturnType<typeof createService>;
 
 type Running = { readonly process: SimulatedProcess; readonly worker: Worker | null };
 
-const feedPatienceMs = 10_000;
 const stopWithinMs = 10_000;
 /** Long enough for the request that comes again and again, so that every job gets its own id. */
 const sweeping = { olderThanMs: 60_000, everyMs: 5000 };
@@ -59,18 +55,10 @@ export function createService(world: World, scenario: Scenario) {
     queuePatienceMs,
     ({ jobId, after }) => `the turn of ${jobId} after #${after}`,
   );
-  const feed = createConsumer<StoredEvent<JobEvent>>(
-    world,
-    feedPatienceMs,
-    ({ sequence, event }) => `#${sequence} ${event.type}`,
-  );
+  const checkpoints = createCheckpoints(world);
   const running = new Set<Running>();
   const hasSweeper = scenario.rivals.length > 0;
   let born = 0;
-
-  shared.onStored.push((entry) => {
-    if (isDecision(entry)) feed.add(entry);
-  });
 
   const bear = (kind: string, isMortal = true): SimulatedProcess => {
     born += 1;
@@ -149,32 +137,16 @@ export function createService(world: World, scenario: Scenario) {
         return ({ jobId }) => found.includes(jobId);
       }),
   });
-  const feedOf = (process: SimulatedProcess): DecisionFeed => ({
-    batches: async function* (signal) {
-      while (!signal.aborted) {
-        let stopListening: () => void = () => {};
-        const arrival = new Promise<void>((resolve) => {
-          stopListening = feed.onArrival(process, resolve);
-        });
-        const batch = await ask(world, process, "decisions", async () => feed.take(process, 10, () => 0)).catch(
-          () => [],
-        );
-        if (batch.length > 0) yield batch;
-        else await Promise.race([arrival, new Promise((resolve) => setTimeout(resolve, 2000))]);
-        stopListening();
-      }
-    },
-  });
   const startScheduler = (process: SimulatedProcess): null => {
     const log = shared.logOf(process);
-    const lanes = createOverflowLanes();
     const turns = turnsOf(process);
-    const put: PutTurn = (turn) => turns.put(turn, lanes.place(turn));
     const waitingList = readSide.waitingListOf(process);
-    const openJobs = readSide.openJobsOf(process);
-    createScheduler(feedOf(process), put, report(process)).start();
-    createTimer(put, waitingList, report(process)).start();
-    createMissingTurns({ log, turns, openJobs, waitingList }, put, report(process)).start();
+    const ports = { log, turns, openJobs: readSide.openJobsOf(process), waitingList };
+    const scheduler = createScheduler(turns, (put) => [
+      createTimer(put, waitingList, report(process)),
+      createMissingTurns(ports, put, report(process)),
+    ]);
+    createListening({ log, checkpoints: checkpoints.storeOf(process), report: report(process) }, scheduler).start();
     return null;
   };
 
@@ -209,7 +181,7 @@ export function createService(world: World, scenario: Scenario) {
     isIdle: (): boolean =>
       !(hasSweeper && shared.hasUnsettled()) &&
       queue.isEmpty() &&
-      feed.isEmpty() &&
+      checkpoints.reached("scheduler") >= (shared.entries.at(-1)?.sequence ?? 0) &&
       readSide.isUpToDate() &&
       [...running].every(({ worker }) => !worker?.busy()),
     loseTurns: (): void => {

@@ -1,5 +1,6 @@
 import type { ContentStore } from "../../src/content/content-store.ts";
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
+import { endOfBatch } from "../../src/event-log/batches.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
 import { isDecision } from "../../src/event-log/select-events.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
@@ -19,8 +20,19 @@ export function createSharedLog(world: World) {
   const entries: Entry[] = [];
   const onStored: ((entry: Entry) => void)[] = [];
   const things: { readonly job: JobRef; readonly storedAtMs: number; isSettled: boolean }[] = [];
+  const followers = new Set<{ readonly process: SimulatedProcess; readonly heard: () => void }>();
   const hearers = new Set<{ readonly process: SimulatedProcess; readonly jobId: string; readonly heard: () => void }>();
 
+  /** The next entry, unless the message about it is lost. */
+  const arrivalFor = (process: SimulatedProcess) => {
+    let hear = (): void => {};
+    const heard = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    const follower = { process, heard: hear };
+    followers.add(follower);
+    return { heard, forget: () => followers.delete(follower) };
+  };
   const storing = async (job: JobRef, store: () => Promise<number>): Promise<number> => {
     const sequence = await store();
     if (sequence <= (entries.at(-1)?.sequence ?? 0)) return sequence;
@@ -30,6 +42,9 @@ export function createSharedLog(world: World) {
       entries.push(entry);
       world.note(`  #${sequence} ${job.jobId} ${describe(event)}`);
       for (const tell of onStored) tell(entry);
+    }
+    for (const { process, heard } of followers) {
+      if (!world.strikes(world.faults.lostMessages)) world.tell(process, world.latency(), heard);
     }
     if (!stored.some(isDecision)) return sequence;
     for (const { process, jobId, heard } of hearers) {
@@ -67,8 +82,20 @@ export function createSharedLog(world: World) {
           hearers.add(hearer);
           return () => hearers.delete(hearer);
         },
-        follow: () => {
-          throw new Error("This log has no followers");
+        follow: async function* ({ afterSequence, maxEvents, signal }) {
+          let position = afterSequence;
+          const next = async () => {
+            const first = entries.findIndex(({ sequence }) => sequence > position);
+            return first < 0 ? [] : entries.slice(first, endOfBatch(entries, first, maxEvents));
+          };
+          while (!signal.aborted) {
+            const arrival = arrivalFor(process);
+            const batch = await asking("what follows", next).catch(() => []);
+            position = batch.at(-1)?.sequence ?? position;
+            if (batch.length > 0) yield batch;
+            else await Promise.race([arrival.heard, new Promise((resolve) => setTimeout(resolve, 2000))]);
+            arrival.forget();
+          }
         },
       };
     },

@@ -8,7 +8,7 @@ import { createStatsQueries } from "../../projections/jobs/stats/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import type { LogGauge } from "../../src/event-log/log-gauge.ts";
+import type { LogGauge } from "../../src/following/log-gauge.ts";
 import type { ApiDependencies } from "../../src/http/api.ts";
 import { now } from "./examples.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";

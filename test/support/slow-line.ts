@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export type Slowness = {
   /** From one end to the other. */
   readonly latencyMs: number;
+  /** Infinity for a line that is late and not narrow. */
   readonly bytesPerSecond: number;
 };
 
@@ -48,7 +49,9 @@ export class SlowLine extends Transform {
       }
       const piece = chunk.subarray(from, from + pieceBytes);
       this.#piecesOnTheWay += 1;
-      await pause((piece.length / slowness.bytesPerSecond) * 1000);
+      const sendingMs = (piece.length / slowness.bytesPerSecond) * 1000;
+      // A timer waits for a millisecond at least, which would be a line of 1.4 MB/s.
+      if (sendingMs > 0) await pause(sendingMs);
       setTimeout(() => this.#arrive(piece), slowness.latencyMs);
     }
   }

@@ -83,6 +83,25 @@ describe("a door in front of a server", () => {
     await eventually(() => expect(heard()).to.equal(`${words.join("")}after`));
   });
 
+  it("passes on at once what clients say, and in order and late what they are answered, while answers are delayed", async () => {
+    let arrived = 0;
+    echo.once("connection", (peer: Socket) => {
+      peer.on("data", (chunk: Buffer) => {
+        arrived += chunk.length;
+      });
+    });
+    const { socket, heard } = await open();
+    door.delayAnswers(400);
+    const long = Array.from({ length: 200_000 }, (_, index) => `word ${index} `).join("");
+    const askedAt = performance.now();
+    socket.write(long);
+    await eventually(() => expect(arrived).to.equal(long.length));
+    expect(heard()).to.equal("");
+    await eventually(() => expect(heard().length).to.equal(long.length));
+    expect(performance.now() - askedAt).to.be.at.least(390);
+    expect(heard() === long).to.equal(true);
+  });
+
   it("lets a slow goodbye arrive before it ends the connection", async () => {
     const shortSpoken = createServer((socket) => socket.on("error", () => {}).end("goodbye")).listen(0, "127.0.0.1");
     await once(shortSpoken, "listening");

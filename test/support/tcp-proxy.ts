@@ -12,7 +12,9 @@ export type TcpProxy = {
   loseAnswers(): void;
   /** Passes everything on in the end, each direction of each connection no faster than this. */
   slowDown(slowness: Slowness): void;
-  /** Ends a cut, a stall or slowness; what was held back is passed on. */
+  /** Passes on at once what clients say, and everything that they are answered so much later. */
+  delayAnswers(latencyMs: number): void;
+  /** Ends a cut, a stall, slowness or a delay; what was held back is passed on. */
   restore(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -21,9 +23,9 @@ export type TcpProxy = {
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let isStalled = false;
-  let slowness: Slowness | null = null;
+  let slowness: Both<Slowness | null> = fast;
   const accept = (client: Socket): void => {
-    const pair = join(client, connect(target), () => slowness);
+    const pair = join(client, connect(target), (line) => slowness[line]);
     pairs.add(pair);
     if (isStalled) hold(pair);
     client.once("close", () => pairs.delete(pair));
@@ -54,11 +56,14 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       for (const { upstream, toClient } of pairs) upstream.unpipe(toClient).resume();
     },
     slowDown: (to) => {
-      slowness = to;
+      slowness = { toUpstream: to, toClient: to };
+    },
+    delayAnswers: (latencyMs) => {
+      slowness = { ...fast, toClient: { latencyMs, bytesPerSecond: Number.POSITIVE_INFINITY } };
     },
     restore: async () => {
       isStalled = false;
-      slowness = null;
+      slowness = fast;
       for (const pair of pairs) pass(pair);
       if (!server.listening) server = await listen(accept, port);
     },
@@ -66,16 +71,16 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   };
 }
 
-type Pair = {
-  readonly client: Socket;
-  readonly upstream: Socket;
-  readonly toUpstream: SlowLine;
-  readonly toClient: SlowLine;
-};
+/** The two directions of a connection. */
+type Both<Value> = { readonly toUpstream: Value; readonly toClient: Value };
 
-function join(client: Socket, upstream: Socket, slowness: () => Slowness | null): Pair {
-  const pass = (from: Socket, to: Socket): SlowLine => {
-    const line = new SlowLine(slowness);
+const fast: Both<Slowness | null> = { toUpstream: null, toClient: null };
+
+type Pair = Both<SlowLine> & { readonly client: Socket; readonly upstream: Socket };
+
+function join(client: Socket, upstream: Socket, slowness: (line: keyof Both<SlowLine>) => Slowness | null): Pair {
+  const pass = (name: keyof Both<SlowLine>, from: Socket, to: Socket): SlowLine => {
+    const line = new SlowLine(() => slowness(name));
     from.setNoDelay(true);
     from.pipe(line).pipe(to);
     // A connection that breaks on one side breaks on the other, once what was said before has arrived there.
@@ -87,7 +92,12 @@ function join(client: Socket, upstream: Socket, slowness: () => Slowness | null)
     to.once("close", () => line.destroy());
     return line;
   };
-  return { client, upstream, toUpstream: pass(client, upstream), toClient: pass(upstream, client) };
+  return {
+    client,
+    upstream,
+    toUpstream: pass("toUpstream", client, upstream),
+    toClient: pass("toClient", upstream, client),
+  };
 }
 
 function hold({ client, upstream, toUpstream, toClient }: Pair): void {

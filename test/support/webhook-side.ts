@@ -3,7 +3,6 @@ import { createDueDeliveries } from "../../projections/webhook-deliveries/due-de
 import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { toJobAnswer } from "../../src/http/answers/job.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import type { Breakers } from "../../src/signed-post/breakers.ts";
@@ -40,7 +39,7 @@ export type WebhookSide = {
 
 export async function startWebhookSide(): Promise<WebhookSide> {
   const writeSide = await startWriteSide();
-  const { connection, nats, contentStore, log: ownLog, reported } = writeSide;
+  const { contentStore, followed, checkpoints, log: ownLog, reported } = writeSide;
   const store = createMemoryWebhookStore();
   const stops: (() => Promise<unknown>)[] = [];
   const nowhere = createDatabase("mysql://nobody@127.0.0.1:1/nothing");
@@ -49,12 +48,12 @@ export async function startWebhookSide(): Promise<WebhookSide> {
     writeSide,
     store,
     start: (db, { log = ownLog, post = createSafePost({ allowed: loopback, timeoutMs: 2000 }), ...changed } = {}) => {
-      const feed = createJetStreamDecisionFeed(connection, nats.prefix, "webhooks", (notice) => reported.push(notice));
       const webhooks = createWebhooks(
         {
           log,
           contentStore,
-          feed,
+          followed,
+          checkpoints,
           due: createDueDeliveries(db ?? nowhere),
           receivers: createReceivers(store, createTenantSecrets(store, ownSecret), contentStore),
           post,

@@ -5,17 +5,18 @@ import { createJetStreamContentStore } from "../../src/content/jetstream-content
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import { createJetStreamDecisionFeed } from "../../src/event-log/jetstream-durable-feed.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
+import { createJetStreamCheckpointStore } from "../../src/following/jetstream-checkpoint-store.ts";
+import { createListening, type Listener, type Listening } from "../../src/following/listener.ts";
+import { shareFollowing } from "../../src/following/share-following.ts";
 import { createMailWork, type MailWorkDependencies } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createPace } from "../../src/mail/pace.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
-import { listenToLanes } from "../../src/scheduler/jetstream-overflow-lanes.ts";
-import { createOverflowLanes } from "../../src/scheduler/overflow-lanes.ts";
-import { createScheduler, type PutTurn, queuedAfter } from "../../src/scheduler/scheduler.ts";
+import { createScheduler, queuedAfter } from "../../src/scheduler/scheduler.ts";
 import { createJetStreamSuppressionEntries } from "../../src/suppressions/jetstream-suppression-entries.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressedDigests } from "../../src/suppressions/suppressed-digests.ts";
@@ -56,6 +57,11 @@ export type WriteSide = {
   /** Puts the turn that comes next, as if its time had come. */
   putTurn(job: JobRef): Promise<void>;
   startScheduler(): void;
+  /** The log as the listeners of a process share it. */
+  readonly followed: EventLog;
+  readonly checkpoints: CheckpointStore;
+  /** Starts a listener as one process of several does. */
+  listen(listener: Listener, report?: (failure: unknown) => void): Listening;
   /** A worker for one kind of job. */
   startWork(work: JobWork, config?: Partial<JobWorkerConfig>): Worker;
   /** One for mailings. */
@@ -83,6 +89,8 @@ export async function startWriteSide(): Promise<WriteSide> {
   const connection = await connectJetStream(nats.config, "test", () => {});
   await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
   const log = await createJetStreamEventLog(connection, prefix);
+  const followed = shareFollowing(log);
+  const checkpoints = createJetStreamCheckpointStore(connection, { prefix, replicas: 1 });
   const turns = createJetStreamTurns(connection, { prefix, replicas: 1 });
   const contentStore = await createJetStreamContentStore(connection, prefix);
   const suppressionStore = createJetStreamSuppressionStore(connection, prefix);
@@ -114,10 +122,20 @@ export async function startWriteSide(): Promise<WriteSide> {
     return worker;
   };
 
+  const listen: WriteSide["listen"] = (listener, report = (failure) => reported.push(failure)) => {
+    const listening = createListening({ log: followed, checkpoints, report }, listener);
+    listening.start();
+    stops.push(listening.stop);
+    return listening;
+  };
+
   return {
     nats,
     connection,
     log,
+    followed,
+    checkpoints,
+    listen,
     turns,
     contentStore,
     suppressions: createSuppressionList(suppressionStore),
@@ -149,14 +167,7 @@ export async function startWriteSide(): Promise<WriteSide> {
       await turns.put(queuedAfter(last, { ...state, ...state.settings }), "lane");
     },
     startScheduler: () => {
-      const feed = createJetStreamDecisionFeed(connection, prefix, "scheduler", (notice) => reported.push(notice));
-      const lanes = createOverflowLanes();
-      const stopListening = listenToLanes(connection, prefix, lanes);
-      stops.push(async () => stopListening());
-      const put: PutTurn = (turn) => turns.put(turn, lanes.place(turn));
-      const scheduler = createScheduler(feed, put, (failure) => reported.push(failure));
-      scheduler.start();
-      stops.push(scheduler.stop);
+      listen(createScheduler(turns));
     },
     startWork,
     startWorker: (smtpUrl, given = {}) => {

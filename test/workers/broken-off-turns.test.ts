@@ -1,12 +1,14 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
-import { countRecipients, emptyLedger } from "../../src/domain/recipients/ledger.ts";
+import { progressOf } from "../../src/domain/job/job-view.ts";
+import { countRecipients, emptyLedger, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { deadLetterFromLog } from "../../src/history/dead-letter-from-log.ts";
 import type { WorkOfTurn } from "../../src/workers/job-work.ts";
 import { eventually } from "../support/eventually.ts";
 import { now } from "../support/examples.ts";
+import { justWork } from "../support/just-work.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const type = "email.send";
@@ -40,7 +42,7 @@ describe("a turn that breaks off", () => {
       if (calls === 1) throw new Error("once");
       return await completed(...given);
     };
-    writeSide.startWork({ type, work });
+    writeSide.startWork(justWork(type, work));
     const job = await writeSide.createJob(["ada@example.com"]);
     await becomes(job, "completed", 8000);
     expect(await starts(job)).to.equal(2);
@@ -54,7 +56,7 @@ describe("a turn that breaks off", () => {
       await books.claim([0]);
       throw new Error("each time");
     };
-    for (let workers = 0; workers < 2; workers += 1) writeSide.startWork({ type, work }, { firstDelayMs: 5 });
+    for (let workers = 0; workers < 2; workers += 1) writeSide.startWork(justWork(type, work), { firstDelayMs: 5 });
     const job = await writeSide.createJob(["ada@example.com", "bob@example.com"]);
     const { error } = await becomes(job, "failed", 20_000);
     expect(error?.code).to.equal("too-many-takeovers");
@@ -70,6 +72,34 @@ describe("a turn that breaks off", () => {
     await eventually(async () => expect(await starts(job)).to.be.at.least(8));
   });
 
+  /** Serves one more recipient each time, while those of `first` stay on their way, and breaks off. */
+  const aStepFurther =
+    (first: readonly number[]): WorkOfTurn =>
+    async ({ ledger }, _lease, books) => {
+      const next = recipientsToMail(ledger).find((recipient) => !first.includes(recipient));
+      if (next === undefined) return { kind: "completed", counts: countRecipients(ledger) };
+      await books.claim([...first, next]);
+      await books.outcome({ type: "RecipientSent", recipient: next, messageId: "", response: "250" });
+      await books.settled();
+      throw new Error("each time");
+    };
+  const people = (count: number) => Array.from({ length: count }, (_, index) => `person${index}@example.com`);
+
+  it("is taken over as often as it takes while its workers get further", async () => {
+    writeSide.startWork(justWork(type, aStepFurther([])), { firstDelayMs: 5 });
+    const job = await writeSide.createJob(people(6));
+    expect(progressOf(await becomes(job, "completed", 20_000))).to.include({ sent: 6 });
+    expect(await starts(job)).to.equal(7);
+  });
+
+  it("makes the job fail where one recipient was on its way with each of its workers, however far the others got", async () => {
+    writeSide.startWork(justWork(type, aStepFurther([0])), { firstDelayMs: 5 });
+    const job = await writeSide.createJob(people(8));
+    const { error } = await becomes(job, "failed", 20_000);
+    expect(error?.code).to.equal("too-many-takeovers");
+    expect(await starts(job)).to.equal(6);
+  });
+
   it("is none where its worker is stopped, however often that happens", async () => {
     const untilStopped: WorkOfTurn = async (_held, _lease, _books, { stopping }) => {
       if (!stopping.aborted) await once(stopping, "abort");
@@ -77,11 +107,11 @@ describe("a turn that breaks off", () => {
     };
     const job = await writeSide.createJob(["ada@example.com"]);
     for (let restart = 1; restart <= 7; restart += 1) {
-      const worker = writeSide.startWork({ type, work: untilStopped });
+      const worker = writeSide.startWork(justWork(type, untilStopped));
       await eventually(async () => expect(await starts(job)).to.equal(restart));
       await worker.stop(5000);
     }
-    writeSide.startWork({ type, work: completed });
+    writeSide.startWork(justWork(type, completed));
     await becomes(job, "completed");
   });
 });

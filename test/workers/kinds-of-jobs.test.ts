@@ -7,19 +7,18 @@ import type { JobWork } from "../../src/workers/job-work.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";
 import { eventually } from "../support/eventually.ts";
 import { queuedTurn } from "../support/examples.ts";
+import { justWork } from "../support/just-work.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 
 const noCounts = { total: 0, sent: 0, failed: 0, pending: 0, deferred: 0, unknown: 0, suppressed: 0 };
 
 /** Does nothing, and that at once. */
-const doing = (type: string, done: JobRef[]): JobWork => ({
-  type,
-  work: async ({ job }) => {
+const doing = (type: string, done: JobRef[]): JobWork =>
+  justWork(type, async ({ job }) => {
     done.push(job);
     return { kind: "completed", counts: noCounts };
-  },
-});
+  });
 
 describe("jobs of several kinds", () => {
   let writeSide: WriteSide;
@@ -78,7 +77,7 @@ describe("jobs of several kinds", () => {
       type: "email.send",
       retrySchedule: { baseDelayMs: 1, factor: 1, jitter: 0, delaysMs: null },
       unwritten: createUnwritten(1),
-      work: async () => expect.fail("It was done by a worker that cannot do it."),
+      prepare: async () => expect.fail("It was done by a worker that cannot do it."),
       stopping: new AbortController().signal,
       giveUp: new AbortController().signal,
     });
@@ -101,15 +100,12 @@ describe("jobs of several kinds", () => {
 
     const until = new AbortController();
     writeSide.startWork(
-      {
-        type: "coffee.make",
-        work: async ({ job }, _lease, _books, { stopping }) => {
-          endless.push(job);
-          const over = AbortSignal.any([stopping, until.signal]);
-          if (!over.aborted) await once(over, "abort");
-          return { kind: "completed", counts: noCounts };
-        },
-      },
+      justWork("coffee.make", async ({ job }, _lease, _books, { stopping }) => {
+        endless.push(job);
+        const over = AbortSignal.any([stopping, until.signal]);
+        if (!over.aborted) await once(over, "abort");
+        return { kind: "completed", counts: noCounts };
+      }),
       { concurrency: 1 },
     );
     const [first, second] = [await createJob("coffee.make"), await createJob("coffee.make")];

@@ -47,6 +47,19 @@ describe("a mailing", () => {
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal(people(50).sort());
   });
 
+  it("to one recipient is three entries: created, started with its claim, sent with its end", async () => {
+    const job = await writeSide.createJob(people(1));
+    await ended(job);
+    const history = await writeSide.log.readHistory(job);
+    expect(history.map(({ index, event }) => [index, event.type])).to.deep.equal([
+      [0, "JobCreated"],
+      [0, "JobStarted"],
+      [1, "RecipientsClaimed"],
+      [0, "RecipientSent"],
+      [1, "JobCompleted"],
+    ]);
+  });
+
   it("claims for every connection at a time also where it shares them, but not where doubt is to be left alone", async () => {
     mailServer.hold();
     const resent = await writeSide.createJob(people(40, "resent"));

@@ -40,6 +40,27 @@ describe("a pipeline", () => {
     );
   });
 
+  it("handles what is claimed already before the rest, without another claim", async () => {
+    const claimed: number[] = [];
+    const handled: number[] = [];
+    const end = await runPipeline({
+      claimed: [1, 2],
+      items: [3, 4],
+      window: () => 1,
+      claimSize: () => 2,
+      mayGoOn: () => true,
+      claim: async (group) => {
+        claimed.push(...group);
+        return true;
+      },
+      handle: async (item) => {
+        handled.push(item);
+      },
+    });
+    expect(end).to.deep.equal({ isComplete: true, unhandled: [] });
+    expect({ claimed, handled }).to.deep.equal({ claimed: [3, 4], handled: [1, 2, 3, 4] });
+  });
+
   it("stops handling when it may not go on, and says what it had claimed", async () => {
     const handled: number[] = [];
     const end = await runPipeline({

@@ -8,8 +8,11 @@ type OfLease = Turn & { readonly worker: string };
 
 export type JobCommand =
   | Command<"CreateJob", { readonly settings: JobSettings }>
-  /** From a worker that received the job and made sure that no other live worker is doing it. */
-  | Command<"StartJob", OfLease & Opening>
+  /**
+   * From a worker that received the job and made sure that no other live worker is doing it. `hasProgressed`: the workers
+   * that died or broke off got further, and no recipient was on its way with each of them.
+   */
+  | Command<"StartJob", OfLease & Opening & { readonly hasProgressed?: boolean }>
   /** From a worker that is stopping, or that the log kept from going on: the job is responsible for neither. */
   | Command<"ReleaseJob", OfLease>
   /** From a worker that was refused the lease because the attempt was taken over too often. */

@@ -6,9 +6,9 @@ import type { CommandOf, Existing, JobDecision } from "./state.ts";
 type OfWorker = Turn & { readonly worker: string };
 
 /**
- * How often within one attempt a job may be taken over from a worker that died or stopped unexpectedly. Without the
- * limit, a job that kills each of its workers would come back forever, and mail the recipients in doubt once more each
- * time.
+ * How often within one attempt a job may be taken over from a worker that died or stopped unexpectedly, unless these
+ * workers got further. Without the limit, a job that kills each of its workers would come back forever, and mail the
+ * recipients in doubt once more each time.
  */
 export const mostTakeovers = 5;
 
@@ -19,7 +19,8 @@ export const mostTakeovers = 5;
  */
 export function start(command: CommandOf<"StartJob">, state: Existing): JobDecision {
   if (!isOpen(command, state)) return rejected({ code: "turn-not-open", currentStatus: state.status });
-  if (isWornOut(state)) return rejected({ code: "too-many-takeovers", currentStatus: state.status });
+  if (isWornOut(state) && !command.hasProgressed)
+    return rejected({ code: "too-many-takeovers", currentStatus: state.status });
   if (!state.hasStarted && hasPassed(state.settings.notAfter, command.at)) {
     const message = `The job was not to start after ${state.settings.notAfter}.`;
     return accepted({

@@ -21,6 +21,27 @@ export type LogSealed = Message<
   }
 >;
 
+/** Entries of the log that a file holds from then on: the log itself may lose them, from its beginning. */
+export type LogArchived = Message<
+  "LogArchived",
+  {
+    /** Counts the files of a log from 1, and so names a file in few bytes. */
+    readonly number: number;
+    /** The first and the last sequence of the range, which begins where that of the file before ended. */
+    readonly from: number;
+    readonly to: number;
+    /** Entries in the file. */
+    readonly count: number;
+    /** The root of the Merkle tree over them, made as for a seal. */
+    readonly root: string;
+    /** The name of the file, without its directory. */
+    readonly file: string;
+    readonly bytes: number;
+    /** SHA-256 of the file as lower-case hex. */
+    readonly sha256: string;
+  }
+>;
+
 /** An operator's decision that readers of the log go on without a message that none of them can decode. */
 export type MessagePassed = Message<
   "MessagePassed",

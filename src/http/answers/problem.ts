@@ -28,6 +28,7 @@ export const problem = named("Problem", {
   currentStatus: Type.Optional(
     Type.Union([Type.Enum([...jobStatuses]), Type.Enum(["open", "requeued", "ignored", "retried"])]),
   ),
+  file: Type.Optional(text),
   scope: Type.Optional(Type.Enum([...scopes])),
   limit: Type.Optional(count),
   left: Type.Optional(count),

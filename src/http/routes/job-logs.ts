@@ -24,7 +24,7 @@ const statuses: readonly NonNullable<LogListOptions["status"]>[] = [
 
 const after: Parameter<number | null> = {
   absent: null,
-  expected: "the id of a line",
+  expected: "the id of a line, or a sequence",
   schema: Type.String({ pattern: placePattern }),
   read: placeFromText,
 };

@@ -42,7 +42,7 @@ export const readJobRoute = (dependencies: RouteDependencies) =>
       }
       const behind = await awaitMinSequence(dependencies.readPosition, "jobs", minSequence);
       if (behind !== null) return behind;
-      const found = await findJob(inTime(dependencies), ref);
+      const found = await findJob(dependencies, () => inTime(dependencies), ref);
       return found === null ? jobNotFound() : json(toJobAnswer(found.job, base), readSequenceHeader(found.sequence));
     },
   });
@@ -56,12 +56,15 @@ type Found = { readonly job: JobRecord; readonly sequence: number };
  * on until the job has ended.
  */
 async function findJob(
-  { log, contentStore, ownWrites, ...readSide }: RouteDependencies,
+  { ownWrites, ...readSide }: ReadSide & Pick<RouteDependencies, "ownWrites">,
+  inTime: () => Pick<RouteDependencies, "log" | "contentStore">,
   ref: JobRef,
 ): Promise<Found | null> {
   const projected = await findProjected(readSide, ref);
   const known = ownWrites.ofJob(ref);
+  // Most answers need nothing of NATS, and then no deadline for it either.
   if (projected !== null && projected.sequence >= known) return projected;
+  const { log, contentStore } = inTime();
   try {
     const found = await jobFromLog(log, contentStore, ref, projected === null ? null : { sequence: known });
     if (found !== null) ownWrites.show(ref, found.sequence);

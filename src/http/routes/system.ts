@@ -26,7 +26,7 @@ const systemRoute = ({ system, log }: Dependencies) =>
     describes: {
       operation: "readSystem",
       summary:
-        "Streams and their durable consumers, the workers that answer, all API keys, and messages of the log that an operator has passed by.",
+        "Streams, the listeners of the log and the durable consumers, the workers that answer, all API keys, and messages of the log that an operator has passed by.",
       answers: {
         200: { is: "As they are now. `breaker` is null for a worker that sends no mail.", json: systemSchema },
       },

@@ -1,6 +1,6 @@
 import type { JobRejection } from "../../domain/job/state.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
-import { LogFull } from "../../event-log/event-log.ts";
+import { Archived, LogFull } from "../../event-log/event-log.ts";
 import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../problems/problem.ts";
 import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../problems/problem-of.ts";
 import type { Fault } from "../../schemas/fault.ts";
@@ -80,6 +80,9 @@ export function answerFailure(failure: unknown): Answer {
   return answerProblem(problem);
 }
 
-/** An unreachable server is expected and logged as an outage; anything else is a defect of the service. */
+/** Nothing of the service is wrong, but something it needs is away: a server, or a file of the archive. Anything else is a defect. */
 export const isOutage = (failure: unknown): boolean =>
-  failure instanceof Unavailable || failure instanceof LogFull || failure instanceof ReadModelUnavailable;
+  failure instanceof Unavailable ||
+  failure instanceof LogFull ||
+  failure instanceof Archived ||
+  failure instanceof ReadModelUnavailable;

@@ -119,8 +119,8 @@ export type AnswerHeader = keyof typeof answerHeaders;
 export type Need = keyof typeof troubles;
 
 export const troubles = {
-  log: ["event-log-unavailable"],
-  "log-writes": ["event-log-unavailable", "event-log-full"],
+  log: ["event-log-unavailable", "archived"],
+  "log-writes": ["event-log-unavailable", "event-log-full", "archived"],
   "read-model": ["read-model-unavailable"],
   streams: ["too-many-streams", "no-stream-left"],
 } as const satisfies Record<string, readonly ProblemCode[]>;

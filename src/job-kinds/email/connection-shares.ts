@@ -6,6 +6,12 @@ export type ConnectionShare = {
   using<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
+export type ConnectionShares = {
+  /** How many connections no job uses. */
+  free(): number;
+  join(recipients: number): ConnectionShare;
+};
+
 /** How long a job waits at most for a connection while jobs with fewer recipients left go first. */
 const longestWaitMs = 1000;
 
@@ -16,7 +22,7 @@ type Job = { left: number; readonly waiting: { readonly sinceMs: number; readonl
  * at a time, and their outcomes fill entries of the log. A job that has waited for a second gets the next connection, so
  * that a stream of small jobs holds up no large one.
  */
-export function createConnectionShares(connections: number): { join(recipients: number): ConnectionShare } {
+export function createConnectionShares(connections: number): ConnectionShares {
   const waitingJobs = new Set<Job>();
   let inUse = 0;
 
@@ -37,6 +43,7 @@ export function createConnectionShares(connections: number): { join(recipients: 
   };
 
   return {
+    free: () => connections - inUse,
     join: (recipients) => {
       const job: Job = { left: recipients, waiting: [] };
       let own = 0;

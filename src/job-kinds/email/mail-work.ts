@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContentStore } from "../../content/content-store.ts";
-import { countRecipients, recipientsToMail } from "../../domain/recipients/ledger.ts";
+import type { JobSettings } from "../../domain/job/events.ts";
+import { recipientsToMail } from "../../domain/recipients/ledger.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
 import { createBackoff } from "../../mail/backoff.ts";
 import type { BrokenMailer } from "../../mail/breaker.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
@@ -9,8 +11,9 @@ import type { Pace } from "../../mail/pace.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { PartFault } from "../../templates/letters.ts";
 import type { Bookkeeper } from "../../workers/bookkeeper.ts";
-import type { Gate, JobWork, WorkerView } from "../../workers/job-work.ts";
+import { failedBecause, type Gate, type JobWork, type WorkerView } from "../../workers/job-work.ts";
 import type { Lease } from "../../workers/lease.ts";
+import type { WhyNot } from "../../workers/leave-out.ts";
 import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
 import { type ConnectionShare, createConnectionShares } from "./connection-shares.ts";
@@ -75,14 +78,55 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
     connections: mailer.connections,
     gate: createGate,
     breaker: mailer.state,
-    work: (held, lease, books, { stopping }) => {
-      const share = shares.join(recipientsToMail(held.ledger).length);
-      return sendMailing(held, lease, books, { ...others, mailer: backoff.mailer, share, stopping });
+    prepare: async (job, settings) => {
+      const mailing = await loadMailing({ job, settings }, others);
+      if ("code" in mailing) return failedBecause(mailing);
+      const whyNot = whyNotMail(job, mailing, others.suppressions);
+      return {
+        claims: await firstClaims(
+          mailing,
+          claimable(settings, others.batchDelayMs, mailer.connections, shares.free()),
+          whyNot,
+        ),
+        work: (held, lease, books, { stopping }) => {
+          const share = shares.join(recipientsToMail(held.ledger).length);
+          return sendMailing(held, lease, books, {
+            ...others,
+            mailing,
+            whyNot,
+            mailer: backoff.mailer,
+            share,
+            stopping,
+          });
+        },
+      };
     },
   };
 }
 
-type MailingDependencies = Omit<MailWorkDependencies, "mailer"> & {
+const whyNotMail =
+  ({ tenant }: JobRef, { content }: Mailing, suppressions: SuppressionGuard): WhyNot =>
+  async (recipient) => {
+    const one = content.recipients[recipient];
+    return one ? await suppressions.reasonFor(tenant, one.email) : null;
+  };
+
+/** A recipient that must not be mailed is not claimed, and found again by the attempt. */
+async function firstClaims({ content }: Mailing, most: number, whyNot: WhyNot): Promise<readonly number[]> {
+  const first = Array.from(content.recipients.keys()).slice(0, most);
+  const reasons = await Promise.all(first.map(whyNot));
+  return first.filter((_, index) => reasons[index] === null);
+}
+
+/** What is claimed ahead of a free connection is in doubt after a crash: only a job that sends it again may do that. */
+function claimable({ onUnknown }: JobSettings, batchDelayMs: number, connections: number, free: number): number {
+  if (batchDelayMs > 0) return 1;
+  return onUnknown === "resend" ? connections : free;
+}
+
+type MailingDependencies = Omit<MailWorkDependencies, "mailer" | "contentStore"> & {
+  readonly mailing: Mailing;
+  readonly whyNot: WhyNot;
   readonly mailer: Mailer;
   /** The job's share of the connections to the mail server, which all jobs have in common. */
   readonly share: Pick<ConnectionShare, "window" | "using">;
@@ -97,24 +141,14 @@ async function sendMailing(
   books: Bookkeeper,
   dependencies: MailingDependencies,
 ): Promise<AttemptEnd> {
-  const { batchDelayMs, share, suppressions, pace, stopping } = dependencies;
+  const { batchDelayMs, share, whyNot, pace, stopping } = dependencies;
   const { connections } = dependencies.mailer;
-  const [mailing, isStillHeld] = await Promise.all([loadMailing(held, dependencies), lease.confirm()]);
-  if (!isStillHeld) return { kind: "lease-lost" };
-  if ("code" in mailing) return { kind: "failed", counts: countRecipients(held.ledger), error: mailing };
   return await serveRecipients(held, lease, books, {
-    window: () => {
-      if (batchDelayMs > 0) return 1;
-      // What is claimed ahead of a free connection is in doubt after a crash: only a job that sends it again may do that.
-      return held.settings.onUnknown === "resend" ? connections : share.window();
-    },
+    window: () => claimable(held.settings, batchDelayMs, connections, share.window()),
     using: share.using,
     claimsAtOnce: batchDelayMs > 0 ? 1 : connections,
-    serve: (recipient) => send(held, mailing, recipient, dependencies),
-    whyNot: async (recipient) => {
-      const one = mailing.content.recipients[recipient];
-      return one ? await suppressions.reasonFor(held.job.tenant, one.email) : null;
-    },
+    serve: (recipient) => send(held, recipient, dependencies),
+    whyNot,
     before: pace,
     after: async (hurry) => {
       if (batchDelayMs > 0) await pause(batchDelayMs, undefined, { signal: hurry }).catch(() => {});
@@ -125,10 +159,10 @@ async function sendMailing(
 
 async function send(
   held: HeldTurn,
-  { content, letters, unsubscribeUrlOf }: Mailing,
   index: number,
-  { mailer, suppressions }: Pick<MailingDependencies, "mailer" | "suppressions">,
+  { mailing, mailer, suppressions }: Pick<MailingDependencies, "mailing" | "mailer" | "suppressions">,
 ): Promise<Served> {
+  const { content, letters, unsubscribeUrlOf } = mailing;
   const recipient = content.recipients[index];
   if (recipient === null) return servedErased;
   if (recipient === undefined) throw new Error(`The content of the job has no recipient ${index}`);

@@ -1,5 +1,5 @@
 import type { ContentRecipient, ContentStore, JobContent } from "../../content/content-store.ts";
-import { loadAttachments, loadContent } from "../../content/stored-content.ts";
+import { loadAttachments, loadContent, type NamedContent } from "../../content/stored-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
@@ -7,7 +7,6 @@ import { type Mail, messageIdOf } from "../../mail/mailer.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { type Letters, PartFault, readLetters } from "../../templates/letters.ts";
-import type { HeldTurn } from "../../workers/turn.ts";
 
 /** The content of a mailing, ready to be sent. */
 export type Mailing = {
@@ -24,14 +23,14 @@ type Sources = {
   readonly publicUrl: string | null;
 };
 
-/** Reads the mailing once for each attempt; returns an error where the job's original content is gone or changed. */
+/** Reads the mailing, once for each attempt; returns an error where the job's original content is gone or changed. */
 export async function loadMailing(
-  held: HeldTurn,
+  named: NamedContent,
   { contentStore, mailFrom, suppressions, publicUrl }: Sources,
 ): Promise<Mailing | JobError> {
-  const content = await loadContent(held, contentStore);
+  const content = await loadContent(named, contentStore);
   if ("code" in content) return content;
-  const attachments = await loadAttachments(contentStore, held.job, content.attachments);
+  const attachments = await loadAttachments(contentStore, named.job, content.attachments);
   if (attachments === null) {
     return { code: "attachments-lost", message: "An attachment is gone, or is not what the job was created with." };
   }
@@ -39,7 +38,7 @@ export async function loadMailing(
     return { code: "public-url-missing", message: "The worker has no PUBLIC_URL for the links to unsubscribe by." };
   }
   const unsubscribeUrlOf =
-    content.unsubscribe && publicUrl !== null ? await urlsOf(held.job, suppressions, publicUrl) : null;
+    content.unsubscribe && publicUrl !== null ? await urlsOf(named.job, suppressions, publicUrl) : null;
   try {
     return { content, letters: readLetters(content, mailFrom, attachments), unsubscribeUrlOf };
   } catch (failure) {

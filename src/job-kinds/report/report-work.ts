@@ -36,28 +36,36 @@ const usualChunkBytes = 512 * 1024;
 export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkBytes): JobWork => ({
   type: "report.export",
   concurrency,
-  work: async (held, lease, _books, { stopping }) => {
-    const { contentStore, log, results } = ports;
-    try {
-      const content = await persistently(stopping, () => loadContent(held, contentStore));
-      if ("code" in content) return { kind: "failed", counts: countsOf(held, 0), error: content };
-      // The stored content was checked when the job was accepted, and still has the digest that it had then.
-      const request = content.payload as ReportRequest;
-      const result = { ...held.job, run: held.turn.run };
-      const file = await persistently(stopping, () => openResultFile(results, result));
-      const publisher = createProgressPublisher(log, held, request, file, stopping);
-      const writing = { held, lease, stopping, request, file, publisher, chunkBytes };
-      const end = await writeRows(ports, writing).catch(endAfter);
-      if (end === "lease-lost") return { kind: end };
-      await publisher.publish();
-      if (end === "interrupted") return { kind: end };
-      return { ...end, counts: countsOf(held, file.rows()) };
-    } catch (failure) {
-      if (failure instanceof Unavailable && stopping.aborted) return { kind: "interrupted" };
-      throw failure;
-    }
-  },
+  prepare: async () => ({
+    claims: [],
+    work: (held, lease, _books, { stopping }) => writeReport(ports, { held, lease, stopping, chunkBytes }),
+  }),
 });
+
+async function writeReport(
+  ports: ReportPorts,
+  { held, lease, stopping, chunkBytes }: Pick<Writing, "held" | "lease" | "stopping" | "chunkBytes">,
+): Promise<AttemptEnd> {
+  const { contentStore, log, results } = ports;
+  try {
+    const content = await persistently(stopping, () => loadContent(held, contentStore));
+    if ("code" in content) return { kind: "failed", counts: countsOf(held, 0), error: content };
+    // The stored content was checked when the job was accepted, and still has the digest that it had then.
+    const request = content.payload as ReportRequest;
+    const result = { ...held.job, run: held.turn.run };
+    const file = await persistently(stopping, () => openResultFile(results, result));
+    const publisher = createProgressPublisher(log, held, request, file, stopping);
+    const writing = { held, lease, stopping, request, file, publisher, chunkBytes };
+    const end = await writeRows(ports, writing).catch(endAfter);
+    if (end === "lease-lost") return { kind: end };
+    await publisher.publish();
+    if (end === "interrupted") return { kind: end };
+    return { ...end, counts: countsOf(held, file.rows()) };
+  } catch (failure) {
+    if (failure instanceof Unavailable && stopping.aborted) return { kind: "interrupted" };
+    throw failure;
+  }
+}
 
 type Writing = {
   readonly held: HeldTurn;

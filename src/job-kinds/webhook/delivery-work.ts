@@ -1,11 +1,10 @@
 import type { ContentStore, JobContent } from "../../content/content-store.ts";
 import { loadContent } from "../../content/stored-content.ts";
-import { countRecipients } from "../../domain/recipients/ledger.ts";
 import type { Breakers } from "../../signed-post/breakers.ts";
 import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
 import { deliverUnlessDown, deliveryIdOf, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
-import type { JobWork } from "../../workers/job-work.ts";
+import { failedBecause, type JobWork } from "../../workers/job-work.ts";
 import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 
@@ -28,19 +27,18 @@ type DeliveryDependencies = DeliveryPorts & { readonly contentStore: Pick<Conten
 /** One message to many URLs, each a signed POST. */
 export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: DeliveryDependencies): JobWork => ({
   type: "webhook.deliver",
-  work: async (held, lease, books, { stopping }) => {
-    const [content, keys, isStillHeld] = await Promise.all([
-      loadContent(held, contentStore),
-      secrets.of(held.job.tenant),
-      lease.confirm(),
-    ]);
-    if (!isStillHeld) return { kind: "lease-lost" };
-    if ("code" in content) return { kind: "failed", counts: countRecipients(held.ledger), error: content };
-    return await serveRecipients(held, lease, books, {
-      window: () => connections,
-      serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),
-      stopping,
-    });
+  prepare: async (job, settings) => {
+    const [content, keys] = await Promise.all([loadContent({ job, settings }, contentStore), secrets.of(job.tenant)]);
+    if ("code" in content) return failedBecause(content);
+    return {
+      claims: Array.from(content.recipients.keys()).slice(0, connections),
+      work: async (held, lease, books, { stopping }) =>
+        await serveRecipients(held, lease, books, {
+          window: () => connections,
+          serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),
+          stopping,
+        }),
+    };
   },
 });
 

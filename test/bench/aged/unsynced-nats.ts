@@ -12,7 +12,11 @@ export type UnsyncedNats = { readonly pid: number; readonly config: NatsConfig; 
  * A NATS that leaves to the system when something is on the disk: only to write quickly what another one, started on the
  * same folder as operators start it, then reads.
  */
-export async function startUnsyncedNats(folder: string, binary: string, lifecycle: Lifecycle): Promise<UnsyncedNats> {
+export async function startUnsyncedNats(
+  folder: string,
+  binary: string,
+  lifecycle: Pick<Lifecycle, "started">,
+): Promise<UnsyncedNats> {
   const port = await findFreePort();
   const configFile = join(folder, "writing.conf");
   const config = { host: "127.0.0.1", port, jetstream: { store_dir: join(folder, "store") } };

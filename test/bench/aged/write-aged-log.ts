@@ -1,7 +1,8 @@
+import { digestOf } from "../../../src/content/encode-content.ts";
 import { newJob } from "../../support/happen.ts";
 import { openJetStreamLog } from "../../support/jetstream-log.ts";
 import type { Surroundings } from "../../support/waybill.ts";
-import { historyOfEndedJob } from "../ended-job.ts";
+import { contentOf, historyOfEndedJob } from "../ended-job.ts";
 import { createLogWriter } from "../log-writer.ts";
 
 export type AgedLog = {
@@ -12,9 +13,10 @@ export type AgedLog = {
   readonly jobIds: readonly string[];
 };
 
-const erasedContent = "0".repeat(64);
+const content = contentOf(1);
+const contentSha256 = digestOf(content);
 
-/** Jobs of one recipient that ended long ago: their decisions and outcomes are left, and their contents erased. */
+/** Jobs of one recipient that ended long ago, with all that a service leaves of them that erases nothing. */
 export async function writeAgedLog({ nats }: Pick<Surroundings, "nats">, jobs: number, some: number): Promise<AgedLog> {
   const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
   try {
@@ -25,7 +27,8 @@ export async function writeAgedLog({ nats }: Pick<Surroundings, "nats">, jobs: n
     for (let written = 0; written < jobs; written += 1) {
       const job = newJob();
       if (written % every === 0) jobIds.push(job.jobId);
-      await writer.write(job, historyOfEndedJob(job, 1, erasedContent));
+      await writer.writeContent(job, content);
+      await writer.write(job, historyOfEndedJob(job, 1, contentSha256));
     }
     const stored = await writer.finish();
     return { ...stored, seconds: (performance.now() - startedAt) / 1000, jobIds };

@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConfig } from "../../../src/config.ts";
 import type { Surroundings } from "../../support/waybill.ts";
 import { askOldJobs, type OldJobs } from "../aged/ask-old-jobs.ts";
 import { openLog, type PostedMeanwhile, type Ready } from "../aged/open-log.ts";
-import { startUnsyncedNats } from "../aged/unsynced-nats.ts";
-import { type AgedLog, writeAgedLog } from "../aged/write-aged-log.ts";
+import type { AgedLog } from "../aged/write-aged-log.ts";
+import { writeAgedStore } from "../aged/write-aged-store.ts";
 import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
 import { surroundingsOn } from "../deployment.ts";
 import { startNats } from "../ground.ts";
@@ -17,9 +16,6 @@ import { median, percentile } from "../statistics.ts";
 import { describeLoad, toText } from "../wording.ts";
 
 const askedJobs = 2000;
-/** NATS remembers ids for two minutes, and the writer's are more than a service ever has in that time. */
-const forgetsIdsMs = 125_000;
-const fewJobs = 100_000;
 
 /** The same asked of an empty log and of the long one, in turn. */
 type Both<Value> = { readonly empty: Value; readonly aged: Value };
@@ -50,13 +46,12 @@ async function measure({ sizes, rounds }: Bench, stage: Stage): Promise<Measured
   const surroundings = await surroundingsOn(ground);
   const on = (config: NatsConfig): Surroundings => ({ ...surroundings, nats: { ...surroundings.nats, config } });
   const folder = join(ground.nats.folder, "aged");
-  const writing = await startUnsyncedNats(folder, ground.nats.binary, lifecycle);
-  const written = await writeAgedLog(on(writing.config), sizes.agedJobs, askedJobs);
-  const mb = mbOf(writing.pid);
-  await writing.stop();
-  if (sizes.agedJobs > fewJobs) await pause(forgetsIdsMs);
+  const { binary } = ground.nats;
+  const { prefix } = surroundings.nats;
+  const store = { folder, binary, prefix, jobs: sizes.agedJobs, some: askedJobs };
+  const written = await writeAgedStore(store, lifecycle);
 
-  const agedNats = await startNats(folder, ground.nats.binary, lifecycle);
+  const agedNats = await startNats(folder, binary, lifecycle);
   const memory = (): Both<number> => ({ empty: mbOf(ground.nats.pid), aged: mbOf(agedNats.pid) });
   const startedMb = memory();
   const load = startLoad(lifecycle);
@@ -69,7 +64,7 @@ async function measure({ sizes, rounds }: Bench, stage: Stage): Promise<Measured
     aged: await aged.postWhileStarting(sizes.posts),
   };
   const asked = await askOldJobs(aged.apiUrl, written.jobIds, rounds);
-  return { written: { ...written, mb }, posts, starting, asked, startedMb, endMb: memory() };
+  return { written, posts, starting, asked, startedMb, endMb: memory() };
 }
 
 /** 0 where the system does not tell. */
@@ -119,7 +114,7 @@ function toNotes({ written, posts, starting, startedMb, endMb }: Measured): read
   };
   const inMb = ({ aged, empty }: Both<number>): string => `${toText(aged)}, of the empty log ${toText(empty)}`;
   return [
-    `${toText(written.events)} events in ${toText(written.messages)} messages, written in ${toText(written.seconds)} s; contents erased`,
+    `${toText(written.events)} events in ${toText(written.messages)} messages, written in ${toText(written.seconds)} s; contents kept`,
     `start to ready, s, first under load and then alone: ${starts.join("; ")}`,
     `POST, empty log: ${describe("empty")}`,
     `POST, this log: ${describe("aged")}`,

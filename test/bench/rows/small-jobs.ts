@@ -2,7 +2,7 @@ import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
 import { separateProcesses } from "../deployment.ts";
 import type { HttpLoadResult } from "../load/http-load.ts";
 import { type HttpLoad, startLoad, toPosting } from "../load/start-load.ts";
-import { noBullmq, startBullmq } from "../peers/bullmq/start-bullmq.ts";
+import { noBullmq, startBullmq, whatBullmqStores } from "../peers/bullmq/start-bullmq.ts";
 import { type CpuMicros, countingCpu, sumOf } from "../process-usage.ts";
 import type { Program } from "../program.ts";
 import { figureOf, type Measurement, type Row } from "../row.ts";
@@ -106,6 +106,6 @@ function toNotes({ cold, warm }: ColdAndWarm<Round>): readonly string[] {
   };
   return [
     describe("Waybill", ({ waybill }) => waybill),
-    cold.bullmq === null ? noBullmq : describe("BullMQ", ({ bullmq }) => bullmq),
+    cold.bullmq === null ? noBullmq : `${describe("BullMQ", ({ bullmq }) => bullmq)}; ${whatBullmqStores}`,
   ];
 }

@@ -85,12 +85,13 @@ export async function openReportSide(): Promise<ReportSide> {
         leaseSequence,
         cause: { actor: `worker:${worker}`, correlationId: null, causationId: null, traceparent: null },
         ledger: emptyLedger(0),
+        claimed: [],
         isLastAttempt: false,
       };
-      const lease = watchLease(log, job, leaseSequence, stopping);
+      const lease = watchLease(log, job, { sequence: leaseSequence, confirmedAt: performance.now() }, stopping);
       const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
       const ports = { log, contentStore, sources, results: options.results ?? results };
-      const { work } = createReportWork(ports, options.chunkBytes ?? 2000);
+      const { work } = await createReportWork(ports, options.chunkBytes ?? 2000).prepare(job, held.settings);
       return await work(held, lease, books, { stopping }).finally(lease.end);
     },
     chunks,

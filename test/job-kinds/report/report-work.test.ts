@@ -56,7 +56,7 @@ describe("A report that is written", () => {
     const ids = linesIn(whole).map(({ id }) => id);
     expect(ids).to.have.lengthOf(lines + 3);
     expect(new Set(ids).size).to.equal(lines + 3);
-    expect(ids.slice(0, 3)).to.deep.equal([`${-lines}`, `${1 - lines}`, `${2 - lines}`]);
+    expect(ids.slice(0, 3)).to.deep.equal([`${-lines}.0`, `${1 - lines}.0`, `${2 - lines}.0`]);
   });
 
   it("comes in pieces that end between two rows, and says how far it is", async () => {

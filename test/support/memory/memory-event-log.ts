@@ -7,6 +7,7 @@ import {
   type FollowOptions,
   isOfJob,
   type JobRef,
+  type LogEvent,
   logRef,
   type NewEntry,
   type StoredEvent,
@@ -99,8 +100,8 @@ function createBell() {
 async function* followEvents(
   events: readonly Stored[],
   stored: Bell,
-  { afterSequence, maxEvents, signal }: FollowOptions,
-): AsyncGenerator<readonly Stored[]> {
+  { afterSequence, maxEvents, signal, wantsFacts }: FollowOptions,
+): AsyncGenerator<readonly LogEvent[]> {
   let next = events.findIndex(({ sequence }) => sequence > afterSequence);
   if (next < 0) next = events.length;
   while (!signal.aborted) {
@@ -111,8 +112,16 @@ async function* followEvents(
     const end = endOfBatch(events, next, maxEvents);
     const batch = events.slice(next, end);
     next = end;
-    yield batch;
+    yield wantsFacts?.() === false ? batch.flatMap((event) => withoutFacts(event, batch)) : batch;
   }
+}
+
+/** An entry of facts becomes one event that is not known. */
+function withoutFacts(stored: Stored, all: readonly Stored[]): readonly LogEvent[] {
+  const { tenant, jobId, sequence, index } = stored;
+  const isOfEntry = (other: Stored): boolean => other.sequence === sequence;
+  if (all.filter(isOfEntry).some(({ event }) => channelOf(event) !== "facts")) return [stored];
+  return index === 0 ? [{ tenant, jobId, sequence, index, unknownType: "unwanted" }] : [];
 }
 
 function nextRing(bell: Bell, signal: AbortSignal): Promise<void> {

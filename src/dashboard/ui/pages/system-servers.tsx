@@ -33,7 +33,7 @@ export function Servers() {
       </Section>
       <Section name="Consumers">
         <Rows
-          caption="Durable consumers"
+          caption="Listeners and durable consumers"
           head={["Consumer", "Stream", "Waiting", "In progress", "Redelivered"]}
           rows={value.consumers.map(({ name, stream, pending, ackPending, redelivered }) => [
             name,

@@ -3,7 +3,12 @@ import type { ConnectionOptions } from "bullmq";
 export const queueName = "mailings";
 
 /** What the API puts into the queue: the mailing itself, so that the worker needs no other look. */
-export type QueuedMailing = { readonly subject: string; readonly body: string; readonly recipients: readonly string[] };
+export type QueuedMailing = {
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly recipients: readonly string[];
+};
 
 export const connectionTo = (port: number): ConnectionOptions => ({
   host: "127.0.0.1",
@@ -11,3 +16,6 @@ export const connectionTo = (port: number): ConnectionOptions => ({
   // A worker of BullMQ demands it: a blocking call waits for as long as it takes.
   maxRetriesPerRequest: null,
 });
+
+/** How often a job is tried whose mails the server put off. */
+export const attempts = 4;

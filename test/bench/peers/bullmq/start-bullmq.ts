@@ -8,6 +8,9 @@ import type { BullmqWorkerOrder } from "./worker.ts";
 
 export const noBullmq = "BullMQ is not measured: there is no redis-server on this machine";
 
+export const whatBullmqStores =
+  "it stores a row for each job, recipient and mail in the same database, no body, no history, no ledger of addresses";
+
 /** API and worker in a process each; null where Redis is not installed. */
 export async function startBullmq({ ground, lifecycle }: Stage, sink: Sink): Promise<Program | null> {
   const binary = await findRedis();
@@ -17,12 +20,12 @@ export async function startBullmq({ ground, lifecycle }: Stage, sink: Sink): Pro
     startAskedProcess<Order, State>(lifecycle, new URL(file, import.meta.url));
   const api = start<BullmqApiOrder, BullmqApiState>("api.ts");
   const worker = start<BullmqWorkerOrder, null>("worker.ts");
-  const { port } = (await api.ask({ redisPort: redis.port })).result;
   const order = { redisPort: redis.port, mysqlUrl: await ground.freshDatabase(), smtpPort: sink.port };
+  const { port } = (await api.ask(order)).result;
   await worker.ask({ ...order, jobs: 0 });
   return {
     port,
-    path: "/jobs",
+    path: "/api/jobs",
     pids: new Map([
       ["api", api.pid],
       ["worker", worker.pid],

@@ -6,7 +6,7 @@ import {
   type LogQueries,
 } from "../../../../projections/jobs/recipients/log-queries.ts";
 import type { JobRef } from "../../../../src/event-log/event-log.ts";
-import { placeFromText } from "../../../../src/event-log/place.ts";
+import { lastPlaceOf, placeFromText, placeOf } from "../../../../src/event-log/place.ts";
 import { jobCreated, recipientDeferred, recipientFailed, recipientSent } from "../../../support/examples.ts";
 import { newJob } from "../../../support/happen.ts";
 import { openReadSide, type ReadSide } from "../../../support/read-side.ts";
@@ -57,6 +57,16 @@ describe("asking for the logs of a job", () => {
     expect(await recipients({ email: "Ada@example.com" })).to.deep.equal([1]);
     expect(await recipients({ email: "%@example.com" })).to.deep.equal([2]);
     expect(await recipients({ email: "ada@example.com", status: "success" })).to.deep.equal([0]);
+  });
+
+  it("names each by its place, and a sequence alone means the whole entry", async () => {
+    const { entries } = await list({ limit: 1 });
+    const id = entries[0]?.id ?? "";
+    expect(id).to.match(/^\d+\.\d+$/);
+    const [sequence = ""] = id.split(".");
+    expect(placeFromText(sequence)).to.equal(lastPlaceOf(Number(sequence)));
+    expect(placeFromText(`${sequence}.0`)).to.equal(placeOf({ sequence: Number(sequence), index: 0 }));
+    expect(placeFromText(`${sequence}.64`)).to.equal(null);
   });
 
   it("gives them in parts that fit together", async () => {

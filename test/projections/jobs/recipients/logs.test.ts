@@ -48,7 +48,7 @@ describe("the logs of a job", () => {
     const [entry, ...rest] = await logsAfter(recipientSent({ recipient: 1 }));
     expect(rest).to.deep.equal([]);
     expect(entry).to.deep.equal({
-      id: String((await side.log.state()).lastSequence),
+      id: `${(await side.log.state()).lastSequence}.0`,
       recipient: 1,
       email: "1@example.com",
       status: "success",

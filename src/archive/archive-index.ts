@@ -1,0 +1,24 @@
+import type { JobRef } from "../event-log/event-log.ts";
+import type { ArchivedFile } from "./archive-format.ts";
+
+/** Jobs by their digests, and the number of a file that has entries of them. */
+export type JobsOfFile = { readonly number: number; readonly digests: readonly Buffer[] };
+
+/**
+ * What is archived, and which job is in which file: all that is left of an archived job beside the archive itself. It is
+ * complete before the log loses anything, so a reader that finds nothing in the log and then nothing here knows that
+ * there never was such a job. Every method throws Unavailable when it cannot be reached, and may be called again.
+ */
+export interface ArchiveIndex {
+  /** In the order of their numbers, which is that of the log. */
+  files(): Promise<readonly ArchivedFile[]>;
+
+  /** The numbers of the files with entries of a job, ascending; empty if it has none in the archive. */
+  numbersOf(job: JobRef): Promise<readonly number[]>;
+
+  /** Adds the jobs of some files; those that are there stay. */
+  addJobs(files: readonly JobsOfFile[]): Promise<void>;
+
+  /** Adds files, or replaces those of the same number. */
+  addFiles(files: readonly ArchivedFile[]): Promise<void>;
+}

@@ -1,0 +1,198 @@
+import { join } from "node:path";
+import type { Instant } from "../domain/message.ts";
+import { type EventLog, type JobRef, logRef, VersionConflict } from "../event-log/event-log.ts";
+import { leafHashOf } from "../event-log/log-message.ts";
+import { createGrowingTree } from "../seals/merkle.ts";
+import type { StoredSeal } from "../seals/seal.ts";
+import type { SealedLog } from "../seals/sealed-log.ts";
+import type { ArchivedFile, Block } from "./archive-format.ts";
+import type { ArchiveIndex, JobsOfFile } from "./archive-index.ts";
+import { ArchiveRefused, type Boundary, type BoundarySettings, findBoundary, firstOf } from "./find-boundary.ts";
+import type { HeldBack } from "./open-jobs.ts";
+import { entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";
+import type { CutStep, StoredLog } from "./stored-log.ts";
+import { type WrittenFile, writeArchiveFile } from "./write-archive-file.ts";
+
+export type ArchivePorts = {
+  readonly log: EventLog;
+  readonly sealedLog: SealedLog;
+  readonly storedLog: StoredLog;
+  readonly index: ArchiveIndex;
+  /** The job that a subject is about; null for none. */
+  readonly jobOf: (subject: string) => JobRef | null;
+};
+
+export type ArchiveSettings = BoundarySettings & {
+  readonly directory: string;
+  /** A file ends with the first seal after so many entries. */
+  readonly entriesOfFile: number;
+  readonly actor: string;
+  readonly now: () => Instant;
+};
+
+export type ArchiveReport = {
+  /** The files that were written, and those of an earlier run that were cut off only now. */
+  readonly files: readonly ArchivedFile[];
+  /** The last sequence that the log no longer has; 0 while it has all. */
+  readonly cutTo: number;
+  readonly heldBack: readonly HeldBack[];
+};
+
+/** Entries that are cut at a time: the log takes nothing meanwhile, for some 50 ms on the project's machine. */
+const entriesOfStep = 5_000;
+
+/**
+ * Archives what may be archived: writes the files and compares them with the seals, records them in the log, indexes their
+ * jobs, and only then cuts the log. Killed at any moment, it has lost nothing, and called again it goes on: files that the
+ * log does not record are written again, those that it records are indexed again, and then cut. Of two processes at the
+ * same time, one records a file and the other is refused. Throws ArchiveRefused.
+ */
+export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings): Promise<ArchiveReport> {
+  const { storedLog, index } = ports;
+  const recorded = await storedLog.recorded();
+  if (recorded.length > 0) await index.addFiles(recorded.map(({ event }) => event.data));
+  const known = await index.files();
+  const archivedTo = known.at(-1)?.to ?? 0;
+  const first = await storedLog.firstSequence();
+  if (first > archivedTo + 1) {
+    throw new ArchiveRefused(
+      `The log begins at ${first}, and the archive ends at ${archivedTo}: what was between is lost.`,
+    );
+  }
+  // What an earlier run recorded and did not cut off.
+  const files = known.filter(({ to }) => to >= first);
+  const { seals, held } = await findBoundary(ports, { first, to: archivedTo }, settings);
+  let guard = recorded.at(-1)?.sequence ?? 0;
+  let number = known.at(-1)?.number ?? 0;
+  for (const group of inFiles(seals, settings.entriesOfFile)) {
+    number += 1;
+    const file = { number, ...(await writeChecked(ports, settings.directory, group)) };
+    guard = await record(ports.log, file, guard, settings);
+    files.push(file);
+  }
+  await index.addFiles(files);
+  await cutOff(ports, settings.directory, files, first, held);
+  return { files, cutTo: (await storedLog.firstSequence()) - 1, heldBack: await held() };
+}
+
+function inFiles(seals: readonly StoredSeal[], entries: number): readonly (readonly StoredSeal[])[] {
+  const groups: StoredSeal[][] = [];
+  let room = 0;
+  for (const seal of seals) {
+    if (room <= 0) {
+      groups.push([]);
+      room = entries;
+    }
+    groups.at(-1)?.push(seal);
+    room -= seal.count;
+  }
+  return groups;
+}
+
+/** Writes the file of some ranges, reads it back from the disk, and compares each range with its seal. */
+async function writeChecked(
+  { storedLog, jobOf }: ArchivePorts,
+  directory: string,
+  seals: readonly StoredSeal[],
+): Promise<WrittenFile> {
+  const [from, to] = [seals[0]?.from ?? 0, seals.at(-1)?.to ?? 0];
+  const written = await writeArchiveFile(directory, { from, to }, storedLog.entries(from - 1, to), jobOf);
+  let next = 0;
+  let tree = createGrowingTree();
+  const whole = createGrowingTree();
+  const closeBefore = (sequence: number): void => {
+    for (let seal = seals[next]; seal !== undefined && seal.to < sequence; seal = seals[next]) {
+      if (tree.size() !== seal.count || tree.root().toString("hex") !== seal.root) {
+        throw new ArchiveRefused(
+          `The log from ${seal.from} to ${seal.to} is not what was sealed: "waybill verify" says more.`,
+        );
+      }
+      tree = createGrowingTree();
+      next += 1;
+    }
+  };
+  for await (const entries of entriesOfFile(join(directory, written.file), 0)) {
+    for (const entry of entries) {
+      closeBefore(entry.sequence);
+      const leaf = leafHashOf(entry);
+      tree.add(leaf);
+      whole.add(leaf);
+    }
+  }
+  closeBefore(Number.POSITIVE_INFINITY);
+  if (whole.size() !== written.count || whole.root().toString("hex") !== written.root) {
+    throw new ArchiveRefused(`${written.file} does not hold what was written into it.`);
+  }
+  return written;
+}
+
+async function record(
+  log: EventLog,
+  file: ArchivedFile,
+  guard: number,
+  { actor, now }: ArchiveSettings,
+): Promise<number> {
+  const event = { type: "LogArchived", at: now(), data: file } as const;
+  const id = `archive/${file.from}-${file.to}/${file.sha256.slice(0, 16)}`;
+  try {
+    return await log.append(
+      logRef,
+      [{ id, event, actor, correlationId: null, causationId: null, traceparent: null }],
+      guard,
+    );
+  } catch (failure) {
+    if (!(failure instanceof VersionConflict)) throw failure;
+    throw new ArchiveRefused("Another process archives this log at the moment.", { cause: failure });
+  }
+}
+
+/** Few enough for the memory, and many enough that an entry of the index is not written again for every file. */
+const filesAtATime = 10;
+
+/**
+ * Cuts off files that are as they were recorded, once all of their jobs are in the index, up to the first one with a job
+ * that was opened again meanwhile.
+ */
+async function cutOff(
+  { index, storedLog }: ArchivePorts,
+  directory: string,
+  files: readonly ArchivedFile[],
+  first: number,
+  held: Boundary["held"],
+): Promise<void> {
+  const cuts: { readonly to: number; readonly steps: readonly CutStep[] }[] = [];
+  for (let at = 0; at < files.length; at += filesAtATime) {
+    const jobs: JobsOfFile[] = [];
+    for (const file of files.slice(at, at + filesAtATime)) {
+      const path = join(directory, file.file);
+      const fault = await faultOfFile(path, file);
+      if (fault !== null)
+        throw new ArchiveRefused(`${file.file} in ${directory} is not what the log recorded: ${fault}.`);
+      await onArchiveFile(path, async ({ description, digests }) => {
+        jobs.push({ number: file.number, digests: await digests() });
+        cuts.push({ to: file.to, steps: toSteps(description.blocks, file.to, first) });
+      });
+    }
+    await index.addJobs(jobs);
+  }
+  if (cuts.length > 0) await storedLog.settle();
+  for (const { to, steps } of cuts) {
+    if (firstOf(await held()) <= to) return;
+    await storedLog.cut(steps);
+  }
+}
+
+/** An earlier run may have cut some blocks; a step ends with a block, the last one where the file ends. */
+function toSteps(blocks: readonly Block[], to: number, first: number): readonly CutStep[] {
+  const steps: CutStep[] = [];
+  let count = 0;
+  for (const [at, block] of blocks.entries()) {
+    if (block.last < first) continue;
+    count += block.count;
+    const isLast = at === blocks.length - 1;
+    if (count < entriesOfStep && !isLast) continue;
+    steps.push({ to: isLast ? to : block.last, count });
+    count = 0;
+  }
+  return steps;
+}

@@ -1,0 +1,86 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Archived, type JobRef } from "../event-log/event-log.ts";
+import type { ArchivedEntry, ArchivedFile } from "./archive-format.ts";
+import type { ArchiveIndex } from "./archive-index.ts";
+import { BrokenArchive, entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";
+
+/** The files of the archive, as far as this process has them. Methods that read files throw Archived if one is not as it was recorded. */
+export type Archive = {
+  readonly files: ArchiveIndex["files"];
+  /** Whether a file holds entries of a job; needs no file. */
+  readonly holds: (job: JobRef) => Promise<boolean>;
+  /** All archived entries of a job, in order; empty if there are none. */
+  readonly entriesOf: (job: JobRef) => Promise<readonly ArchivedEntry[]>;
+  /** The entries after a sequence in these files, one file after the other. */
+  readonly entries: (files: readonly ArchivedFile[], afterSequence: number) => AsyncIterable<readonly ArchivedEntry[]>;
+  /** What is wrong with a file; null if nothing is. */
+  readonly faultOf: (file: ArchivedFile) => Promise<string | null>;
+};
+
+type Checked = { readonly size: number; readonly changedAtMs: number; readonly fault: string | null };
+
+/** `directory` null: this process has no files. `jobOf` says which job a subject is about. */
+export function createArchive(
+  index: ArchiveIndex,
+  directory: string | null,
+  jobOf: (subject: string) => JobRef | null,
+): Archive {
+  const checked = new Map<string, Checked>();
+
+  /** A file is read whole once; from then on its size and the time of its last change speak for it. */
+  const faultOf = async (file: ArchivedFile): Promise<string | null> => {
+    if (directory === null) return "ARCHIVE_DIR is not set";
+    const path = join(directory, file.file);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return `there is no such file in ${directory}`;
+    const known = checked.get(file.file);
+    if (known?.size === found.size && known.changedAtMs === found.mtimeMs) return known.fault;
+    const fault = await faultOfFile(path, file);
+    checked.set(file.file, { size: found.size, changedAtMs: found.mtimeMs, fault });
+    return fault;
+  };
+  const pathOf = async (file: ArchivedFile): Promise<string> => {
+    const fault = await faultOf(file);
+    if (fault !== null || directory === null) throw new Archived(file.file, fault ?? "");
+    return join(directory, file.file);
+  };
+
+  return {
+    files: index.files,
+    holds: async (job) => (await index.numbersOf(job)).length > 0,
+    faultOf,
+    entriesOf: async (job) => {
+      const numbers = await index.numbersOf(job);
+      if (numbers.length === 0) return [];
+      const isOfJob = (subject: string): boolean => {
+        const about = jobOf(subject);
+        return about?.jobId === job.jobId && about.tenant === job.tenant;
+      };
+      const found: ArchivedEntry[] = [];
+      for (const file of (await index.files()).filter(({ number }) => numbers.includes(number))) {
+        const path = await pathOf(file);
+        found.push(
+          ...(await explained(
+            file,
+            onArchiveFile(path, (archive) => archive.entriesOf(job, isOfJob)),
+          )),
+        );
+      }
+      return found;
+    },
+    entries: async function* (files, afterSequence) {
+      // All of them first: a reader that has begun can do nothing with a file that is missing in the middle.
+      for (const file of files) await pathOf(file);
+      for (const file of files) yield* entriesOfFile(await pathOf(file), afterSequence);
+    },
+  };
+}
+
+async function explained<Result>({ file }: ArchivedFile, reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (failure) {
+    throw failure instanceof BrokenArchive ? new Archived(file, failure.message) : failure;
+  }
+}

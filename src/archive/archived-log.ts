@@ -1,0 +1,133 @@
+import { inBatches } from "../event-log/batches.ts";
+import { decodeMessage } from "../event-log/decode-entry.ts";
+import {
+  type EventLog,
+  isOfJob,
+  isPassed,
+  type JobRef,
+  type LogEvent,
+  logRef,
+  type StoredEvent,
+  UndecodableEvent,
+  VersionConflict,
+} from "../event-log/event-log.ts";
+import { leafHashOf } from "../event-log/log-message.ts";
+import { inOrder, isAboutRecipients, isDecision, isNotice } from "../event-log/select-events.ts";
+import type { Archive } from "./archive.ts";
+import type { ArchivedEntry } from "./archive-format.ts";
+
+/**
+ * The log with what is archived of it, as if nothing had been cut off. A job that the log itself knows from its creation
+ * costs nothing more. For any other, the archive is asked after the log: what the log lost before its answer was in the
+ * index by then. Where the files are not at hand, methods throw Archived instead of an answer that is too short.
+ */
+export function withArchive(log: EventLog, archive: Archive, prefix: string): EventLog {
+  const decode = createDecoding(log, archive, prefix);
+  const archived = async (job: JobRef): Promise<StoredEvent[]> =>
+    (await decode(await archive.entriesOf(job))).filter(isOfJob);
+
+  /** An entry can be in both while the log is being cut. */
+  const completed = async (job: JobRef, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
+    if (events[0]?.event.type === "JobCreated") return events;
+    const before = await archived(job);
+    if (before.length === 0) return events;
+    const known = new Set(events.map(({ sequence }) => sequence));
+    return [...before.filter(({ sequence }) => !known.has(sequence)), ...events].sort(inOrder);
+  };
+  const readDecisions: EventLog["readDecisions"] = async (job) =>
+    (await completed(job, await log.readDecisions(job))).filter(isDecision);
+  const readHistory: EventLog["readHistory"] = async (job) => await completed(job, await log.readHistory(job));
+
+  /** Facts do not show what came before them, so their job is asked for. */
+  const readNotices: EventLog["readNotices"] = async (job) => {
+    const notices = await log.readNotices(job);
+    return (await archive.holds(job)) ? (await readHistory(job)).filter(isNotice) : notices;
+  };
+
+  const lastArchived = async (job: JobRef): Promise<number> =>
+    (await archived(job)).findLast(isDecision)?.sequence ?? 0;
+
+  const lastDecision: EventLog["lastDecision"] = async (job) => {
+    const last = await log.lastDecision(job);
+    return last > 0 ? last : await lastArchived(job);
+  };
+
+  /** A decision that follows an archived one: on the subject itself, nothing is before it any more. */
+  const append: EventLog["append"] = async (job, entry, expectedSequence) => {
+    try {
+      return await log.append(job, entry, expectedSequence);
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict) || expectedSequence === 0) throw failure;
+      if ((await log.lastDecision(job)) > 0 || (await lastArchived(job)) !== expectedSequence) throw failure;
+      return await log.append(job, entry, 0);
+    }
+  };
+
+  return {
+    ...log,
+    append,
+    readDecisions,
+    readHistory,
+    readNotices,
+    lastDecision,
+    readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
+    follow: (options) => followWithArchive(log, archive, decode, options),
+  };
+}
+
+type Decode = (entries: readonly ArchivedEntry[]) => Promise<readonly LogEvent[]>;
+
+/** An entry that cannot be decoded was passed by, here or in the archive, or the reading ends. */
+function createDecoding(log: EventLog, archive: Archive, prefix: string): Decode {
+  const decodeOne = ({ subject, sequence, body }: ArchivedEntry): readonly LogEvent[] =>
+    decodeMessage(prefix, subject, sequence, body);
+  const readPasses = async () => {
+    const entries = (await archive.entriesOf(logRef)).filter(({ subject }) => subject.endsWith(".pass"));
+    const passes = entries
+      .flatMap((entry) => decodeOne(entry))
+      .flatMap((event) =>
+        "event" in event && event.event.type === "MessagePassed" ? [event as StoredEvent<typeof event.event>] : [],
+      );
+    return [...passes, ...(await log.readPasses())];
+  };
+  return async (entries) => {
+    const events: LogEvent[] = [];
+    for (const entry of entries) {
+      try {
+        for (const event of decodeOne(entry)) events.push(event);
+      } catch (failure) {
+        if (!(failure instanceof UndecodableEvent)) throw failure;
+        const { sequence, subject } = entry;
+        const stored = { subject, sha256: leafHashOf(entry).toString("hex") };
+        const found = new UndecodableEvent(sequence, failure.reason, failure.isNewer, stored);
+        if (!isPassed(found, await readPasses())) throw found;
+        events.push({ ...logRef, sequence, index: 0, unknownType: "undecodable" });
+      }
+    }
+    return events;
+  };
+}
+
+/** Where the log goes on later than it was asked to, what is between comes from the archive. */
+async function* followWithArchive(
+  log: EventLog,
+  archive: Archive,
+  decode: Decode,
+  options: Parameters<EventLog["follow"]>[0],
+): AsyncGenerator<readonly LogEvent[]> {
+  const { maxEvents, signal } = options;
+  let last = options.afterSequence;
+  for await (const batch of log.follow(options)) {
+    const first = batch[0]?.sequence ?? 0;
+    if (first > last + 1) {
+      const files = (await archive.files()).filter(({ from, to }) => to > last && from < first);
+      for await (const entries of archive.entries(files, last)) {
+        const wanted = entries.filter(({ sequence }) => sequence < first);
+        if (signal.aborted) return;
+        if (wanted.length > 0) yield* inBatches(await decode(wanted), maxEvents);
+      }
+    }
+    last = batch.at(-1)?.sequence ?? last;
+    yield batch;
+  }
+}

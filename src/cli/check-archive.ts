@@ -1,0 +1,29 @@
+import type { Archive } from "../archive/archive.ts";
+import type { CompleteConfig } from "../config.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import { archiveOf } from "../roles/parts.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandFailed } from "./command-failed.ts";
+
+type ArchiveOptions = { readonly archive?: string; readonly json?: boolean };
+
+/** The archive in the directory that the command names, or else the settings. */
+export const archiveFor = (
+  connection: JetStreamConnection,
+  config: CompleteConfig,
+  { archive }: ArchiveOptions,
+): Archive => archiveOf(connection, { ...config, archiveDir: archive ?? config.archiveDir });
+
+/** Names every file that is not, byte for byte, what the log recorded: without it the rest cannot be compared. */
+export async function checkArchive(context: CommandContext, archive: Archive, { json }: ArchiveOptions): Promise<void> {
+  const faults: { readonly file: string; readonly fault: string }[] = [];
+  for (const file of await archive.files()) {
+    const fault = await archive.faultOf(file);
+    if (fault !== null) faults.push({ file: file.file, fault });
+  }
+  if (faults.length === 0) return;
+  const reason = `Of the archive, ${faults.length} files are not as the log recorded them.`;
+  if (json) context.print(JSON.stringify({ valid: false, reason, archive: faults }));
+  else for (const { file, fault } of faults) context.print(`[archive] ${file}: ${fault}`);
+  throw new CommandFailed(reason);
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { type EventLog, type StoredEvent, UndecodableEvent, type WaybillEvent } from "../event-log/event-log.ts";
+import { placeOf, positionOf } from "../event-log/place.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
+import { type HeldCheckpoint, holdCheckpoint } from "./hold-checkpoint.ts";
+import { believedAfterMs, settledState } from "./settled-log.ts";
+
+/** Aborted when the listener should come to an end, and when it is to leave at once what it has not finished. */
+export type Ending = { readonly stopping: AbortSignal; readonly givenUp: AbortSignal };
+
+/** Something that runs in the process whose listener is active. */
+export type Companion = { start(): void; stop(): Promise<void> };
+
+/** What acts on the decisions in the log, and on nothing else: facts do not reach it. */
+export type Listener = {
+  /** Of its checkpoint. Of all processes with a listener of this name one is active, and the others stand by. */
+  readonly name: string;
+  /** After which entry it begins in a log that it has no checkpoint of. */
+  readonly beginAfter: (lastSequence: number) => number;
+  /**
+   * Called in the order of the log, and again after a failure or a crash: acting twice must do no harm. Null where there
+   * is nothing to do.
+   */
+  readonly act: (event: StoredEvent<WaybillEvent>, ending: Ending) => Promise<void> | null;
+  /** How many events may be in work before the listener reads on. */
+  readonly atOnce: number;
+  readonly tryAgainMs: number;
+  /** Called when this process becomes active. */
+  readonly companions?: () => readonly Companion[];
+};
+
+export type ListenerPorts = {
+  /** Shared with the other listeners of the process. */
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointStore;
+  readonly report: (failure: unknown) => void;
+};
+
+export type Listening = {
+  start(): void;
+  /** Reads no more, and waits up to `graceMs` for what is in work; the next process does the rest. */
+  stop(graceMs?: number): Promise<void>;
+};
+
+const maxEvents = 500;
+/** Long enough for another process to take over, perhaps one of a newer release. */
+const standAgainAfterMs = 3000;
+
+/**
+ * Acts on every decision in the log at least once, across all processes: the checkpoint moves only past what is done. A
+ * listener of a process that stood still and was replaced notices it before it acts on another event.
+ */
+export function createListening(ports: ListenerPorts, listener: Listener): Listening {
+  const stopping = new AbortController();
+  const givenUp = new AbortController();
+  const holder = randomUUID();
+  let loop: Promise<void> | null = null;
+
+  const takePart = async (): Promise<void> => {
+    const held = await holdCheckpoint(ports.checkpoints, listener.name, holder, stopping.signal);
+    if (held === null) return;
+    const ending = {
+      stopping: AbortSignal.any([stopping.signal, held.lost]),
+      givenUp: AbortSignal.any([givenUp.signal, held.lost]),
+    };
+    // Each event in work may wait for them.
+    setMaxListeners(0, ending.stopping, ending.givenUp);
+    const companions = listener.companions?.() ?? [];
+    for (const companion of companions) companion.start();
+    try {
+      await listen(ports, listener, held, ending);
+    } finally {
+      await Promise.all(companions.map((companion) => companion.stop()));
+      await held.release();
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await takePart().catch(async (failure: unknown) => {
+        if (stopping.signal.aborted) return;
+        ports.report(failure);
+        await pause(standAgainAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
+      });
+    }
+  };
+
+  return {
+    start: () => {
+      loop ??= run();
+    },
+    stop: async (graceMs = 2000) => {
+      stopping.abort();
+      const timer = setTimeout(() => givenUp.abort(), graceMs);
+      await loop;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function listen(
+  { log, report }: ListenerPorts,
+  listener: Listener,
+  held: HeldCheckpoint,
+  ending: Ending,
+): Promise<void> {
+  const { createdAt, position } = await beginning(log, listener, held, ending.stopping);
+  const work = createWork(listener, ending, report);
+  let read = position;
+  held.track(() => ({ sequence: work.doneUpTo() ?? read, logCreatedAt: createdAt }));
+  try {
+    while (!ending.stopping.aborted) {
+      try {
+        const from = { afterSequence: read, maxEvents, signal: ending.stopping, wantsFacts: () => false };
+        for await (const batch of log.follow(from)) {
+          for (const event of batch) {
+            await work.room();
+            if (ending.stopping.aborted || !held.isHeld()) return;
+            read = event.sequence - 1;
+            if ("event" in event) work.begin(event);
+          }
+          read = batch.at(-1)?.sequence ?? read;
+        }
+      } catch (failure) {
+        // What no release can read is no decision for anyone. What a newer one can read waits for its processes.
+        if (!(failure instanceof UndecodableEvent) || failure.isNewer) throw failure;
+        report(failure);
+        read = failure.sequence;
+      }
+    }
+  } finally {
+    await work.end();
+  }
+}
+
+/** A checkpoint of another log, or of a part that this log has lost, is none. */
+async function beginning(log: EventLog, { beginAfter }: Listener, { found }: HeldCheckpoint, signal: AbortSignal) {
+  const seen = found ?? { sequence: 0, logCreatedAt: null };
+  const { createdAt, lastSequence } = await settledState(log, seen, believedAfterMs, signal);
+  const isOfThisLog = found?.logCreatedAt === createdAt && found.sequence <= lastSequence;
+  return { createdAt, position: isOfThisLog ? found.sequence : beginAfter(lastSequence) };
+}
+
+function createWork(listener: Listener, ending: Ending, report: ListenerPorts["report"]) {
+  /** In the order of the log. */
+  const undone = new Set<number>();
+  const running = new Set<Promise<void>>();
+  let changed = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    if (ending.givenUp.aborted) resolve();
+    else ending.givenUp.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+  const attend = async (event: StoredEvent<WaybillEvent>, first: Promise<void>): Promise<void> => {
+    for (let acting: Promise<void> | null = first; ; acting = listener.act(event, ending)) {
+      try {
+        await acting;
+        if (!ending.givenUp.aborted) undone.delete(placeOf(event));
+        return;
+      } catch (failure) {
+        if (ending.stopping.aborted) return;
+        report(failure);
+        await pause(listener.tryAgainMs, undefined, { signal: ending.stopping }).catch(() => {});
+        if (ending.stopping.aborted) return;
+      }
+    }
+  };
+
+  return {
+    /** Resolves once another event may be begun, or none any more. */
+    room: async (): Promise<void> => {
+      while (running.size >= listener.atOnce && !ending.stopping.aborted) {
+        await new Promise<void>((resolve) => {
+          changed = resolve;
+        });
+      }
+    },
+    begin: (event: StoredEvent<WaybillEvent>): void => {
+      const first = listener.act(event, ending);
+      if (first === null) return;
+      undone.add(placeOf(event));
+      const attending: Promise<void> = attend(event, first).finally(() => {
+        running.delete(attending);
+        changed();
+      });
+      running.add(attending);
+    },
+    /** Null if nothing is undone. */
+    doneUpTo: (): number | null => {
+      const [first] = undone;
+      return first === undefined ? null : positionOf(first).sequence - 1;
+    },
+    /** Waits for what is in work, unless it is to be left. */
+    end: async (): Promise<void> => {
+      await Promise.race([Promise.all(running), left]);
+    },
+  };
+}

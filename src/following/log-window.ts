@@ -1,0 +1,186 @@
+import { endOfBatch } from "../event-log/batches.ts";
+import type { EventLog, LogEvent } from "../event-log/event-log.ts";
+
+const readAtOnce = 500;
+
+export type LogWindow = {
+  /** Whether the event after a sequence is in the window, or comes next, facts included for a reader that wants them. */
+  covers(sequence: number, wantsFacts: boolean): boolean;
+  /** Whether facts are decoded: as long as a reader wants them. */
+  hasFacts(): boolean;
+  /** Adds a reader at a sequence that is covered. */
+  subscribe(afterSequence: number, wantsFacts: boolean, signal: AbortSignal): Subscription;
+};
+
+/** One reader of a window, and how far it has come. */
+export type Subscription = {
+  readonly position: () => number;
+  /**
+   * The next events of whole entries, at least one entry and else at most `maxEvents` events; waits for them. Null once the signal aborts, and if the
+   * window has moved on without this reader. Throws the failure of following the log, after every event before it.
+   */
+  next(maxEvents: number): Promise<readonly LogEvent[] | null>;
+  end(): void;
+};
+
+export type WindowOptions = {
+  readonly log: EventLog;
+  readonly afterSequence: number;
+  readonly wantsFacts: boolean;
+  /** How long the window waits for readers that delay others; then it moves on without them. */
+  readonly patienceMs: number;
+  /**
+   * More than a reader takes in a batch, so that decoding continues while a database is busy; about a kilobyte each.
+   */
+  readonly keptEvents: number;
+  /** Called when the window has no readers left, or no more events. */
+  readonly onOver: () => void;
+};
+
+/**
+ * The last few thousand events of the log, read and decoded once for all readers at about the same sequence. The window
+ * reads ahead, but never so far that it would drop events that no reader has taken: it waits for a database that is
+ * away.
+ */
+export function openWindow(options: WindowOptions): LogWindow {
+  const { log, afterSequence, patienceMs, keptEvents, onOver } = options;
+  const changed = createNotifier();
+  const closing = new AbortController();
+  const cursors = new Set<Cursor>();
+  let kept: LogEvent[] = [];
+  let start = afterSequence;
+  let hasFacts = options.wantsFacts;
+  let failure: { readonly cause: unknown } | null = null;
+
+  const end = (): number => kept.at(-1)?.sequence ?? start;
+  /** Trims in steps and not for each event, because the remaining events are copied. */
+  const drop = (count: number): void => {
+    if (count < kept.length && count < readAtOnce) return;
+    start = kept[count - 1]?.sequence ?? start;
+    kept = kept.slice(count);
+  };
+  const makeRoom = async (more: number): Promise<void> => {
+    if (kept.length < readAtOnce || kept.length + more <= keptEvents) return;
+    const end = endOfBatch(kept, 0, readAtOnce);
+    const sequence = kept[end - 1]?.sequence ?? start;
+    await untilTaken(cursors, sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
+    if (start < sequence) drop(indexAfter(kept, sequence));
+  };
+  const read = async (): Promise<void> => {
+    const from = { afterSequence, maxEvents: readAtOnce, signal: closing.signal, wantsFacts: () => hasFacts };
+    for await (const batch of log.follow(from)) {
+      await makeRoom(batch.length);
+      for (const entry of batch) kept.push(entry);
+      changed.notify();
+    }
+  };
+  read()
+    .catch((cause: unknown) => {
+      failure = { cause };
+    })
+    .finally(() => {
+      onOver();
+      changed.notify();
+    });
+
+  return {
+    covers: (sequence, wantsFacts) => start <= sequence && sequence <= end() && (hasFacts || !wantsFacts),
+    hasFacts: () => hasFacts,
+    subscribe: (from, wantsFacts, signal) => {
+      const cursor: Cursor = { position: from, wantsFacts };
+      cursors.add(cursor);
+      signal.addEventListener("abort", changed.notify);
+      return {
+        position: () => cursor.position,
+        next: async (maxEvents) => {
+          while (!signal.aborted && cursor.position >= start) {
+            const first = indexAfter(kept, cursor.position);
+            const entries = kept.slice(first, endOfBatch(kept, first, maxEvents));
+            if (entries.length > 0) {
+              cursor.position = entries.at(-1)?.sequence ?? cursor.position;
+              drop(indexAfter(kept, Math.min(...[...cursors].map(({ position }) => position))));
+              changed.notify();
+              return entries;
+            }
+            if (failure !== null) throw failure.cause;
+            await changed.notified();
+          }
+          return null;
+        },
+        end: () => {
+          signal.removeEventListener("abort", changed.notify);
+          cursors.delete(cursor);
+          // For good: a later reader that wants facts could not know since when they are there again.
+          hasFacts = [...cursors].some((other) => other.wantsFacts);
+          changed.notify();
+          if (cursors.size > 0) return;
+          closing.abort();
+          onOver();
+        },
+      };
+    },
+  };
+}
+
+/** The sequence up to which a reader has taken the events. */
+type Cursor = { position: number; readonly wantsFacts: boolean };
+
+type Patience = { readonly patienceMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
+
+/**
+ * Waits until all readers have reached a sequence: without a limit while none has, and for `patienceMs` once one of
+ * them could go on.
+ */
+async function untilTaken(
+  cursors: ReadonlySet<Cursor>,
+  sequence: number,
+  { patienceMs, changed, isClosed }: Patience,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let isEnough = false;
+  const runOut = (): void => {
+    isEnough = true;
+    changed.notify();
+  };
+  while (!isClosed()) {
+    const behind = [...cursors].filter(({ position }) => position < sequence).length;
+    if (behind === 0 || isEnough) break;
+    if (behind < cursors.size) timer ??= setTimeout(runOut, patienceMs);
+    await changed.notified();
+  }
+  clearTimeout(timer);
+}
+
+/** The index of the first entry after a sequence. */
+function indexAfter(entries: readonly LogEvent[], sequence: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.sequence ?? Number.POSITIVE_INFINITY) <= sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Notifies all waiters; each then checks what has changed. */
+type Notifier = {
+  readonly notify: () => void;
+  /** Resolves at the next notification. */
+  readonly notified: () => Promise<void>;
+};
+
+function createNotifier(): Notifier {
+  let waiting: (() => void)[] = [];
+  return {
+    notify: () => {
+      const notified = waiting;
+      waiting = [];
+      for (const resolve of notified) resolve();
+    },
+    notified: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      }),
+  };
+}

@@ -1,0 +1,30 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventLog, LogState } from "../event-log/event-log.ts";
+
+/**
+ * How long a log that ends before events already read from it is doubted. A server that has just become the leader
+ * answers before it has applied all its entries: it reports 925 as the last event, although 928 was projected long ago.
+ */
+export const believedAfterMs = 30_000;
+const askAgainMs = 250;
+
+/**
+ * Which log this is and how far it has come. Asks again while the log reports an end before a sequence that was already
+ * seen in it. A log that was created again is reported at once; one that has lost its end after `believedMs`, or once
+ * the signal aborts.
+ */
+export async function settledState(
+  log: Pick<EventLog, "state">,
+  seen: { readonly sequence: number; readonly logCreatedAt: string | null },
+  believedMs: number,
+  signal: AbortSignal,
+): Promise<LogState> {
+  const begunAt = performance.now();
+  for (;;) {
+    const state = await log.state(signal);
+    const isAnew = seen.logCreatedAt !== null && seen.logCreatedAt !== state.createdAt;
+    if (isAnew || state.lastSequence >= seen.sequence) return state;
+    if (signal.aborted || performance.now() - begunAt >= believedMs) return state;
+    await pause(askAgainMs, undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,81 @@
+import type { EventLog, FollowOptions, LogEvent } from "../event-log/event-log.ts";
+import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
+
+type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
+
+/** The patience is longer than a healthy database takes for a batch; the events kept are one and a half batches of a projection. */
+const whileAllIsWell: Together = { patienceMs: 200, keptEvents: 3_000 };
+
+/**
+ * For projections of the whole log that end together: each is as fast as the slowest, and all are faster than one by
+ * one. Their batches are larger.
+ */
+export const asOne: Together = { patienceMs: 30_000, keptEvents: 13_000 };
+
+/**
+ * Shares the log among those of one process that follow it: those at about the same sequence share one reader, so that
+ * every entry is fetched and decoded once for all of them. Each follows as if it were alone. One that falls behind the
+ * others by more than a window delays them for at most `patienceMs`, then reads alone until it has caught up; one that
+ * stops or fails does not affect the others. The log is followed as long as there is one.
+ */
+export function shareFollowing(log: EventLog, together: Together = whileAllIsWell): EventLog {
+  const opened = new Set<SharedWindow>();
+
+  // Keeps events of a log that was created again apart from those of the log before it.
+  const windowsOf: WindowsOf = (createdAt) => ({
+    find: (sequence, wantsFacts) => {
+      // Takes one with facts, and of these the oldest that covers the sequence: because all readers choose so, windows
+      // that meet become one.
+      const covering = [...opened].filter(
+        ({ window, logCreatedAt }) => logCreatedAt === createdAt && window.covers(sequence, wantsFacts),
+      );
+      return (covering.find(({ window }) => window.hasFacts()) ?? covering[0])?.window ?? null;
+    },
+    open: (sequence, wantsFacts) => {
+      const onOver = (): void => {
+        opened.delete(shared);
+      };
+      const window = openWindow({ log, afterSequence: sequence, wantsFacts, ...together, onOver });
+      const shared = { logCreatedAt: createdAt, window };
+      opened.add(shared);
+      return window;
+    },
+  });
+  return { ...log, follow: (options) => followTogether(log, windowsOf, options) };
+}
+
+type SharedWindow = { readonly logCreatedAt: string; readonly window: LogWindow };
+
+type WindowsOf = (createdAt: string) => {
+  readonly find: (sequence: number, wantsFacts: boolean) => LogWindow | null;
+  readonly open: (sequence: number, wantsFacts: boolean) => LogWindow;
+};
+
+async function* followTogether(
+  log: EventLog,
+  windowsOf: WindowsOf,
+  { afterSequence, maxEvents, signal, wantsFacts: asked }: FollowOptions,
+): AsyncGenerator<readonly LogEvent[]> {
+  if (signal.aborted) return;
+  const wantsFacts = asked?.() ?? true;
+  const state = await log.state(signal).catch((failure: unknown) => {
+    if (signal.aborted) return null;
+    throw failure;
+  });
+  if (state === null) return;
+  const windows = windowsOf(state.createdAt);
+  let position = afterSequence;
+  while (!signal.aborted) {
+    const window = windows.find(position, wantsFacts) ?? windows.open(position, wantsFacts);
+    const subscription = window.subscribe(position, wantsFacts, signal);
+    try {
+      for (let batch = await subscription.next(maxEvents); batch !== null; batch = await subscription.next(maxEvents)) {
+        yield batch;
+        position = subscription.position();
+        if ((windows.find(position, wantsFacts) ?? window) !== window) break;
+      }
+    } finally {
+      subscription.end();
+    }
+  }
+}

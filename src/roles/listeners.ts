@@ -1,0 +1,32 @@
+import type { Logger } from "pino";
+import type { CompleteConfig } from "../config.ts";
+import type { EventLog } from "../event-log/event-log.ts";
+import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
+import { createListening, type Listener } from "../following/listener.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import { createOutageReport } from "../logger.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+
+type ListenerParts = {
+  readonly config: CompleteConfig;
+  readonly logger: Logger;
+  readonly connection: JetStreamConnection;
+  readonly followed: EventLog;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Of SHUTDOWN_TIMEOUT. What is still in work by then is done again by the next process. */
+const shareOfShutdown = 0.5;
+
+/** Lets a listener act on the log until the process stops. */
+export function startListener(
+  { config, logger, connection, followed, lifecycle }: ListenerParts,
+  listener: Listener,
+  report = createOutageReport(logger, { part: listener.name }).failed,
+): void {
+  const { natsPrefix: prefix, streamReplicas: replicas } = config;
+  const checkpoints = createJetStreamCheckpointStore(connection, { prefix, replicas });
+  const listening = createListening({ log: followed, checkpoints, report }, listener);
+  listening.start();
+  lifecycle.started(`the listener ${listener.name}`, () => listening.stop(config.shutdownTimeoutMs * shareOfShutdown));
+}

@@ -1,0 +1,352 @@
+import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { AckPolicy } from "nats";
+import type { ArchivedFile } from "../../src/archive/archive-format.ts";
+import type { ArchiveIndex } from "../../src/archive/archive-index.ts";
+import { ArchiveRefused } from "../../src/archive/find-boundary.ts";
+import type { StoredLog } from "../../src/archive/stored-log.ts";
+import { Archived, type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import { trustNothing } from "../../src/seals/check.ts";
+import { verifyLog } from "../../src/seals/verify-log.ts";
+import {
+  caused,
+  deadLetterIgnored,
+  jobCompleted,
+  jobContentErased,
+  jobCreated,
+  jobFailed,
+  jobPaused,
+  jobRetried,
+  jobStarted,
+} from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { happen, newJob } from "../support/happen.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+import { type ArchivingSide, openArchivingSide } from "./archiving.ts";
+
+describe("Archiving the log", () => {
+  let nats: TestNats;
+  let side: ArchivingSide;
+  let jobs: JobRef[];
+
+  before(async () => {
+    nats = await startNats();
+  });
+  after(() => nats.cleanUp());
+  beforeEach(async () => {
+    side = await openArchivingSide(nats);
+    jobs = [];
+    for (let job = 0; job < 10; job += 1) jobs.push(await side.jobHappens(2));
+  });
+  afterEach(() => side.close());
+
+  const firstInStream = () => side.ports.storedLog.firstSequence();
+  const theJob = (at: number): JobRef => jobs[at] as JobRef;
+
+  it("takes ended jobs out of the log, into files that end with a seal", async () => {
+    const { files, cutTo, heldBack } = await side.archive();
+    expect(heldBack).to.deep.equal([]);
+    expect(files.map(({ number, from }) => ({ number, from }))).to.deep.include({ number: 1, from: 1 });
+    expect(files.at(-1)?.to).to.equal(cutTo);
+    expect(await firstInStream()).to.equal(cutTo + 1);
+    expect(cutTo).to.be.greaterThan(50);
+    expect(await side.index.files()).to.deep.equal(files);
+  });
+
+  it("leaves a history that is the same as before, with the files, and none but a refusal without them", async () => {
+    const before = await side.log.readHistory(theJob(0));
+    await side.archive();
+    expect(await side.log.readHistory(theJob(0))).to.deep.equal([]);
+    expect(await side.reading(side.directory).log.readHistory(theJob(0))).to.deep.equal(before);
+    const failure = await failureOf(side.reading(null).log.readHistory(theJob(0)));
+    expect(failure).to.be.instanceOf(Archived);
+    expect((failure as Archived).file).to.match(/^log-0{11}1-\d{12}\.waybill$/);
+    expect(await side.reading(null).log.readHistory(newJob())).to.deep.equal([]);
+  });
+
+  it("leaves one log to verify, of files and stream", async () => {
+    await side.newSealer().sealNow();
+    const before = await verifyLog(side.sealedLog, trustNothing);
+    const { cutTo } = await side.archive();
+    const { findings, messages, lastSequence } = await verifyLog(side.reading(side.directory).sealedLog, trustNothing);
+    expect(findings).to.deep.equal([]);
+    expect(messages).to.equal(lastSequence);
+    expect(messages).to.be.greaterThan(before.messages);
+    const without = await verifyLog(side.sealedLog, trustNothing);
+    expect(without.messages).to.equal(lastSequence - cutTo);
+    expect(without.findings).not.to.deep.equal([]);
+  });
+
+  it("goes on with the next part at the next time", async () => {
+    const first = await side.archive();
+    for (let job = 0; job < 6; job += 1) await side.jobHappens();
+    const second = await side.archive();
+    expect(second.files[0]).to.deep.include({ from: first.cutTo + 1, number: first.files.length + 1 });
+    expect((await verifyLog(side.reading(side.directory).sealedLog, trustNothing)).findings).to.deep.equal([]);
+    expect(await side.reading(side.directory).log.readHistory(theJob(9))).to.have.length(6);
+  });
+  for (const [what, events] of [
+    ["has not ended", [jobStarted()]],
+    ["is paused", [jobPaused()]],
+    ["has an open dead letter", [jobStarted(), jobFailed()]],
+  ] as const) {
+    it(`keeps everything from the first entry of a job that ${what}, and names it`, async () => {
+      const job = newJob();
+      const { lastSequence } = await side.log.state();
+      await happen(side.log, job, [jobCreated(), ...events]);
+      for (let more = 0; more < 6; more += 1) await side.jobHappens();
+      const { cutTo, heldBack } = await side.archive();
+      expect(cutTo).to.be.within(1, lastSequence);
+      expect(heldBack[0]).to.deep.include({ job, sequence: lastSequence + 1 });
+      expect(await side.log.readHistory(job)).to.have.length(1 + events.length);
+    });
+  }
+
+  it("is not held back by a dead letter that was decided about", async () => {
+    await happen(side.log, newJob(), [jobCreated(), jobStarted(), jobFailed(), deadLetterIgnored()]);
+    expect((await side.archive()).heldBack).to.deep.equal([]);
+  });
+
+  it("is held back by a consumer that has not acknowledged what would be cut, and names it", async () => {
+    const stream = `${side.prefix}_JOBS`;
+    const manager = await side.connection.nats.jetstreamManager();
+    await manager.consumers.add(stream, { durable_name: "accounts", ack_policy: AckPolicy.Explicit });
+    const { heldBack, cutTo } = await side.archive();
+    expect(heldBack[0]?.why).to.include("accounts");
+    expect(cutTo).to.equal(0);
+    await manager.consumers.delete(stream, "accounts");
+    expect((await side.archive()).cutTo).to.be.greaterThan(0);
+  });
+
+  it("keeps what RETENTION_DAYS has still to erase", async () => {
+    const { heldBack, cutTo } = await side.archive({ areErased: true });
+    expect(heldBack).to.have.length(10);
+    expect(heldBack[0]).to.deep.include({ job: theJob(0), sequence: 1 });
+    expect(cutTo).to.equal(0);
+  });
+
+  it("takes nothing that was sealed after the date", async () => {
+    const before = new Date(Date.now() - 60_000);
+    expect(await side.archive({ before })).to.deep.equal({ files: [], cutTo: 0, heldBack: [] });
+  });
+
+  it("refuses a log that is not what was sealed, and cuts nothing", async () => {
+    const { storedLog } = side.ports;
+    const altered: StoredLog = {
+      ...storedLog,
+      entries: async function* (after, upTo) {
+        for await (const batch of storedLog.entries(after, upTo)) {
+          yield batch.map((entry) => (entry.sequence === 7 ? { ...entry, subject: `${entry.subject}x` } : entry));
+        }
+      },
+    };
+    expect(await failureOf(side.archive({}, { storedLog: altered }))).to.be.instanceOf(ArchiveRefused);
+    expect(await firstInStream()).to.equal(1);
+    expect(await storedLog.recorded()).to.deep.equal([]);
+  });
+
+  describe("in a process that dies", () => {
+    class Died extends Error {}
+    const dies = async (): Promise<never> => {
+      throw new Died();
+    };
+    const isWhole = async (): Promise<void> => {
+      const { log, sealedLog } = side.reading(side.directory);
+      for (const job of jobs) expect(await log.readHistory(job)).to.have.length(6);
+      expect((await verifyLog(sealedLog, trustNothing)).findings).to.deep.equal([]);
+    };
+    const finishes = async (): Promise<void> => {
+      await isWhole();
+      const { cutTo } = await side.archive();
+      expect(cutTo).to.be.greaterThan(50);
+      await isWhole();
+      for (const job of jobs)
+        expect(await failureOf(side.reading(null).log.readDecisions(job))).to.be.instanceOf(Archived);
+    };
+
+    it("with a file half written, begins that file anew", async () => {
+      const { storedLog } = side.ports;
+      const entries: StoredLog["entries"] = async function* (after, upTo) {
+        for await (const batch of storedLog.entries(after, upTo)) {
+          yield batch.slice(0, 7);
+          await dies();
+        }
+      };
+      await failureOf(side.archive({}, { storedLog: { ...storedLog, entries } }));
+      expect(await readdir(side.directory)).to.satisfy((names: string[]) =>
+        names.every((name) => name.endsWith(".part")),
+      );
+      await finishes();
+    });
+
+    it("with files written and not recorded, writes them again", async () => {
+      await failureOf(side.archive({}, { log: { ...side.log, append: dies } }));
+      expect(await firstInStream()).to.equal(1);
+      await finishes();
+    });
+
+    it("with some of the files recorded, goes on after them", async () => {
+      let appended = 0;
+      const append: EventLog["append"] = async (...entry) => {
+        appended += 1;
+        return appended > 1 ? await dies() : await side.log.append(...entry);
+      };
+      await failureOf(side.archive({}, { log: { ...side.log, append } }));
+      expect(await side.ports.storedLog.recorded()).to.have.length(1);
+      expect(await firstInStream()).to.equal(1);
+      await finishes();
+      const files = await side.index.files();
+      expect(files.map(({ number }) => number)).to.deep.equal(files.map((_, at) => at + 1));
+    });
+
+    it("with the index half written, completes it", async () => {
+      const addJobs: ArchiveIndex["addJobs"] = async (files) => {
+        await side.index.addJobs(files.map(({ number, digests }) => ({ number, digests: digests.slice(0, 2) })));
+        await dies();
+      };
+      await failureOf(side.archive({}, { index: { ...side.index, addJobs } }));
+      expect(await firstInStream()).to.equal(1);
+      await finishes();
+    });
+
+    it("with everything recorded and nothing cut, cuts it", async () => {
+      await failureOf(side.archive({}, { storedLog: { ...side.ports.storedLog, cut: dies } }));
+      expect(await firstInStream()).to.equal(1);
+      await finishes();
+    });
+
+    it("with a part cut, cuts the rest", async () => {
+      const { storedLog } = side.ports;
+      const cut: StoredLog["cut"] = async (steps) => {
+        await storedLog.cut(steps.slice(0, 1));
+        await dies();
+      };
+      await failureOf(side.archive({}, { storedLog: { ...storedLog, cut } }));
+      expect(await firstInStream()).to.be.greaterThan(1);
+      await finishes();
+    });
+  });
+
+  it("cuts nothing of a job that is opened again while it is archived, until it is over once more", async () => {
+    const { storedLog } = side.ports;
+    let isAgain = false;
+    const settle = async (): Promise<void> => {
+      if (!isAgain) await happen(side.log, theJob(3), [jobRetried()]);
+      isAgain = true;
+    };
+    const { cutTo, heldBack, files } = await side.archive({}, { storedLog: { ...storedLog, settle } });
+    expect(files.length).to.be.greaterThan(1);
+    expect(heldBack[0]).to.deep.include({ job: theJob(3), why: "it has not ended" });
+    expect(cutTo).to.be.lessThan(heldBack[0]?.sequence ?? 0);
+    expect((await side.archive()).cutTo).to.equal(cutTo);
+    expect(await side.log.readHistory(theJob(3))).to.have.length(7);
+    await happen(side.log, theJob(3), [jobCompleted()]);
+    expect((await side.archive()).cutTo).to.be.greaterThan(cutTo);
+    expect(await side.reading(side.directory).log.readHistory(theJob(3))).to.have.length(8);
+  });
+
+  it("by two processes at once is done once, and nothing is lost", async () => {
+    await side.newSealer().sealNow();
+    const runs = await Promise.allSettled([side.archive(), side.archive()]);
+    expect(runs.some(({ status }) => status === "fulfilled") || (await side.archive()).cutTo > 0).to.equal(true);
+    await side.archive();
+    const { log, sealedLog } = side.reading(side.directory);
+    for (const job of jobs) expect(await log.readHistory(job)).to.have.length(6);
+    expect((await verifyLog(sealedLog, trustNothing)).findings).to.deep.equal([]);
+  });
+
+  for (const [what, harm] of [
+    ["is missing", (path: string) => rm(path)],
+    ["was cut off", (path: string) => truncate(path, 700)],
+    ["was changed", (path: string) => flipByte(path)],
+  ] as const) {
+    describe(`and a file that ${what}`, () => {
+      it("refuse the cut", async () => {
+        await failureOf(
+          side.archive({}, { storedLog: { ...side.ports.storedLog, cut: () => Promise.reject(new Error()) } }),
+        );
+        const [file] = await side.index.files();
+        await harm(join(side.directory, file?.file ?? ""));
+        const failure = await failureOf(side.archive());
+        expect(failure).to.be.instanceOf(ArchiveRefused);
+        expect(String(failure)).to.include(file?.file).and.to.include(what);
+        expect(await firstInStream()).to.equal(1);
+      });
+
+      it("refuse a reader that begins before the cut, and the history of a job in it", async () => {
+        const { files } = await side.archive();
+        const file = files[1]?.file ?? "";
+        await harm(join(side.directory, file));
+        const { log, archive } = side.reading(side.directory);
+        const read: number[] = [];
+        const following = async () => {
+          for await (const batch of log.follow({
+            afterSequence: 0,
+            maxEvents: 100,
+            signal: new AbortController().signal,
+          })) {
+            read.push(batch.length);
+          }
+        };
+        const failure = await failureOf(following());
+        expect(failure).to.be.instanceOf(Archived);
+        expect((failure as Archived).file).to.equal(file);
+        expect(read).to.deep.equal([]);
+        for (const job of jobs) {
+          if (!(await side.index.numbersOf(job)).includes(2)) continue;
+          expect(await failureOf(log.readHistory(job))).to.be.instanceOf(Archived);
+          read.push(0);
+        }
+        expect(read).not.to.deep.equal([]);
+        expect(await archive.faultOf(files[1] as ArchivedFile)).to.be.a("string");
+      });
+    });
+  }
+
+  it("leaves a reader that begins at the start of the log every event once, in order", async () => {
+    const follow = async (log: EventLog, end: number): Promise<readonly string[]> => {
+      const read: string[] = [];
+      const over = new AbortController();
+      for await (const batch of log.follow({ afterSequence: 3, maxEvents: 7, signal: over.signal })) {
+        for (const { sequence, index } of batch) if (sequence <= end) read.push(`${sequence}.${index}`);
+        if ((batch.at(-1)?.sequence ?? 0) >= end) break;
+      }
+      over.abort();
+      return read;
+    };
+    await side.newSealer().sealNow();
+    const { lastSequence } = await side.log.state();
+    const before = await follow(side.log, lastSequence);
+    await side.archive();
+    expect(await follow(side.reading(side.directory).log, lastSequence)).to.deep.equal(before);
+  });
+
+  it("lets a decision follow an archived one, once", async () => {
+    await side.archive();
+    const { log } = side.reading(side.directory);
+    const erased = jobContentErased();
+    const guard = await log.lastDecision(theJob(0));
+    const append = () => log.append(theJob(0), [caused("erasure", erased)], guard);
+    await append();
+    expect(await failureOf(log.append(theJob(0), [caused("another", erased)], guard))).to.be.instanceOf(
+      VersionConflict,
+    );
+    const types = (await log.readHistory(theJob(0))).map(({ event }) => event.type);
+    expect(types.at(0)).to.equal("JobCreated");
+    expect(types.at(-1)).to.equal("JobContentErased");
+    expect(types).to.have.length(7);
+    for (let job = 0; job < 6; job += 1) await side.jobHappens();
+    await side.archive();
+    expect(
+      (await side.reading(side.directory).log.readHistory(theJob(0))).map(({ event }) => event.type),
+    ).to.deep.equal(types);
+  });
+});
+
+/** One byte in the middle, where a block is. */
+async function flipByte(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[60] = (bytes[60] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+}

@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { DiscardPolicy, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { CutRefused, cutBeginning, openAfterCut } from "../../src/event-log/jetstream-cut.ts";
+import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
+import { jobCreated } from "../support/examples.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { happen, newJob } from "../support/happen.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+const withManager = (nats: NatsConnection, manager: JetStreamManager): NatsConnection =>
+  new Proxy(nats, {
+    get: (target, name) => (name === "jetstreamManager" ? async () => manager : Reflect.get(target, name)),
+  });
+
+describe("Cutting off the beginning of the log", () => {
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let manager: JetStreamManager;
+  let prefix: string;
+
+  beforeEach(async () => {
+    nats = await startNats();
+    prefix = nats.prefix;
+    opened = await openJetStreamLog(nats.config, prefix);
+    manager = await opened.connection.nats.jetstreamManager();
+    for (let job = 0; job < 10; job += 1) await happen(opened.log, newJob(), [jobCreated()]);
+  });
+  afterEach(async () => {
+    await opened.close();
+    await nats.cleanUp();
+  });
+
+  const stream = (): string => `${prefix}_JOBS`;
+  const look = async () => {
+    const { config, state } = await manager.streams.info(stream());
+    const { max_msgs, max_msg_size, discard, deny_delete, deny_purge } = config;
+    const limits = { max_msgs, max_msg_size, discard, deny_delete, deny_purge };
+    return { first: state.first_seq, messages: state.messages, limits };
+  };
+  const usual = { max_msgs: -1, max_msg_size: -1, discard: DiscardPolicy.New, deny_delete: true, deny_purge: true };
+
+  it("takes exactly the entries before a place, step by step, and leaves the limits as they were", async () => {
+    await cutBeginning(opened.connection, prefix, [
+      { to: 3, count: 3 },
+      { to: 7, count: 4 },
+    ]);
+    expect(await look()).to.deep.equal({ first: 8, messages: 3, limits: usual });
+    await cutBeginning(opened.connection, prefix, [{ to: 7, count: 4 }]);
+    expect(await look()).to.deep.equal({ first: 8, messages: 3, limits: usual });
+  });
+
+  it("takes no entry that is appended meanwhile, and refuses none", async () => {
+    let isOver = false;
+    const stored: number[] = [];
+    const writing = (async () => {
+      while (!isOver) stored.push(await happen(opened.log, newJob(), [jobCreated()]));
+    })();
+    for (let to = 1; to <= 9; to += 1) await cutBeginning(opened.connection, prefix, [{ to, count: 1 }]);
+    isOver = true;
+    await writing;
+    expect(stored.length).to.be.greaterThan(0);
+    expect(await look()).to.deep.equal({ first: 10, messages: stored.length + 1, limits: usual });
+  });
+
+  it("is refused where the stream holds more or fewer entries than the archive", async () => {
+    for (const count of [2, 4]) {
+      const failure = await failureOf(cutBeginning(opened.connection, prefix, [{ to: 3, count }]));
+      expect(failure).to.be.instanceOf(CutRefused);
+    }
+    expect(await failureOf(cutBeginning(opened.connection, prefix, [{ to: 10, count: 10 }]))).to.be.instanceOf(
+      CutRefused,
+    );
+    expect(await look()).to.deep.equal({ first: 1, messages: 10, limits: usual });
+  });
+
+  it("takes nothing where the log is larger than its limit, which would take more", async () => {
+    const { config } = await manager.streams.info(stream());
+    // NATS 2.9 drops what is over the limit by itself.
+    await manager.streams.update(stream(), { ...config, max_bytes: 1000 });
+    const { messages } = await look();
+    await cutBeginning(opened.connection, prefix, [{ to: 3, count: 3 }]).catch(() => {});
+    expect((await look()).messages).to.equal(messages);
+  });
+
+  const died = [
+    ["after it shut the log", { max_msg_size: 1 }],
+    ["after it set the limit", { max_msg_size: 1, max_msgs: 6, discard: DiscardPolicy.Old }],
+  ] as const;
+  const dies = async (limits: Partial<StreamConfig>): Promise<number> => {
+    const { config } = await manager.streams.info(stream());
+    await manager.streams.update(stream(), { ...config, ...limits });
+    return (await look()).messages;
+  };
+  for (const [when, limits] of died) {
+    it(`loses nothing where the process died ${when}, and takes nothing until another opens the log`, async () => {
+      const messages = await dies(limits);
+      expect(await failureOf(happen(opened.log, newJob(), [jobCreated()]))).to.be.instanceOf(Unavailable);
+      expect((await look()).messages).to.equal(messages);
+      await openAfterCut(opened.connection, stream(), 0);
+      await happen(opened.log, newJob(), [jobCreated()]);
+      expect(await look()).to.deep.include({ messages: messages + 1, limits: usual });
+    });
+  }
+
+  it("takes nothing where its limit arrives after another process has opened the log", async () => {
+    let limit: Partial<StreamConfig> | null = null;
+    const { streams } = manager;
+    // As it would be in the buffer of a process that stands still.
+    const late = Object.assign(Object.create(streams) as typeof streams, {
+      update: (name: string, config: Partial<StreamConfig>) => {
+        if (config.discard !== DiscardPolicy.Old) return streams.update(name, config);
+        limit = config;
+        throw new Error("stood still");
+      },
+    });
+    const connection = {
+      ...opened.connection,
+      nats: withManager(opened.connection.nats, { ...manager, streams: late }),
+    };
+    await failureOf(cutBeginning(connection, prefix, [{ to: 3, count: 3 }]));
+    for (let job = 0; job < 5; job += 1) await happen(opened.log, newJob(), [jobCreated()]);
+    expect(limit).not.to.equal(null);
+    expect(await failureOf(streams.update(stream(), limit ?? {}))).to.match(/subjects overlap/);
+    expect(await look()).to.deep.equal({ first: 1, messages: 15, limits: usual });
+    await cutBeginning(opened.connection, prefix, [{ to: 3, count: 3 }]);
+    expect(await look()).to.deep.equal({ first: 4, messages: 12, limits: usual });
+  });
+
+  it("is ended by the next start of a service, once the process that began it must be dead", async () => {
+    const messages = await dies({ max_msg_size: 1 });
+    await ensureStreams(opened.connection, { prefix, replicas: 1, maxBytes: null });
+    expect(await look()).to.deep.equal({ first: 1, messages, limits: usual });
+  });
+});

@@ -1,0 +1,193 @@
+import { expect } from "chai";
+import { v7 as uuid } from "uuid";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import { type EventLog, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
+import { createListening, type Listener, type Listening } from "../../src/following/listener.ts";
+import { eventually } from "../support/eventually.ts";
+import { caused, jobCreated } from "../support/examples.ts";
+import { createMemoryCheckpointStore } from "../support/memory/memory-checkpoint-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+import { storeFacts } from "../support/store-facts.ts";
+
+describe("What acts on the decisions in the log", () => {
+  let log: EventLog;
+  let checkpoints: CheckpointStore;
+  let acted: string[];
+  let failures: unknown[];
+  let listenings: Listening[];
+
+  beforeEach(() => {
+    log = createMemoryEventLog();
+    checkpoints = createMemoryCheckpointStore();
+    acted = [];
+    failures = [];
+    listenings = [];
+  });
+  afterEach(async () => {
+    await Promise.all(listenings.map((listening) => listening.stop(0)));
+  });
+
+  const decide = async (): Promise<string> => {
+    const jobId = uuid();
+    await log.append({ tenant: "default", jobId }, [caused(uuid(), jobCreated())], 0);
+    return jobId;
+  };
+  const decideAll = async (count: number): Promise<string[]> => {
+    const jobs: string[] = [];
+    while (jobs.length < count) jobs.push(await decide());
+    return jobs;
+  };
+  const listen = (changed: Partial<Listener> = {}, store = checkpoints, followed = log): Listening => {
+    const listener: Listener = {
+      name: "test",
+      beginAfter: () => 0,
+      act: async ({ jobId }) => void acted.push(jobId),
+      atOnce: 10,
+      tryAgainMs: 10,
+      ...changed,
+    };
+    const report = (failure: unknown) => failures.push(failure);
+    const listening = createListening({ log: followed, checkpoints: store, report }, listener);
+    listening.start();
+    listenings.push(listening);
+    return listening;
+  };
+  /** The connection of a process that dies: what it asks from now on is lost. */
+  const dyingStore = () => {
+    let isDead = false;
+    const ask = <Answer>(answer: () => Promise<Answer>): Promise<Answer> =>
+      isDead ? Promise.reject(new Unavailable("It is dead.")) : answer();
+    const store: CheckpointStore = {
+      read: (name) => ask(() => checkpoints.read(name)),
+      write: (name, text, revision) => ask(() => checkpoints.write(name, text, revision)),
+    };
+    const die = (): void => {
+      isDead = true;
+    };
+    return { store, die };
+  };
+
+  it("gets each of them once, in their order, and no facts", async () => {
+    const before = await decideAll(3);
+    await storeFacts(log, 5);
+    listen();
+    const after = await decideAll(3);
+    await eventually(() => expect(acted).to.deep.equal([...before, ...after]));
+  });
+
+  it("goes on after a stop where it was, whichever process it is in", async () => {
+    const first = await decideAll(3);
+    const one = listen();
+    await eventually(() => expect(acted).to.deep.equal(first));
+    await one.stop();
+    const second = await decideAll(3);
+    listen();
+    await eventually(() => expect(acted).to.deep.equal([...first, ...second]));
+  });
+
+  it("begins where it says in a log that it has not heard yet, also after another log under the same name", async () => {
+    await decideAll(5);
+    const beginAfter = (last: number) => last - 2;
+    const first = listen({ beginAfter });
+    await eventually(() => expect(acted).to.have.lengthOf(2));
+    await first.stop();
+    log = createMemoryEventLog("2001-01-01T00:00:00.000Z");
+    await decideAll(4);
+    listen({ beginAfter });
+    await eventually(() => expect(acted).to.have.lengthOf(4));
+  });
+
+  it("gets a decision again until it is carried out, and the ones behind it meanwhile", async () => {
+    const [failing, ...others] = await decideAll(4);
+    let tries = 0;
+    const act: Listener["act"] = async ({ jobId }) => {
+      if (jobId === failing) tries += 1;
+      if (jobId === failing && tries < 4) throw new Error("not yet");
+      acted.push(jobId);
+    };
+    listen({ act });
+    await eventually(() => expect(acted).to.deep.equal([...others, failing]));
+    expect(failures).to.have.lengthOf(3);
+  });
+
+  it("gets what was not carried out again in the next process, though later ones were", async () => {
+    const [failing, ...others] = await decideAll(4);
+    const first = listen({ act: async ({ jobId }) => void (jobId === failing ? await never : acted.push(jobId)) });
+    await eventually(() => expect(acted).to.deep.equal(others));
+    await first.stop(0);
+    listen();
+    await eventually(() => expect(acted).to.include(failing));
+  });
+
+  it("has no more of them in work at once than it says", async () => {
+    await decideAll(30);
+    let inWork = 0;
+    let most = 0;
+    const act: Listener["act"] = async ({ jobId }) => {
+      inWork += 1;
+      most = Math.max(most, inWork);
+      await new Promise((resolve) => setImmediate(resolve));
+      inWork -= 1;
+      acted.push(jobId);
+    };
+    listen({ act, atOnce: 7 });
+    await eventually(() => expect(acted).to.have.lengthOf(30));
+    expect(most).to.equal(7);
+  });
+
+  it("is active in one process of several, and within five seconds in another once that one has died", async function () {
+    this.timeout(20_000);
+    const { store, die } = dyingStore();
+    const actedBy: string[] = [];
+    const started: string[] = [];
+    const by = (name: string): Partial<Listener> => ({
+      act: async () => void actedBy.push(name),
+      companions: () => [{ start: () => void started.push(name), stop: async () => {} }],
+    });
+    listen(by("one"), store);
+    await decideAll(3);
+    await eventually(() => expect(actedBy).to.deep.equal(["one", "one", "one"]));
+    // Its checkpoint says so after a second.
+    await eventually(async () => expect((await checkpoints.read("test"))?.text).to.include('"sequence":3'));
+    listen(by("other"));
+    die();
+    const diedAt = performance.now();
+    await eventually(() => expect(started).to.include("other"), 10_000);
+    expect(performance.now() - diedAt).to.be.below(5000);
+    await decideAll(3);
+    await eventually(() => expect(actedBy.slice(3)).to.deep.equal(["other", "other", "other"]));
+  });
+
+  it("may have many of them wait at once, without a warning", async () => {
+    const warnings: string[] = [];
+    const warned = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", warned);
+    await decideAll(30);
+    const act: Listener["act"] = async ({ jobId }) => {
+      acted.push(jobId);
+      throw new Error("later");
+    };
+    listen({ act, atOnce: 30, tryAgainMs: 50 });
+    await eventually(() => expect(acted.length).to.be.above(60));
+    process.off("warning", warned);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it("passes over what no release can read, and says so", async () => {
+    const jobs = await decideAll(3);
+    const broken = 2;
+    const follow: EventLog["follow"] = async function* (options) {
+      for await (const batch of log.follow(options)) {
+        yield batch.filter(({ sequence }) => sequence < broken);
+        if (options.afterSequence < broken) throw new UndecodableEvent(broken, "it is none");
+        yield batch;
+      }
+    };
+    listen({}, checkpoints, { ...log, follow });
+    await eventually(() => expect(acted).to.deep.equal([jobs[0], jobs[2]]));
+    expect(failures.map(String)).to.deep.equal(["UndecodableEvent: Event 2 of the log cannot be decoded: it is none"]);
+  });
+});
+
+const never = new Promise<never>(() => {});

@@ -1,0 +1,168 @@
+import { readdir } from "node:fs/promises";
+import { expect } from "chai";
+import { addArchiveCommand } from "../../src/cli/archive.ts";
+import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
+import { addRebuildCommand } from "../../src/cli/rebuild.ts";
+import { addVerifyCommand } from "../../src/cli/verify.ts";
+import { allPassed, trustNothing } from "../../src/seals/check.ts";
+import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
+import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { createCommandLine } from "../support/cli.ts";
+import { eventually } from "../support/eventually.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { openJetStreamLog } from "../support/jetstream-log.ts";
+import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
+import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
+
+const keys = ["january", "february", "march", "april"];
+
+/** Four mailings that were archived, and one that was not. */
+describe("Jobs of ten years ago", function () {
+  this.timeout(120_000);
+
+  let nats: TestNats;
+  let database: TestDatabase;
+  let mailServer: TestMailServer;
+  let service: Waybill;
+  let client: ApiClient;
+  let directory: string;
+  const jobs = new Map<string, string>();
+  const histories = new Map<string, unknown>();
+
+  const surroundings = () => ({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url });
+  const env = { SEAL_EVERY_MINUTES: "0.01", SEAL_EVERY_EVENTS: "5", ARCHIVE_AFTER_HOURS: "0" };
+  const start = async (more: Readonly<Record<string, string>>, mysqlUrl = database.url): Promise<void> => {
+    await service?.stop();
+    service = await startWaybill({ ...surroundings(), mysqlUrl }, { ...env, ...more });
+    client = createApiClient(service.url);
+  };
+  const commandLine = (more: Readonly<Record<string, string>>) =>
+    createCommandLine([addArchiveCommand, addVerifyCommand, addRebuildCommand], {
+      ...settingsFor(surroundings()),
+      ...env,
+      ...more,
+    });
+  const run = (more: Readonly<Record<string, string>>, ...args: readonly string[]) => commandLine(more).run(...args);
+  const ask = async (
+    key: string,
+  ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> => {
+    const response = await fetch(`${service.url}/api/jobs`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+      body: JSON.stringify({ subject: "Your invoice", body: "Hello", recipients: [`${key}@example.com`] }),
+    });
+    return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
+  };
+  const mailed = (key: string): number => mailServer.mails.filter(({ to }) => to.includes(`${key}@example.com`)).length;
+  const isMailed = async (key: string): Promise<string> => {
+    const { status, body } = await ask(key);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    await client.ended(String(body["jobId"]));
+    return String(body["jobId"]);
+  };
+
+  before(async () => {
+    [nats, database, mailServer] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
+    directory = await temporaryFolder();
+    await start({ ARCHIVE_DIR: directory });
+    for (const key of keys) jobs.set(key, await isMailed(key));
+    for (const [key, jobId] of jobs) histories.set(key, (await client.get(`/api/jobs/${jobId}/events`)).body);
+    await eventually(async () => {
+      await run({}, "archive", "--before", new Date().toISOString(), "--to", directory);
+      for (const key of keys) await isCut(key);
+    }, 30_000);
+    jobs.set("recent", await isMailed("recent"));
+  });
+  after(async () => {
+    await service.stop();
+    await mailServer.stop();
+    await database.drop();
+    await nats.cleanUp();
+  });
+
+  const isCut = async (key: string): Promise<void> => {
+    const { log, close } = await openJetStreamLog(nats.config, nats.prefix);
+    const last = await log.lastDecision({ tenant: "default", jobId: jobs.get(key) ?? "" }).finally(close);
+    expect(last, key).to.equal(0);
+  };
+
+  it("show their history and their evidence, from the files", async () => {
+    for (const key of keys) {
+      const { status, body } = await client.get(`/api/jobs/${jobs.get(key)}/events`);
+      expect({ status, body }).to.deep.equal({ status: 200, body: histories.get(key) });
+      const bundle = await fetch(`${service.url}/api/jobs/${jobs.get(key)}/evidence`);
+      expect(bundle.status).to.equal(200);
+      const { checks } = verifyEvidence(Buffer.from(await bundle.arrayBuffer()), trustNothing);
+      expect(allPassed(checks)).to.equal(true);
+    }
+  });
+
+  it("are the answer to their idempotency keys, and are not mailed again", async () => {
+    for (const key of keys) {
+      const { status, body } = await ask(key);
+      expect(status, JSON.stringify(body)).to.equal(201);
+      expect(body["jobId"]).to.equal(jobs.get(key));
+    }
+    await isMailed("march-2036");
+    expect(keys.map(mailed)).to.deep.equal([1, 1, 1, 1]);
+  });
+
+  it("are checked with the log, as one, and a file that is away is named", async () => {
+    expect((await run({ ARCHIVE_DIR: directory }, "verify")).printed.join()).to.include(
+      "was sealed is as it was sealed",
+    );
+    const names = (await readdir(directory)).sort();
+    for (const options of [[], ["--archive", `${directory}-away`]]) {
+      const line = commandLine({});
+      expect(await failureOf(line.run("verify", ...options))).to.be.instanceOf(CommandFailed);
+      const named = line.last().printed.map((text) => /^\[archive\] (\S+): /.exec(text)?.[1]);
+      expect(named).to.deep.equal(names);
+    }
+  });
+
+  it("are in read models that are made anew, but not without the files", async () => {
+    const failure = await failureOf(run({}, "rebuild", "jobs"));
+    expect(failure).to.be.instanceOf(CommandFailed);
+    expect(String(failure)).to.match(/log-\d{12}-\d{12}\.waybill/);
+    await run({ ARCHIVE_DIR: directory }, "rebuild");
+    await run({ ARCHIVE_DIR: directory }, "rebuild", "--check");
+  });
+
+  it("younger than a day are left where they are", async () => {
+    const young = run(
+      { ARCHIVE_AFTER_HOURS: "24" },
+      "archive",
+      "--before",
+      new Date().toISOString(),
+      "--to",
+      directory,
+    );
+    expect(await failureOf(young)).to.be.instanceOf(WrongUsage);
+    expect(await failureOf(run({}, "archive", "--before", "2020-01-01"))).to.be.instanceOf(WrongUsage);
+  });
+
+  describe("in a service without the files and without a database", () => {
+    before(() => start({ ROLES: "api", AUTO_MIGRATE: "false" }, "mysql://root@127.0.0.1:1/nowhere"));
+
+    it("are named with their file instead of their history", async () => {
+      const { status, body } = await client.get(`/api/jobs/${jobs.get("january")}/events`);
+      expect(status).to.equal(410);
+      expect(body).to.deep.include({ code: "archived" });
+      expect((body as { file: string }).file).to.match(/^log-\d{12}-\d{12}\.waybill$/);
+      expect((await client.get(`/api/jobs/${jobs.get("recent")}/events`)).status).to.equal(200);
+    });
+
+    it("keep their idempotency keys, and are not mailed again", async () => {
+      for (const key of keys) {
+        const { status, body } = await ask(key);
+        expect(status, JSON.stringify(body)).to.equal(410);
+        expect(body).to.include({ code: "archived" });
+      }
+      expect((await ask("a-new-one")).status).to.equal(201);
+      expect((await ask("recent")).body).to.deep.include({ jobId: jobs.get("recent") });
+      expect(keys.map(mailed)).to.deep.equal([1, 1, 1, 1]);
+    });
+  });
+});
