@@ -68,10 +68,13 @@ async function withoutService(service: string, installing: () => Promise<void>):
   await run("systemctl", ["disable", service]);
 }
 
+/** A machine that has just started often installs updates, and only one program at a time may install. */
+export const aptGetWaits = ["-o", "DPkg::Lock::Timeout=300"];
+
 async function aptGet(...args: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   try {
-    await run("apt-get", args, { env, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 });
+    await run("apt-get", [...aptGetWaits, ...args], { env, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 });
   } catch (cause) {
     const output = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     throw new CannotStart(`apt-get ${args.join(" ")} failed:\n${output}`, { cause });

@@ -3,9 +3,9 @@ import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
 import type { Membership, WorkerState } from "./membership.ts";
 
-/** The wait for the first answer, and then for each next one. */
+/** The wait for the first answer, and then for each next one: a worker that is busy with a mailing may be slow to answer. */
 const maxWait = 1000;
-const jitter = 100;
+const jitter = 300;
 
 export function createJetStreamMembership(connection: JetStreamConnection, prefix: string): Membership {
   const { nats } = connection;

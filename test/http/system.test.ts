@@ -62,7 +62,7 @@ describe("What operators see of the system", () => {
     await manager.streams.delete(`${prefix}OTHER`);
   });
 
-  it("is each durable reader of the log, and what waits for it", async () => {
+  it("is each listener of the log, and what waits for it", async () => {
     await eventually(async () => {
       const { consumers } = await read();
       const scheduler = consumers.find(({ name }) => name === "scheduler");
@@ -70,8 +70,8 @@ describe("What operators see of the system", () => {
         name: "scheduler",
         stream: `${stage.nats.prefix}_JOBS`,
         pending: 0,
-        ackPending: 0,
-        redelivered: 0,
+        ackPending: null,
+        redelivered: null,
       });
     });
   });
@@ -83,18 +83,27 @@ describe("What operators see of the system", () => {
   });
 
   it("is each worker of every process, with the breaker of those that send mail, and none that is gone", async () => {
-    const alone = (await read()).workers;
-    expect(alone.map(({ name: _, ...state }) => state)).to.have.deep.members([
-      { type: "email.send", busy: 0, slots: 5, breaker: "closed" },
-      { type: "report.export", busy: 0, slots: 2, breaker: null },
-      { type: "webhook.deliver", busy: 0, slots: 5, breaker: null },
-    ]);
+    const alone = await eventually(async () => {
+      const { workers } = await read();
+      expect(workers.map(({ name: _, ...state }) => state)).to.have.deep.members([
+        { type: "email.send", busy: 0, slots: 5, breaker: "closed" },
+        { type: "report.export", busy: 0, slots: 2, breaker: null },
+        { type: "webhook.deliver", busy: 0, slots: 5, breaker: null },
+      ]);
+      return workers;
+    });
     const other = await startWaybill(stage.surroundings, { AUTH: "off", ROLES: "worker" });
-    const both = (await read()).workers;
-    expect(both).to.include.deep.members([...alone]);
-    expect(new Set(both.map(({ name }) => name))).to.have.length(6);
-    await other.stop();
-    expect((await read()).workers).to.deep.equal(alone);
+    try {
+      // A worker whose machine is busy may not answer in time.
+      await eventually(async () => {
+        const both = (await read()).workers;
+        expect(both).to.include.deep.members([...alone]);
+        expect(new Set(both.map(({ name }) => name))).to.have.length(6);
+      });
+    } finally {
+      await other.stop();
+    }
+    await eventually(async () => expect((await read()).workers).to.deep.equal(alone));
   });
 
   it("is every key, also revoked ones, and no secret", async () => {

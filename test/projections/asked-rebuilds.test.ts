@@ -8,6 +8,7 @@ import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
 import { holdingRebuildLocks } from "../../projections/rebuilding/rebuild-lock.ts";
 import { readRebuildRequests } from "../../projections/rebuilding/rebuild-requests.ts";
 import { alteredLog } from "../support/altered-log.ts";
+import { eventually } from "../support/eventually.ts";
 import { earlier, later, now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { outcomesProjector } from "../support/outcomes-projector.ts";
@@ -45,6 +46,12 @@ describe("a rebuild that an operator asks for", () => {
     return carryOutRebuilds(asked, new AbortController().signal);
   };
   const open = () => readRebuildRequests(side.db);
+  /** The database server frees the lock of the one before after a moment, and who finds it held does nothing. */
+  const carryOutNext = () =>
+    eventually(async () => {
+      await carryOut();
+      expect(await open()).to.deep.equal([]);
+    });
 
   it("corrects the rows, names the caller, and is removed", async () => {
     await request("jobs");
@@ -103,9 +110,8 @@ describe("a rebuild that an operator asks for", () => {
     await holdingRebuildLocks(side.db, [jobsProjector], () => carryOut());
     expect((await open()).map(({ projection }) => projection)).to.deep.equal(["jobs"]);
     expect(failures).to.deep.equal([]);
-    await carryOut();
+    await carryOutNext();
     expect(await tablesOfBoth(side.db)).to.deep.equal(right);
-    expect(await open()).to.deep.equal([]);
   });
 
   it("is given up where waiting does not help, says why, and can be asked for again", async () => {
@@ -122,9 +128,8 @@ describe("a rebuild that an operator asks for", () => {
       requestedBy: "key:op2",
       error: null,
     });
-    await carryOut();
+    await carryOutNext();
     expect(rebuilt).to.have.length(1);
-    expect(await open()).to.deep.equal([]);
   });
 
   it("is tried again after trouble that may pass", async () => {
@@ -133,8 +138,7 @@ describe("a rebuild that an operator asks for", () => {
     await carryOut({ log: away });
     expect(failures.map(String)).to.deep.equal(["Error: The log is away."]);
     expect((await open())[0]).to.include({ error: null });
-    await carryOut();
-    expect(await open()).to.deep.equal([]);
+    await carryOutNext();
   });
 
   it("is left to the processes of a newer release, where its rows or its name are theirs", async () => {

@@ -2,7 +2,7 @@ import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CannotStart } from "../../src/lifecycle.ts";
-import { installServers, type ServerKind } from "../../src/standalone/install-servers.ts";
+import { aptGetWaits, installServers, type ServerKind } from "../../src/standalone/install-servers.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -12,7 +12,12 @@ describe("installing the servers where that is allowed", () => {
   let printed: string[];
 
   const install = (...missing: readonly ServerKind[]) => installServers(missing, (line) => printed.push(line));
-  const orders = async () => (await readFile(join(folder, "orders"), "utf8")).trim().split("\n");
+  /** What apt-get was told to do, after the options that each order begins with. */
+  const orders = async () => {
+    const lines = (await readFile(join(folder, "orders"), "utf8")).trim().split("\n");
+    const waits = `${aptGetWaits.join(" ")} `;
+    return lines.map((line) => (line.startsWith(waits) ? line.slice(waits.length) : line));
+  };
 
   // A machine has one apt-get, and a test must not install anything on it: this one writes down what it is told, and
   // knows no package whose name stands in the file "unknown".

@@ -1,15 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { promisify } from "node:util";
 import type { AxeResults } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
-import { CannotStart } from "../../src/lifecycle.ts";
-import { findBinary } from "../../src/standalone/find-binary.ts";
-import { canInstall } from "../../src/standalone/install-servers.ts";
 import { atEndOfRun } from "./end-of-run.ts";
-
-const run = promisify(execFile);
+import { findChromium } from "./find-chromium.ts";
 
 export type WatchedPage = {
   readonly page: Page;
@@ -19,26 +13,6 @@ export type WatchedPage = {
   findBarriers(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
-
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-/** In PATH, or named by TEST_CHROMIUM; as root on Debian it is installed where there is none. */
-async function findChromium(): Promise<string> {
-  const found = process.env["TEST_CHROMIUM"] ?? (await findBinary(names));
-  if (found) return found;
-  if (process.env["WAYBILL_INSTALL"] !== "no" && (await canInstall())) {
-    process.stderr.write("Not on this machine: chromium; installing with apt-get (WAYBILL_INSTALL=no forbids it)\n");
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const options = { env, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 };
-    await run("apt-get", ["update"], options);
-    await run("apt-get", ["install", "-y", "--no-install-recommends", "chromium"], options);
-    const installed = await findBinary(names);
-    if (installed !== null) return installed;
-  }
-  throw new CannotStart(
-    `The tests of the dashboard need a real browser, and found none of ${names.join(", ")} in PATH. Install one (Debian, Ubuntu: sudo apt-get install -y chromium), or name it: TEST_CHROMIUM=/path/to/chromium`,
-  );
-}
 
 let shared: Promise<Browser> | null = null;
 

@@ -1,7 +1,9 @@
 import { appendFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { relative } from "node:path";
+import { CannotStart } from "../../src/lifecycle.ts";
 import { eventually } from "./eventually.ts";
+import { findChromium } from "./find-chromium.ts";
 import { startOwnMysql, startOwnNats, toNatsUrl } from "./services.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -22,7 +24,21 @@ export async function mochaGlobalSetup(): Promise<void> {
   if (!isParallel()) return;
   const folder = await temporaryFolder();
   process.env["TEST_FOLDER"] = folder;
-  shared = { folder, servers: process.env["TEST_TIER"] === "unit" ? [] : await startSharedServers() };
+  if (process.env["TEST_TIER"] === "unit") {
+    shared = { folder, servers: [] };
+    return;
+  }
+  shared = { folder, servers: await startSharedServers() };
+  await shareBrowser();
+}
+
+/** Two processes must not install it at the same time. Where there is none, the tests that need it say so. */
+async function shareBrowser(): Promise<void> {
+  try {
+    process.env["TEST_CHROMIUM"] = await findChromium();
+  } catch (failure) {
+    if (!(failure instanceof CannotStart)) throw failure;
+  }
 }
 
 async function startSharedServers(): Promise<readonly Server[]> {
