@@ -5,7 +5,7 @@ import { askOnTerminal } from "./cli/ask-first.ts";
 import type { CommandContext } from "./cli/command-context.ts";
 import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
-import { readConfig } from "./config.ts";
+import { readConfig } from "./settings/config.ts";
 
 /** The first signal lets the work in hand finish; the second one ends the process at once. */
 function onInterrupt(): AbortSignal {

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 
 /** What a command may use of its process. Only main.ts, and for uncaught errors last-resort.ts, access the process itself. */
 export type CommandContext = {

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { createSealMemory } from "../../projections/seal-memory.ts";
 import { whyNoFile } from "../client/file-failure.ts";
-import type { CompleteConfig } from "../config.ts";
 import { createDatabase } from "../database/database.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineDatabase } from "../health/examine-database.ts";
@@ -15,6 +14,7 @@ import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealFile } from "../seals/seal-file.ts";
 import { LogRolledBack } from "../seals/seal-observer.ts";
 import { askObservers } from "../seals/sealer.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { CompleteConfig, Config } from "../config.ts";
+import type { CompleteConfig, Config } from "../settings/config.ts";
 import { DataDirInUse } from "../standalone/data-dir-lock.ts";
 import { readAddresses } from "../standalone/running-addresses.ts";
 import { startStandalone } from "../standalone/standalone.ts";

@@ -1,6 +1,5 @@
 import type { AccessStore } from "../access/access-store.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
-import type { CompleteConfig } from "../config.ts";
 import { Archived } from "../event-log/event-log.ts";
 import { examineDatabase } from "../health/examine-database.ts";
 import { createLifecycle } from "../lifecycle.ts";
@@ -10,6 +9,7 @@ import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { addressOfServer } from "../nats/server-pool.ts";
 import { connectOrExplain, connectParts, type Parts } from "../roles/parts.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { findServers, type Needed } from "./find-servers.ts";

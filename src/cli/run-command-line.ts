@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
-import { InvalidConfig } from "../config.ts";
 import { CannotStart } from "../lifecycle.ts";
+import { InvalidConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { createProgram } from "./program.ts";

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import type { CompleteConfig } from "../config.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
 import { createListening, type Listener } from "../following/listener.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { createOutageReport } from "../logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 
 type ListenerParts = {
   readonly config: CompleteConfig;

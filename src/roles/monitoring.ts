@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/jobs/stats/queries.ts";
-import type { CompleteConfig } from "../config.ts";
 import type { EventLog, JobRef, NewEvent, WaybillEvent } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import {
@@ -23,6 +22,7 @@ import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-me
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { logServerOf } from "../nats/server-version.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 
 /** Is called while the work is done, and feeds the metrics, the probes and the log of this process. */
 export type Observer = {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { CompleteConfig } from "../config.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import type { Parts } from "./parts.ts";
 
 /** What the thread cannot read from the environment. */

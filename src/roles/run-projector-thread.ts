@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { parentPort } from "node:worker_threads";
-import { type CompleteConfig, readConfig } from "../config.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logger.ts";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
+import { type CompleteConfig, readConfig } from "../settings/config.ts";
 import { connectParts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
 import type { ThreadOrder } from "./projector-thread.ts";

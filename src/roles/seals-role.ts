@@ -1,6 +1,5 @@
 import { createSealMemory } from "../../projections/seal-memory.ts";
 import { withArchivedMessages } from "../archive/archived-messages.ts";
-import type { CompleteConfig } from "../config.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { streamName } from "../event-log/subjects.ts";
 import type { Condition } from "../health/probe.ts";
@@ -18,6 +17,7 @@ import type { SealObserver } from "../seals/seal-observer.ts";
 import type { SealStore } from "../seals/seal-store.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import { createSealer, type Sealer } from "../seals/sealer.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
 import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";

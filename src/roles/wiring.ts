@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { CompleteConfig } from "../config.ts";
 import type { Mailbox } from "../http/routes/mailbox.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { never, untilInterrupted } from "../nats/patience.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import { startAlerts } from "./alerts-role.ts";
 import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
 import { startErasing } from "./erasure-role.ts";

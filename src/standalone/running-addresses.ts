@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CompleteConfig, NatsConfig } from "../config.ts";
+import type { CompleteConfig, NatsConfig } from "../settings/config.ts";
 
 /** The addresses and credentials of the servers that the service in a data folder uses. */
 export type RunningAddresses = { readonly nats: NatsConfig; readonly mysqlUrl: string };

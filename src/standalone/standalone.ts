@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { CompleteConfig, Config, NatsConfig } from "../config.ts";
+import type { CompleteConfig, Config, NatsConfig } from "../settings/config.ts";
 import type { ChildServer } from "./child-server.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import type { DatabaseBinary } from "./find-binary.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import process from "node:process";
-import { roles } from "../../src/config.ts";
 import type { Lifecycle } from "../../src/lifecycle.ts";
+import { roles } from "../../src/settings/config.ts";
 import { type Surroundings, spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 import type { Ground } from "./ground.ts";
 import type { Pids } from "./process-usage.ts";

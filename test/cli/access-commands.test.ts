@@ -5,7 +5,7 @@ import type { CommandContext } from "../../src/cli/command-context.ts";
 import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addKeyCommands } from "../../src/cli/keys.ts";
 import { addTenantCommands } from "../../src/cli/tenants.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { settingsFor } from "../support/waybill.ts";

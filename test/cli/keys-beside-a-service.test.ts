@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { expect } from "chai";
 import { Command } from "commander";
 import { addKeyCommands } from "../../src/cli/keys.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 import { type Standalone, startStandalone } from "../../src/standalone/standalone.ts";
 import { openAccess } from "../support/access.ts";
 import { findNatsSource } from "../support/server-sources.ts";

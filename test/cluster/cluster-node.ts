@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { NatsConfig } from "../../src/config.ts";
+import type { NatsConfig } from "../../src/settings/config.ts";
 import { type ChildServer, startChildServer, untilReady } from "../../src/standalone/child-server.ts";
 import type { Routes } from "./routes.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type JetStreamManager, type NatsConnection, type StreamInfo } from "nats";
-import type { NatsConfig } from "../../src/config.ts";
+import type { NatsConfig } from "../../src/settings/config.ts";
 import { versionOf } from "../../src/standalone/find-binary.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Knex } from "knex";
-import type { Role } from "../../src/config.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { type BreakerState, Unavailable } from "../../src/domain/unavailable.ts";
 import { createAppendTrouble } from "../../src/event-log/observe-appends.ts";
 import { type ProbeDependencies, probesFor } from "../../src/health/health-probes.ts";
+import type { Role } from "../../src/settings/config.ts";
 import type { StandstillOfKind } from "../../src/workers/standstill.ts";
 import { now } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";

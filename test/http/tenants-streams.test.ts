@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
-import { type CompleteConfig, readConfig } from "../../src/config.ts";
 import { type Service, startService } from "../../src/roles/wiring.ts";
+import { type CompleteConfig, readConfig } from "../../src/settings/config.ts";
 import { openAccess, type TestAccess } from "../support/access.ts";
 import { openStream, piecesOf, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";

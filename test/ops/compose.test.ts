@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { expect } from "chai";
-import { roles } from "../../src/config.ts";
+import { roles } from "../../src/settings/config.ts";
 import { expectValidSettings, type Manifest, readCompose } from "./manifests.ts";
 
 const root = new URL("../../", import.meta.url);

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
-import { type Config, readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/settings/config.ts";
 import type { Env } from "../../src/settings/setting-reader.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into documents whose shape is what they test.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
-import { type Config, InvalidConfig, readConfig } from "../../src/config.ts";
+import { type Config, InvalidConfig, readConfig } from "../../src/settings/config.ts";
 import { readPage } from "./read-page.ts";
 
 type Row = { readonly name: string; readonly value: string; readonly allowed: string };

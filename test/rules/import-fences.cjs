@@ -4,16 +4,16 @@
  * open to all but the domain. What is not named is forbidden.
  */
 const table = [
-  ["main.ts", "cli config.ts"],
+  ["main.ts", "cli settings"],
   [
     "cli",
-    "roles health standalone projections config.ts webhooks archive seals access content event-log client mail nats database logger.ts domain lifecycle.ts release.ts",
+    "roles health standalone projections settings webhooks archive seals access content event-log client mail nats database logger.ts domain lifecycle.ts release.ts",
     "commander pino",
   ],
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health alerts outbox projections config.ts erasure job-kinds live webhooks archive seals workers suppressions access asyncapi content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health alerts outbox projections settings erasure job-kinds live webhooks archive seals workers suppressions access asyncapi content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns following event-log mail domain release.ts", "prom-client"],
@@ -25,14 +25,13 @@ const table = [
   ["health", "projections workers event-log mail nats logger.ts domain", "mysql2 knex pino nats"],
   ["alerts", "projections following event-log signed-post mail domain"],
   ["outbox", "problems erasure intake event-log schemas database domain poll-loop.ts", "knex"],
-  ["standalone", "config.ts lifecycle.ts", "mysql2 smtp-server"],
+  ["standalone", "settings lifecycle.ts", "mysql2 smtp-server"],
   ["problems", "intake event-log schemas domain"],
   [
     "projections",
     "erasure job-kinds webhooks seals content scheduler turns following event-log database logger.ts migrations domain",
     "knex mysql2",
   ],
-  ["config.ts", "settings access schemas domain"],
   ["erasure", "intake job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
@@ -122,7 +121,7 @@ module.exports = {
     forbidden(
       "nats-in-adapters-only",
       "NATS is spoken in src/nats and in adapters, which are named jetstream-*.",
-      { path: production, pathNot: ["^src/(nats|roles|cli|health)/", "^src/config\\.ts$", "/jetstream-[^/]*\\.ts$"] },
+      { path: production, pathNot: ["^src/(nats|roles|cli|health)/", "/jetstream-[^/]*\\.ts$"] },
       // How names begin that several services share a NATS with is no more than a text.
       { path: [npm("nats"), "^src/nats/"], pathNot: "^src/nats/names\\.ts$" },
     ),

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { InvalidConfig, readConfig } from "../../src/config.ts";
+import { InvalidConfig, readConfig } from "../../src/settings/config.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const pem = { type: "pkcs8", format: "pem" } as const;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 
 const publicUrlOf = (value: string) => readConfig({ PUBLIC_URL: value }).publicUrl;
 

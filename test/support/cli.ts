@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CommandContext } from "../../src/cli/command-context.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 
 export type Ran = {
   /** The lines on standard output. */

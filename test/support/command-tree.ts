@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import { type exitCodes, runCommandLine } from "../../src/cli/run-command-line.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 
 /** A command as its users know it: `jobs show`. */
 export type KnownCommand = {

@@ -1,8 +1,8 @@
-import type { NatsConfig } from "../../src/config.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
+import type { NatsConfig } from "../../src/settings/config.ts";
 
 export type OpenedLog = {
   readonly log: EventLog;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import mysql from "mysql2/promise";
 import { connect } from "nats";
-import type { NatsConfig } from "../../src/config.ts";
+import type { NatsConfig } from "../../src/settings/config.ts";
 import { startDatabaseServer } from "../../src/standalone/own-database-server.ts";
 import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { atEndOfRun } from "./end-of-run.ts";

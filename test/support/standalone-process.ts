@@ -1,5 +1,5 @@
 import mysql from "mysql2/promise";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/settings/config.ts";
 import { startStandalone } from "../../src/standalone/standalone.ts";
 
 // Run as a process of its own, which a test kills: it starts the servers under DATA_DIR, says so, and stays.

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { NatsConfig } from "../../src/config.ts";
+import type { NatsConfig } from "../../src/settings/config.ts";
 import { startChildServer, untilReady } from "../../src/standalone/child-server.ts";
 import { atEndOfRun } from "./end-of-run.ts";
 import { locateOwnBinaries } from "./own-binaries.ts";

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { type CompleteConfig, readConfig } from "../../src/config.ts";
 import { startService } from "../../src/roles/wiring.ts";
+import { type CompleteConfig, readConfig } from "../../src/settings/config.ts";
 import { eventually } from "./eventually.ts";
 import type { TestNats } from "./services.ts";
 

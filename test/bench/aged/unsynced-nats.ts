@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "nats";
-import type { NatsConfig } from "../../../src/config.ts";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
+import type { NatsConfig } from "../../../src/settings/config.ts";
 import { startChildServer, untilReady } from "../../../src/standalone/child-server.ts";
 import { findFreePort } from "../free-port.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NatsConfig } from "../../../src/config.ts";
+import type { NatsConfig } from "../../../src/settings/config.ts";
 import type { Surroundings } from "../../support/waybill.ts";
 import { askOldJobs, type OldJobs } from "../aged/ask-old-jobs.ts";
 import { openLog, type PostedMeanwhile, type Ready } from "../aged/open-log.ts";

@@ -1,13 +1,13 @@
 import { hostname } from "node:os";
-import { type AuthMode, authModes, isLoopback } from "./access/auth-mode.ts";
-import type { RetrySchedule } from "./domain/retry-schedule.ts";
-import { leastBodyBudget } from "./schemas/job-request.ts";
-import { readAlertSettings } from "./settings/alert-settings.ts";
-import { readDkim, readMailFrom, readPublicUrl } from "./settings/mail-settings.ts";
-import { readNatsSettings, readPrefix } from "./settings/nats-settings.ts";
-import { readSealSettings } from "./settings/seal-settings.ts";
-import { createSettingReader, type Env, type SettingReader, wholeForm } from "./settings/setting-reader.ts";
-import { readWebhookSettings } from "./settings/webhook-settings.ts";
+import { type AuthMode, authModes, isLoopback } from "../access/auth-mode.ts";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import { leastBodyBudget } from "../schemas/job-request.ts";
+import { readAlertSettings } from "./alert-settings.ts";
+import { readDkim, readMailFrom, readPublicUrl } from "./mail-settings.ts";
+import { readNatsSettings, readPrefix } from "./nats-settings.ts";
+import { readSealSettings } from "./seal-settings.ts";
+import { createSettingReader, type Env, type SettingReader, wholeForm } from "./setting-reader.ts";
+import { readWebhookSettings } from "./webhook-settings.ts";
 
 export const roles = ["api", "scheduler", "worker", "projector", "webhooks", "outbox"] as const;
 export type Role = (typeof roles)[number];

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { InvalidConfig, readConfig } from "../src/config.ts";
+import { InvalidConfig, readConfig } from "../../src/settings/config.ts";
 
 const faultsOf = (env: Record<string, string>): string => {
   try {
