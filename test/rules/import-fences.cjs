@@ -37,12 +37,11 @@ const table = [
   ["settings", "seals access signed-post mail schemas domain"],
   [
     "job-kinds",
-    "templates workers history suppressions access commands content event-log signed-post mail schemas domain",
-    "typebox nats",
+    "workers history suppressions access commands content event-log signed-post mail schemas domain",
+    "typebox nats liquidjs html-to-text",
   ],
   ["live", "history content event-log domain"],
   ["webhooks", "history content following event-log signed-post nats schemas domain poll-loop.ts", "nats typebox uuid"],
-  ["templates", "content mail", "liquidjs html-to-text"],
   // The part of the log that was cut off, and how it is.
   ["archive", "seals following event-log nats domain", "nats"],
   ["seals", "content event-log signed-post mail nats schemas domain", "nats typebox"],

@@ -37,7 +37,7 @@ const planted: readonly (readonly [rule: string, file: string, imports: string])
   ["adapters-meet-ports-in-roles", "src/mail/port.ts", "./smtp-mailer.ts"],
   ["adapters-meet-ports-in-roles", "src/commands/adapter.ts", "../event-log/jetstream-event-log.ts"],
   ["fence-of-history", "src/history/planted.ts", "../commands/handle-command.ts"],
-  ["fence-of-workers", "src/workers/planted.ts", "../templates/letters.ts"],
+  ["fence-of-workers", "src/workers/planted.ts", "../job-kinds/email/templates/letters.ts"],
   ["fence-of-workers", "src/workers/rows.ts", "../../projections/jobs/rows.ts"],
   ["fence-of-scheduler", "src/scheduler/planted.ts", "../http/api.ts"],
   ["fence-of-mail", "src/mail/planted.ts", "../event-log/event-log.ts"],

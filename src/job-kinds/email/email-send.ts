@@ -1,10 +1,10 @@
 import { failed, faultAt, faultsIn, passed } from "../../schemas/fault.ts";
-import { hasTemplate } from "../../templates/template.ts";
 import { jobKind } from "../job-kind.ts";
 import { letterFaults } from "./letter-faults.ts";
 import { attachmentsOf, checkSender, checkUnsubscribe, mailFields, mailRecipient, splitBody } from "./mail-request.ts";
 import { createMailWork } from "./mail-work.ts";
 import { showFirstMail, showMail, wordsOfMail } from "./show-mail.ts";
+import { hasTemplate } from "./templates/template.ts";
 
 /** A mailing: a mail to each recipient, filled in with that recipient's variables. */
 export const emailSend = jobKind({

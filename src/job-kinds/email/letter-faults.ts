@@ -1,8 +1,8 @@
 import type { JobContent } from "../../content/content-store.ts";
 import { type Fault, faultAt } from "../../schemas/fault.ts";
 import type { RequestedRecipient } from "../../schemas/job-request.ts";
-import { checkLetters, type LetterFault } from "../../templates/check-letters.ts";
-import type { PartName } from "../../templates/letters.ts";
+import { checkLetters, type LetterFault } from "./templates/check-letters.ts";
+import type { PartName } from "./templates/letters.ts";
 
 type MailRequest = {
   readonly html?: string;

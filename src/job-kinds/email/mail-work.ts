@@ -9,7 +9,6 @@ import type { DkimSettings } from "../../mail/dkim.ts";
 import type { Mailer } from "../../mail/mailer.ts";
 import type { Pace } from "../../mail/pace.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
-import { PartFault } from "../../templates/letters.ts";
 import type { Bookkeeper } from "../../workers/bookkeeper.ts";
 import { failedBecause, type Gate, type JobWork, type WorkerView } from "../../workers/job-work.ts";
 import type { Lease } from "../../workers/lease.ts";
@@ -18,6 +17,7 @@ import { type Served, servedErased, serveRecipients } from "../../workers/serve-
 import type { AttemptEnd, HeldTurn } from "../../workers/turn.ts";
 import { type ConnectionShare, createConnectionShares } from "./connection-shares.ts";
 import { loadMailing, type Mailing, mailTo } from "./mailing.ts";
+import { PartFault } from "./templates/letters.ts";
 
 /**
  * While the mail server is away and fewer turns than this wait, they are tried by their schedule, one after the other,

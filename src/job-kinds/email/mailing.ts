@@ -6,7 +6,7 @@ import type { JobRef } from "../../event-log/event-log.ts";
 import { type Mail, messageIdOf } from "../../mail/mailer.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
-import { type Letters, PartFault, readLetters } from "../../templates/letters.ts";
+import { type Letters, PartFault, readLetters } from "./templates/letters.ts";
 
 /** The content of a mailing, ready to be sent. */
 export type Mailing = {

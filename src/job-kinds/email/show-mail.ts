@@ -3,9 +3,9 @@ import { loadAttachments } from "../../content/stored-content.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
-import { PartFault, readLetters } from "../../templates/letters.ts";
 import type { Draft, SentTo, ShownMessage, ShowPorts } from "../job-kind.ts";
 import { type Addressee, mailTo } from "./mailing.ts";
+import { PartFault, readLetters } from "./templates/letters.ts";
 
 /** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
 export async function showFirstMail(

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { JobContent } from "../../src/content/content-store.ts";
-import { checkLetters } from "../../src/templates/check-letters.ts";
-import { PartFault, readLetters } from "../../src/templates/letters.ts";
-import { exampleContent } from "../support/write-side.ts";
+import type { JobContent } from "../../../../src/content/content-store.ts";
+import { checkLetters } from "../../../../src/job-kinds/email/templates/check-letters.ts";
+import { PartFault, readLetters } from "../../../../src/job-kinds/email/templates/letters.ts";
+import { exampleContent } from "../../../support/write-side.ts";
 
 const template = { template: "liquid" as const };
 const read = (content: Partial<JobContent>) => readLetters({ ...exampleContent, ...content }, "a@example.org");

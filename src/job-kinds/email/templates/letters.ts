@@ -1,5 +1,5 @@
-import type { ContentRecipient, JobContent } from "../content/content-store.ts";
-import type { Attachment, Letter, PersonalParts } from "../mail/mailer.ts";
+import type { ContentRecipient, JobContent } from "../../../content/content-store.ts";
+import type { Attachment, Letter, PersonalParts } from "../../../mail/mailer.ts";
 import { Meter } from "./meter.ts";
 import {
   hasTemplate,

@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
-import type { ContentRecipient, JobContent } from "../content/content-store.ts";
+import type { ContentRecipient, JobContent } from "../../../content/content-store.ts";
 import { type Letters, PartFault, readLetters, type Spent } from "./letters.ts";
 
 /** A fault of the template itself has no recipient: it is the same for all recipients. */

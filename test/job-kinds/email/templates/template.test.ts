@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseTemplate, TemplateFault, type TemplateKind, type Variables } from "../../src/templates/template.ts";
+import {
+  parseTemplate,
+  TemplateFault,
+  type TemplateKind,
+  type Variables,
+} from "../../../../src/job-kinds/email/templates/template.ts";
 
 const fill = (source: string, variables: Variables = {}, kind: TemplateKind = "html"): string =>
   parseTemplate(source, kind).render(variables);
