@@ -1,5 +1,5 @@
 import type { CreatedJob } from "../intake/accept-job.ts";
-import type { Problem } from "../problems/problem.ts";
+import type { Problem } from "../schemas/problem.ts";
 
 /** A row that a relay has taken: no other relay takes it until its lease ends. */
 export type TakenRow = {

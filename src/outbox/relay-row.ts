@@ -8,9 +8,9 @@ import { type CreationDependencies, createJob } from "../intake/create-job.ts";
 import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 import { digestOfRequest, draftJob, refuseDraft } from "../intake/draft-job.ts";
 import { parseJson } from "../intake/parse-json.ts";
-import { type Problem, problemOfFaults, toProblem } from "../problems/problem.ts";
-import { problemOfFailure, problemOfRefusal } from "../problems/problem-of.ts";
+import { problemOfFailure, problemOfRefusal } from "../intake/problem-of.ts";
 import { type Fault, shown } from "../schemas/fault.ts";
+import { type Problem, problemOfFaults, toProblem } from "../schemas/problem.ts";
 import { delayAfterAttempt, maxAttempts, type RowResult, type TakenRow } from "./outbox.ts";
 
 export type RelayRowDependencies = CreationDependencies &

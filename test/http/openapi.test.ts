@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
-import { problemCodes } from "../../src/problems/problem.ts";
+import { problemCodes } from "../../src/schemas/problem.ts";
 import type { OpenApi, Operation } from "../support/answers-match.ts";
 import { allRoutes } from "../support/routes.ts";
 import { allParts, documentOfAll, type RunningApi, startApi } from "../support/running-api.ts";

@@ -6,7 +6,7 @@ import { migrate } from "../../projections/migrate.ts";
 import { createDatabase, inTransaction } from "../../src/database/database.ts";
 import { createMysqlOutbox } from "../../src/outbox/mysql-outbox.ts";
 import { delayAfterAttempt, type Outbox, type RowResult, type TakenRow } from "../../src/outbox/outbox.ts";
-import { toProblem } from "../../src/problems/problem.ts";
+import { toProblem } from "../../src/schemas/problem.ts";
 import { readOutboxRow } from "../support/outbox-side.ts";
 import { freshDatabase, type TestDatabase } from "../support/services.ts";
 

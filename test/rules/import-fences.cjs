@@ -19,14 +19,13 @@ const table = [
   ["metrics", "http health outbox projections workers turns following event-log mail domain release.ts", "prom-client"],
   [
     "http",
-    "health problems projections erasure intake job-kinds live webhooks seals workers history suppressions access commands content following event-log schemas database logger.ts domain",
+    "health projections erasure intake job-kinds live webhooks seals workers history suppressions access commands content following event-log schemas database logger.ts domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   ["health", "projections workers event-log mail nats logger.ts domain", "mysql2 knex pino nats"],
   ["alerts", "projections following event-log signed-post mail domain"],
-  ["outbox", "problems erasure intake event-log schemas database domain poll-loop.ts", "knex"],
+  ["outbox", "erasure intake event-log schemas database domain poll-loop.ts", "knex"],
   ["standalone", "settings lifecycle.ts", "mysql2 smtp-server"],
-  ["problems", "intake event-log schemas domain"],
   [
     "projections",
     "erasure job-kinds webhooks seals content scheduler turns following event-log database logger.ts migrations domain",

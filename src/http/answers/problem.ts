@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { scopes } from "../../access/key-ring.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
-import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
+import { type ProblemCode, problemCodes } from "../../schemas/problem.ts";
 import { count, instant, jobId, named, text } from "./parts.ts";
 import { dependencies } from "./service.ts";
 

@@ -1,4 +1,4 @@
-import { type ProblemCode, problemCodes } from "../../problems/problem.ts";
+import { type ProblemCode, problemCodes } from "../../schemas/problem.ts";
 import { problem } from "../answers/problem.ts";
 import type { Parameter } from "../server/query.ts";
 import { answerHeaders, type DescribedAnswer, type Route, requestHeaders, troubles } from "../server/route.ts";

@@ -5,8 +5,8 @@ import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseTooMany
 import { createJob } from "../../intake/create-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
+import { problemOfRefusal } from "../../intake/problem-of.ts";
 import { kindOf } from "../../job-kinds/all-job-kinds.ts";
-import { problemOfRefusal } from "../../problems/problem-of.ts";
 import { type Checked, failed, faultsIn, passed, shown } from "../../schemas/fault.ts";
 import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
 import { type Answer, answerProblem, json, refuse, refuseFaults, refuseForNoRoom } from "../server/answer.ts";

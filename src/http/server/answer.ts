@@ -1,9 +1,9 @@
 import type { JobRejection } from "../../domain/job/state.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import { Archived, LogFull } from "../../event-log/event-log.ts";
-import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../problems/problem.ts";
-import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../problems/problem-of.ts";
+import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../intake/problem-of.ts";
 import type { Fault } from "../../schemas/fault.ts";
+import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../schemas/problem.ts";
 
 /** The answer of a route, before it becomes bytes. `body` is a JSON value, bytes of another type, or a stream of them. */
 export type Answer = {

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Needed, Scope } from "../../access/key-ring.ts";
-import type { ProblemCode } from "../../problems/problem.ts";
+import type { ProblemCode } from "../../schemas/problem.ts";
 import type { Answer } from "./answer.ts";
 import type { BoundPorts } from "./deadline.ts";
 import type { Parameters } from "./query.ts";

@@ -1,9 +1,9 @@
 import type { JobRejection } from "../domain/job/state.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import { Archived, LogFull } from "../event-log/event-log.ts";
-import type { Refusal } from "../intake/check-request.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
-import { type Problem, problemOfFaults, toProblem } from "./problem.ts";
+import { type Problem, problemOfFaults, toProblem } from "../schemas/problem.ts";
+import type { Refusal } from "./check-request.ts";
 
 /** Why a job was not created. */
 export function problemOfRefusal(refusal: Refusal): Problem {

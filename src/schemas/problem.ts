@@ -1,5 +1,5 @@
 import type { JobRejection } from "../domain/job/state.ts";
-import type { Fault } from "../schemas/fault.ts";
+import type { Fault } from "./fault.ts";
 
 /** The domain's refusals, with their HTTP status. */
 const rejectionStatus = {
