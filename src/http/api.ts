@@ -1,6 +1,7 @@
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
 import type { Probe } from "../health/probe.ts";
+import { asyncApiDocument } from "./asyncapi-document.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
 import { createOwnWrites } from "./routes/ask-read-model.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
@@ -59,8 +60,8 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   readonly dashboard: DashboardFiles | null;
   /** Null where it was not built. */
   readonly apiReference: ApiReferenceFiles | null;
-  /** The document of the events that subscribers of the log receive. */
-  readonly asyncApi: object;
+  /** How the names begin under which subscribers find the log in NATS. */
+  readonly natsPrefix: string;
 };
 
 /** The HTTP API as a Koa application, not yet listening (see listen.ts). */
@@ -78,7 +79,7 @@ export function createApi(dependencies: ApiDependencies): Koa {
     ...unsubscribeRoutes(dependencies),
     ...dashboardRoutes(dependencies.dashboard),
     ...apiReferenceRoutes(dependencies.apiReference),
-    ...documentRoutes(dependencies, () => openApi),
+    ...documentRoutes(() => openApi, asyncApiDocument(dependencies.natsPrefix)),
   ];
   const place = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
     routes.map((route) => ({ base, route }));
@@ -95,7 +96,7 @@ export function createApi(dependencies: ApiDependencies): Koa {
 }
 
 /** They describe themselves too, so the document is asked for when it is there. */
-const documentRoutes = ({ asyncApi }: ApiDependencies, openApi: () => object) => [
+const documentRoutes = (openApi: () => object, asyncApi: object) => [
   documentRoute({
     path: "/openapi.json",
     operation: "readOpenApi",

@@ -13,7 +13,6 @@ import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts"
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { openApiReference } from "../api-reference/api-reference.ts";
-import { asyncApiDocument } from "../asyncapi/asyncapi-document.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { typesOfJobs } from "../event-log/subjects.ts";
@@ -146,7 +145,7 @@ export async function startApi(
     mailbox,
     dashboard,
     apiReference: await openApiReference(),
-    asyncApi: asyncApiDocument(config.natsPrefix),
+    natsPrefix: config.natsPrefix,
   });
   serve(app);
   lifecycle.started("the API", close);

@@ -13,7 +13,7 @@ const table = [
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health alerts outbox projections settings erasure job-kinds live webhooks archive seals workers suppressions access asyncapi content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health alerts outbox projections settings erasure job-kinds live webhooks archive seals workers suppressions access content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns following event-log mail domain release.ts", "prom-client"],
@@ -48,7 +48,6 @@ const table = [
   ["history", "content event-log domain"],
   ["suppressions", "event-log nats schemas domain", "nats typebox csv-parse"],
   ["access", "event-log nats schemas domain", "nats typebox"],
-  ["asyncapi", "event-log schemas", "typebox"],
   ["commands", "event-log domain"],
   ["content", "event-log nats", "nats"],
   ["scheduler", "turns following event-log domain poll-loop.ts"],

@@ -1,7 +1,6 @@
 import type Koa from "koa";
 import { type Logger, pino } from "pino";
 import type { Access } from "../../src/access/access.ts";
-import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
@@ -118,7 +117,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     mailbox: null,
     dashboard: null,
     apiReference: null,
-    asyncApi: asyncApiDocument(""),
+    natsPrefix: "",
     logger: toLogger(logged),
     mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: "https://waybill.example.org" },
     suppressions: createSuppressionList(createMemorySuppressionStore()),

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import ajv7 from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import { asyncApiDocument } from "../../src/asyncapi/asyncapi-document.ts";
+import { asyncApiDocument } from "../../src/http/asyncapi-document.ts";
 import { events, eventTypes } from "../../src/schemas/events.ts";
 import { releasedVersions } from "../../src/schemas/upcast.ts";
 
