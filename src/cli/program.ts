@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readVersion } from "../release.ts";
+import { readVersion } from "../settings/release.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 

@@ -1,5 +1,4 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { readVersion } from "../release.ts";
 
 /** The prefix of every name. It does not depend on NATS_PREFIX, so the same dashboards and alerts fit every installation. */
 const prefix = "waybill_";
@@ -15,11 +14,11 @@ export function createRegistry(): Registry {
 export const named = (name: string, help: string) => ({ name: `${prefix}${name}`, help });
 
 /** Always 1. Queries join its labels with other metrics of the process, for instance to find which release became slower. */
-export function createBuildInfo(registry: Registry): void {
+export function createBuildInfo(registry: Registry, version: string): void {
   const info = new Gauge({
     ...named("build_info", "1; the versions of Waybill and of Node that this process runs."),
     labelNames: ["version", "node"],
     registers: [registry],
   });
-  info.set({ version: readVersion(), node: process.versions.node }, 1);
+  info.set({ version, node: process.versions.node }, 1);
 }

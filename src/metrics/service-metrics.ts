@@ -35,9 +35,9 @@ export type ServiceMetrics = {
   page(parts: WatchedParts): MetricsPage;
 };
 
-export function createServiceMetrics(): ServiceMetrics {
+export function createServiceMetrics(version: string): ServiceMetrics {
   const registry = createRegistry();
-  createBuildInfo(registry);
+  createBuildInfo(registry, version);
   const appended = createAppendMetrics(registry);
   const attempts = createAttemptMetrics(registry);
   return {

@@ -23,6 +23,7 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { logServerOf } from "../nats/server-version.ts";
 import { createMysqlOutboxGauge } from "../outbox/mysql-outbox.ts";
 import type { CompleteConfig } from "../settings/config.ts";
+import { readVersion } from "../settings/release.ts";
 
 /** Is called while the work is done, and feeds the metrics, the probes and the log of this process. */
 export type Observer = {
@@ -33,7 +34,7 @@ export type Observer = {
 };
 
 export function createObserver(connection: JetStreamConnection, logger: Logger): Observer {
-  const metrics = createServiceMetrics();
+  const metrics = createServiceMetrics(readVersion());
   const appendTrouble = createAppendTrouble();
   connection.onReconnect(appendTrouble.forget);
   return {

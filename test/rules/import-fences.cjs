@@ -7,7 +7,7 @@ const table = [
   ["main.ts", "cli settings"],
   [
     "cli",
-    "roles health standalone projections settings webhooks archive seals access content event-log client mail nats database logger.ts domain lifecycle.ts release.ts",
+    "roles health standalone projections settings webhooks archive seals access content event-log client mail nats database logger.ts domain lifecycle.ts",
     "commander pino",
   ],
   // What a process is made of: here alone the adapters meet the ports.
@@ -16,7 +16,7 @@ const table = [
     "metrics http health alerts outbox projections settings erasure job-kinds live webhooks archive seals workers suppressions access content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
-  ["metrics", "http health outbox projections workers turns following event-log mail domain release.ts", "prom-client"],
+  ["metrics", "http health outbox projections workers turns following event-log mail domain", "prom-client"],
   [
     "http",
     "health projections erasure intake job-kinds live webhooks seals workers history suppressions access commands content following event-log schemas database logger.ts domain",
@@ -69,7 +69,6 @@ const table = [
   ["domain", ""],
   ["lifecycle.ts", ""],
   ["poll-loop.ts", ""],
-  ["release.ts", ""],
 ];
 
 const production = "^(src|projections|migrations)/";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
 /** The paths from this file to the package: the compiled tree lies one folder deeper than the source. */
-const paths = ["../package.json", "../../package.json"];
+const paths = ["../../package.json", "../../../package.json"];
 
 /** The version of this release, as in its package.json. */
 export function readVersion(): string {
