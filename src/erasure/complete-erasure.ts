@@ -11,7 +11,7 @@ import type { SuppressionList } from "../suppressions/suppression-list.ts";
 export type AddressInOutbox = {
   /** The number of rows from which the address was erased. */
   readonly erased: number;
-  /** Ids of rows that name the address and are still to become jobs. */
+  /** Ids of the jobs that waiting rows with the address will become. */
   readonly waiting: readonly string[];
 };
 

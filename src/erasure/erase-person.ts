@@ -1,6 +1,5 @@
 import type { ResultStore } from "../content/result-store.ts";
 import type { JobRef } from "../event-log/event-log.ts";
-import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 import { typesWithFile } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { ErasurePorts, OutboxRequests } from "./complete-erasure.ts";
@@ -81,7 +80,7 @@ export async function erasePerson<Cursor>(
   }
   await queries.untilErased(sequence);
   const inOutbox = await outbox.eraseAddress(tenant, address);
-  for (const rowId of inOutbox.waiting) notEnded.add(jobIdOfOutboxRow(tenant, rowId));
+  for (const jobId of inOutbox.waiting) notEnded.add(jobId);
   // A report that is reading now may have read a row while it still held the address.
   const { lastSequence: forgottenAt } = await log.state();
   for (const type of typesWithFile) {

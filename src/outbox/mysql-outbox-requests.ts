@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { namesAddress } from "../domain/recipients/address.ts";
 import type { AddressInOutbox, OutboxRequests } from "../erasure/complete-erasure.ts";
+import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 
 type Candidate = { readonly id: string; readonly status: "pending" | "processed" | "failed" };
 type Texts = { readonly request: string; readonly response: string | null };
@@ -25,7 +26,7 @@ export const createMysqlOutboxRequests = (db: Knex): OutboxRequests => ({
       for (const { id, status } of await candidates(db, { tenant, address, after, last })) {
         const found = await readTexts(db, id);
         if (found === null || !isNamedIn(found, address)) continue;
-        if (status === "pending") waiting.push(id);
+        if (status === "pending") waiting.push(jobIdOfOutboxRow(tenant, id));
         else erased += await emptied(db, { tenant, id }, shortened(found.response, address));
       }
       if (last === null) return { erased, waiting } satisfies AddressInOutbox;

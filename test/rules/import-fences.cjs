@@ -31,7 +31,7 @@ const table = [
     "erasure job-kinds webhooks seals content scheduler turns following event-log database logger.ts migrations domain",
     "knex mysql2",
   ],
-  ["erasure", "intake job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
+  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
   [
