@@ -4,11 +4,11 @@ import { whyNoFile } from "../client/file-failure.ts";
 import { createDatabase } from "../database/database.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { examineDatabase } from "../health/examine-database.ts";
-import { examineDisk, examineMail } from "../health/examine-surroundings.ts";
+import { examineMail } from "../health/examine-mail.ts";
+import { examineDisk } from "../health/examine-surroundings.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "../health/finding.ts";
 import { examineNats } from "../health/jetstream-checkup.ts";
 import { CannotStart } from "../lifecycle.ts";
-import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { connectJetStream } from "../nats/connection.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealFile } from "../seals/seal-file.ts";
@@ -76,22 +76,13 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     const findings = await Promise.all([
       examineNats({ settings: nats, prefix, replicas, monitorUrl, isOwn: config.nats === null }),
       examineDatabase(mysqlUrl),
-      smtpUrl === "" ? [] : examineMailServer(smtpUrl, smtpTimeoutMs),
+      smtpUrl === "" ? [] : examineMail(smtpUrl, smtpTimeoutMs),
     ]);
     const [ofNats, ofDatabase] = findings;
     const isThere = ![...ofNats, ...ofDatabase].some(({ level }) => level === "serious");
     return [...findings.flat(), ...(isThere ? await examineSeals(servers.config) : []), ...disk];
   } finally {
     await servers.stop();
-  }
-}
-
-async function examineMailServer(url: string, timeoutMs: number): Promise<readonly Finding[]> {
-  const mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs });
-  try {
-    return [await examineMail(mailer.probe)];
-  } finally {
-    await mailer.close();
   }
 }
 

@@ -1,6 +1,5 @@
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { ProbeOutcome } from "../mail/mailer.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
 /** The time that a server reported, and the time of this machine before the request and after the response. */
@@ -40,18 +39,4 @@ export function toFinding(path: string, free: number): Finding {
   const advice = "Make room: with a full disk NATS stores nothing, and it must be restarted once there is space.";
   if (free < hardlyAny) return serious("disk", what, advice);
   return free < scarce ? warning("disk", what, advice) : fine("disk", what);
-}
-
-/** Connects to the mail server and signs in, without sending a mail. */
-export async function examineMail(probe: () => Promise<ProbeOutcome>): Promise<Finding> {
-  const outcome = await probe();
-  if (outcome.kind === "ready") return fine("smtp", "The mail server accepts connections and the login");
-  const { code, message } = outcome.error;
-  return code === "smtp-authentication-failed"
-    ? serious("smtp", `The mail server refuses the login: ${message}`, "Check user and password in SMTP_URL.")
-    : serious(
-        "smtp",
-        message,
-        "Check host and port in SMTP_URL, and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
-      );
 }

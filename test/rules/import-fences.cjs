@@ -7,7 +7,7 @@ const table = [
   ["main.ts", "cli settings"],
   [
     "cli",
-    "roles health standalone projections settings webhooks archive seals access content event-log client mail nats database logger.ts domain lifecycle.ts",
+    "roles health standalone projections settings webhooks archive seals access content event-log client nats database logger.ts domain lifecycle.ts",
     "commander pino",
   ],
   // What a process is made of: here alone the adapters meet the ports.

@@ -1,0 +1,25 @@
+import type { ProbeOutcome } from "../mail/mailer.ts";
+import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import { type Finding, fine, serious } from "./finding.ts";
+
+/** Connects to the mail server and signs in, without sending a mail. */
+export async function examineMail(url: string, timeoutMs: number): Promise<readonly Finding[]> {
+  const mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs });
+  try {
+    return [toFinding(await mailer.probe())];
+  } finally {
+    await mailer.close();
+  }
+}
+
+function toFinding(outcome: ProbeOutcome): Finding {
+  if (outcome.kind === "ready") return fine("smtp", "The mail server accepts connections and the login");
+  const { code, message } = outcome.error;
+  return code === "smtp-authentication-failed"
+    ? serious("smtp", `The mail server refuses the login: ${message}`, "Check user and password in SMTP_URL.")
+    : serious(
+        "smtp",
+        message,
+        "Check host and port in SMTP_URL, and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
+      );
+}
