@@ -1,3 +1,4 @@
+import { type JobLabels, noLabels } from "../domain/job/job-record.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { type AppendOutcome, timed } from "../event-log/observe-appends.ts";
 import type { ContentAttachment, ContentStore, JobContent } from "./content-store.ts";
@@ -18,6 +19,14 @@ async function eraseAttachments({ get, attachments }: ContentStore, job: JobRef)
   if (content === null) return;
   for (const { sha256 } of decodeContent(content).attachments ?? []) await attachments.erase(job, sha256);
 }
+
+/** The parts of a job's content that are shown with the job; null or empty once they are erased. */
+export async function readLabels(contentStore: Pick<ContentStore, "get">, job: JobRef): Promise<JobLabels> {
+  const stored = await contentStore.get(job);
+  return stored === null ? noLabels : labelsOf(decodeContent(stored));
+}
+
+const labelsOf = ({ name, subject, metadata }: JobContent): JobLabels => ({ name, subject, metadata });
 
 export type NamedContent = { readonly job: JobRef; readonly settings: { readonly contentSha256: string } };
 

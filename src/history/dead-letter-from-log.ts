@@ -1,4 +1,5 @@
 import type { ContentStore } from "../content/content-store.ts";
+import { readLabels } from "../content/stored-content.ts";
 import {
   createDeadLetter,
   type DeadLetter,
@@ -10,7 +11,6 @@ import type { JobEvent } from "../domain/job/events.ts";
 import { noLabels } from "../domain/job/job-record.ts";
 import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
-import { readLabels } from "./job-from-log.ts";
 
 /** `sequence` is the job's last decision; all decisions up to it went into the dead letter. */
 export type DeadLetterFromLog = { readonly letter: DeadLetterRecord; readonly sequence: number };

@@ -1,6 +1,6 @@
-import type { ContentStore, JobContent } from "../content/content-store.ts";
-import { decodeContent } from "../content/encode-content.ts";
-import { type JobLabels, type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import { readLabels } from "../content/stored-content.ts";
+import { type JobRecord, noLabels, toJobRecord } from "../domain/job/job-record.ts";
 import { foldJobView, isWholeErasure } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
@@ -34,11 +34,3 @@ export async function jobFromLog(
 /** Times are by the clock of the process that wrote the event; within a job they may differ from the order of the log. */
 const isUpTo = (asOf: Moment, { sequence, event }: StoredEvent): boolean =>
   "sequence" in asOf ? sequence <= asOf.sequence : event.at <= asOf.time;
-
-/** The parts of a job's content that are shown with the job. */
-export async function readLabels(contentStore: ContentStore, ref: JobRef): Promise<JobLabels> {
-  const stored = await contentStore.get(ref);
-  return stored === null ? noLabels : labelsOf(decodeContent(stored));
-}
-
-const labelsOf = ({ name, subject, metadata }: JobContent): JobLabels => ({ name, subject, metadata });

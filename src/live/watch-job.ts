@@ -1,6 +1,6 @@
 import type { ContentStore } from "../content/content-store.ts";
+import { readLabels } from "../content/stored-content.ts";
 import { type EventLog, isOfJob, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
-import { readLabels } from "../history/job-from-log.ts";
 import { createJobFold, type JobProgress } from "./job-fold.ts";
 import { createNotifier, type Tail } from "./tail.ts";
 

@@ -1,11 +1,11 @@
 import type { ContentStore } from "../content/content-store.ts";
+import { readLabels } from "../content/stored-content.ts";
 import { type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
 import { foldJobView } from "../domain/job/job-view.ts";
 import type { WebhookDelivery, WebhookEvent } from "../domain/webhooks/events.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
-import { readLabels } from "../history/job-from-log.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";

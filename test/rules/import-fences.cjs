@@ -39,8 +39,8 @@ const table = [
     "workers history suppressions access commands content event-log signed-post mail schemas domain",
     "typebox nats liquidjs html-to-text",
   ],
-  ["live", "history content event-log domain"],
-  ["webhooks", "history content following event-log signed-post nats schemas domain poll-loop.ts", "nats typebox uuid"],
+  ["live", "content event-log domain"],
+  ["webhooks", "content following event-log signed-post nats schemas domain poll-loop.ts", "nats typebox uuid"],
   // The part of the log that was cut off, and how it is.
   ["archive", "seals following event-log nats domain", "nats"],
   ["seals", "content event-log signed-post mail nats schemas domain", "nats typebox"],
@@ -49,7 +49,7 @@ const table = [
   ["suppressions", "event-log nats schemas domain", "nats typebox csv-parse"],
   ["access", "event-log nats schemas domain", "nats typebox"],
   ["commands", "event-log domain"],
-  ["content", "event-log nats", "nats"],
+  ["content", "event-log nats domain", "nats"],
   ["scheduler", "turns following event-log domain poll-loop.ts"],
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.
