@@ -36,7 +36,7 @@ const table = [
   ["settings", "seals access signed-post mail schemas domain"],
   [
     "job-kinds",
-    "workers history suppressions access commands content event-log signed-post mail schemas domain",
+    "workers suppressions access commands content event-log signed-post mail schemas domain",
     "typebox nats liquidjs html-to-text",
   ],
   ["live", "content event-log domain"],

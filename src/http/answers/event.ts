@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import type { toEventAnswer } from "../../history/event-answer.ts";
+import type { toEventAnswer } from "../../event-log/event-answer.ts";
 import { events } from "../../schemas/events.ts";
 import { count, instant, named, ordinal, text } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../../access/key-ring.ts";
 import { beginOfLog, type Cursor, cursorText, lastWholeEntry } from "../../event-log/cursor.ts";
+import { toEventAnswer } from "../../event-log/event-answer.ts";
 import { type EventLog, serviceTenant } from "../../event-log/event-log.ts";
-import { toEventAnswer } from "../../history/event-answer.ts";
 import { type FeedRequest, isPast } from "../../live/read-feed.ts";
 import { type EventType, eventTypes } from "../../schemas/events.ts";
 import { type Checked, type Fault, failed, passed } from "../../schemas/fault.ts";

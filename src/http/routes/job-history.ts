@@ -1,4 +1,4 @@
-import { toEventAnswer } from "../../history/event-answer.ts";
+import { toEventAnswer } from "../../event-log/event-answer.ts";
 import { makeEvidence } from "../../seals/evidence.ts";
 import { ensureSealed } from "../../seals/sealer.ts";
 import { createFairSemaphore } from "../../webhooks/semaphore.ts";

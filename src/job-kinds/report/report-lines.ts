@@ -1,8 +1,8 @@
 import type { ResultChunk } from "../../content/result-store.ts";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { ReportFormat } from "../../domain/result/events.ts";
+import { toEventAnswer } from "../../event-log/event-answer.ts";
 import type { StoredEvent } from "../../event-log/event-log.ts";
-import { toEventAnswer } from "../../history/event-answer.ts";
 import { type Cell, toCsvRecord } from "../../schemas/csv.ts";
 import type { LoggedOutcome, ReportRequest, ReportSource, ReportSources, ReportSpan } from "./report-source.ts";
 

@@ -1,4 +1,4 @@
-import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import type { StoredEvent, WaybillEvent } from "./event-log.ts";
 
 /** An event as answers and reports show it: what was appended, and nothing that could change. */
 export const toEventAnswer = ({
