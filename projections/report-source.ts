@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import { isDatabaseTrouble } from "../src/database/database-failure.ts";
 import { askPrepared, type Statement } from "../src/database/prepared.ts";
 import {
   type ReportRow,
@@ -8,6 +7,7 @@ import {
   SourceUnavailable,
 } from "../src/job-kinds/report/report-source.ts";
 import { describeFailure } from "../src/logger.ts";
+import { isReadFailure } from "./following/read-failure.ts";
 import type { ReadPositions } from "./following/read-position.ts";
 import { createRowsGuard } from "./following/readable-rows.ts";
 import type { Projector } from "./projector.ts";
@@ -57,7 +57,7 @@ async function asking<Result>(ask: () => Promise<Result>): Promise<Result> {
     return await ask();
   } catch (failure) {
     const { errno } = failure as { readonly errno?: unknown };
-    if (!isDatabaseTrouble(failure) && errno !== missingKey) throw failure;
+    if (!isReadFailure(failure) && errno !== missingKey) throw failure;
     throw new SourceUnavailable(describeFailure(failure), { cause: failure });
   }
 }

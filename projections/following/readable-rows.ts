@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
 import type { Projector } from "../projector.ts";
 import { readCheckpoint } from "./checkpoint.ts";
+import { RowsOfOtherRelease } from "./read-failure.ts";
 
 /** How long a positive result is trusted: a process of another release may have restored older rows since. */
 const freshMs = 1_000;

@@ -21,11 +21,6 @@ const unreachable: ReadonlySet<string> = new Set([
   "PROTOCOL_CONNECTION_LOST",
 ]);
 
-/** The rows are of another release, and this release's queries do not fit them. They are being rebuilt. */
-export class RowsOfOtherRelease extends Error {
-  override readonly name = "RowsOfOtherRelease";
-}
-
 /** The database is away or in trouble, and the same statement may well succeed later. */
 export function isDatabaseTrouble(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
@@ -33,7 +28,6 @@ export function isDatabaseTrouble(failure: unknown): boolean {
   return (
     // The driver marks failures that ended the connection, sometimes without a code.
     fatal === true ||
-    failure instanceof RowsOfOtherRelease ||
     name === "KnexTimeoutError" ||
     (typeof code === "string" && unreachable.has(code)) ||
     (typeof errno === "number" && passing.has(errno))

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { checkpointTable } from "../../projections/following/checkpoint.ts";
+import { RowsOfOtherRelease } from "../../projections/following/read-failure.ts";
 import { onReadableRows } from "../../projections/following/readable-rows.ts";
 import { jobsProjector } from "../../projections/jobs/projector.ts";
 import type { Projector } from "../../projections/projector.ts";
 import { readTableSets } from "../../projections/rebuilding/kept-tables.ts";
-import { RowsOfOtherRelease } from "../../src/database/database-failure.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -19,7 +19,7 @@ const table = [
   ["metrics", "http health outbox projections workers turns following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections erasure intake job-kinds live webhooks seals workers history suppressions access commands content following event-log schemas database logger.ts domain",
+    "health projections erasure intake job-kinds live webhooks seals workers history suppressions access commands content following event-log schemas logger.ts domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   ["health", "projections workers event-log mail nats logger.ts domain", "mysql2 knex pino nats"],
@@ -137,7 +137,7 @@ module.exports = {
       {
         path: "^projections/",
         pathNot:
-          "^projections/([^/]+/queries|jobs/[a-z]+/(log-)?queries|jobs/(cursor|list-options)|following/(read-position|projection-lag)|read-models)\\.ts$",
+          "^projections/([^/]+/queries|jobs/[a-z]+/(log-)?queries|jobs/(cursor|list-options)|following/(read-position|read-failure|projection-lag)|read-models)\\.ts$",
       },
     ),
     forbidden(

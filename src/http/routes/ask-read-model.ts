@@ -1,5 +1,5 @@
+import { isReadFailure } from "../../../projections/following/read-failure.ts";
 import type { ReadPositions } from "../../../projections/following/read-position.ts";
-import { isDatabaseTrouble } from "../../database/database-failure.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../event-log/event-log.ts";
 import { type Answer, ReadModelUnavailable, refuseForNow } from "../server/answer.ts";
@@ -27,9 +27,7 @@ export async function askReadModel<Result>(query: () => Promise<Result>): Promis
 
 /** Turns a failure of the database into a failure of the read model; returns any other failure as it is. */
 export const explainDatabase = (failure: unknown): unknown =>
-  isDatabaseTrouble(failure)
-    ? new ReadModelUnavailable("The database cannot be reached.", { cause: failure })
-    : failure;
+  isReadFailure(failure) ? new ReadModelUnavailable("The database cannot be reached.", { cause: failure }) : failure;
 
 type ReadPosition = Pick<ReadPositions, "waitFor">;
 
