@@ -13,6 +13,7 @@ import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, 
 import { type Activities, activities, type MinuteRow } from "./stats/activities.ts";
 import { writeWaiting } from "./stats/waiting.ts";
 import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
+import { noteBlocks } from "./tenant-blocks.ts";
 
 /**
  * Every job, its recipients, what happened to them, and how many there are: whatever follows from the ledger of a job,
@@ -52,6 +53,7 @@ async function project(events: readonly StoredEvent[], target: ProjectionTarget)
   await writeWaiting(transaction, suffix, before, jobs);
   await addMinutes(transaction, suffix, minutes);
   await removeJobs(transaction, suffix, erasures);
+  await noteBlocks(transaction, suffix, events);
 }
 
 type LoadedRow = JobRow &

@@ -7,6 +7,7 @@ export const jobTables = (suffix: Suffix) => ({
   counts: `jobs_counts${suffix}`,
   contents: `jobs_content${suffix}`,
   ledgers: `jobs_ledgers${suffix}`,
+  blocks: `jobs_blocks${suffix}`,
   ...recipientTables(suffix),
   ...statsTables(suffix),
 });
@@ -93,6 +94,12 @@ const ledgers = `
   cells VARBINARY(1000) NOT NULL,
   PRIMARY KEY (job_id)`;
 
+/** Which blocks of the log have events of jobs of a tenant; see tenant-blocks.ts. */
+const blocks = `
+  tenant VARCHAR(64) NOT NULL,
+  block BIGINT NOT NULL,
+  PRIMARY KEY (tenant, block)`;
+
 /** The columns that reporting tools of earlier systems know, under their names there. */
 const emailJobs = `
   SELECT job.id AS id, job.subject AS subject, content.body AS body, content.recipients AS recipients,
@@ -106,6 +113,7 @@ export const jobTableDefinitions = {
   jobs_counts: counts,
   jobs_content: contents,
   jobs_ledgers: ledgers,
+  jobs_blocks: blocks,
   ...recipientTableDefinitions,
   ...statsTableDefinitions,
 };

@@ -1,5 +1,6 @@
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { type TenantStretches, unknownStretches } from "../event-log/tenant-stretches.ts";
 import { createOpenStreams, type OpenStreams, type StreamLimits } from "./open-streams.ts";
 import { createPastReaders, type PastLimits, type PastReaders } from "./past-readers.ts";
 import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
@@ -26,22 +27,28 @@ export const defaultLimits: StreamLimits = { inProcess: 1000, ofTenant: 100 };
 /** Readers take turns: a reader of the past that has had its share lets in another one of its tenant. */
 export const usualPast: PastLimits = { ofTenant: 2, patienceMs: 5000, sliceMs: 5000, stallMs: 1000 };
 
-/** `followed` is the log as it is shared with the other followers of this process. */
-export function createLive(
-  log: EventLog,
-  contentStore: ContentStore,
-  report: (failure: unknown) => void,
-  limits: StreamLimits = defaultLimits,
-  past: PastLimits = usualPast,
-  followed = log,
-): Live {
+export type LiveParts = {
+  readonly log: EventLog;
+  /** The same log as it is shared with the other followers of this process. */
+  readonly followed?: EventLog;
+  readonly contentStore: ContentStore;
+  readonly stretches?: TenantStretches;
+  /** Gets the failure that broke the streams off. */
+  readonly report: (failure: unknown) => void;
+  readonly limits?: StreamLimits;
+  readonly pastLimits?: PastLimits;
+};
+
+export function createLive(parts: LiveParts): Live {
+  const { log, contentStore, report, followed = log, stretches = unknownStretches } = parts;
+  const { limits = defaultLimits, pastLimits = usualPast } = parts;
   const tail = createTail(followed, report);
   const streams = createOpenStreams(limits);
   return {
     streams,
-    past: createPastReaders(past),
+    past: createPastReaders(pastLimits),
     watch: (job, afterSequence, signal) => watchJob({ log, contentStore, tail }, job, afterSequence, signal),
-    feed: (request, signal, idleMs) => readFeed(log, tail, request, signal, idleMs),
+    feed: (request, signal, idleMs) => readFeed({ log, tail, stretches }, request, signal, idleMs),
     listeners: tail.listeners,
     close: () => {
       streams.close();

@@ -1,5 +1,6 @@
 import { type Cursor, isBehind, lastWholeEntry } from "../event-log/cursor.ts";
 import type { EventLog, LogEvent, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import { type Stretch, type TenantStretches, wholeRest } from "../event-log/tenant-stretches.ts";
 import type { PastReader } from "./past-readers.ts";
 import { createNotifier, type Tail } from "./tail.ts";
 
@@ -32,15 +33,16 @@ const stillThereMs = 5000;
 export const isPast = (afterSequence: number, lastSequence: number): boolean =>
   lastSequence - afterSequence > atTheHead;
 
+export type FeedParts = { readonly log: EventLog; readonly tail: Tail; readonly stretches: TenantStretches };
+
 /**
  * A tenant's events in the order of the log, each once, until the signal aborts: from the log while there is a past to
  * read, at the reader's pace and when it is its turn (see past-readers.ts), then as they are appended. A step may hold no
  * event; one comes at least every `idleMs`. The log is read without a filter, and the feed picks the tenant's events here
- * (see jetstream-follow.ts).
+ * (see jetstream-follow.ts); stretches of a long past without an event of the tenant are not read.
  */
 export async function* readFeed(
-  log: EventLog,
-  tail: Tail,
+  { log, tail, stretches }: FeedParts,
   { tenant, after, types, past }: FeedRequest,
   signal: AbortSignal,
   idleMs: number,
@@ -56,11 +58,13 @@ export async function* readFeed(
   while (!signal.aborted) {
     const subscription = await subscribe(tail, tenant, signal);
     try {
-      const end = (await log.state()).lastSequence;
-      for await (const batch of readPast(log, past, position, end, signal)) {
-        position = batch.at(-1)?.sequence ?? position;
+      const state = await log.state();
+      const end = state.lastSequence;
+      const nextStretch = (from: number): Promise<Stretch> => stretches.next(tenant, from, state);
+      for await (const read of readPast(log, past, { after: position, end, nextStretch }, signal)) {
+        position = read.position;
         if (position >= end) past.leave();
-        yield { events: batch.filter(isWanted), position, isCaughtUp: position >= end };
+        yield { events: read.events.filter(isWanted), position, isCaughtUp: position >= end };
       }
       if (signal.aborted) return;
       yield { events: [], position, isCaughtUp: true };
@@ -78,25 +82,59 @@ export async function* readFeed(
   }
 }
 
-/** The batches between two positions, some of them empty; the last one ends at the second position or at the log's end. */
+type Past = {
+  readonly after: number;
+  readonly end: number;
+  readonly nextStretch: (afterSequence: number) => Promise<Stretch>;
+};
+
+type PastStep = { readonly events: readonly LogEvent[]; readonly position: number };
+
+/** The events between two positions that may be the tenant's; some steps have none. */
 async function* readPast(
+  log: EventLog,
+  past: PastReader,
+  { after, end, nextStretch }: Past,
+  signal: AbortSignal,
+): AsyncGenerator<PastStep> {
+  let position = after;
+  while (position < end) {
+    const stretch = isPast(position, end) ? await nextStretch(position) : wholeRest(position);
+    const skippedTo = Math.min(stretch.first - 1, end);
+    if (skippedTo > position) {
+      position = skippedTo;
+      yield { events: [], position };
+    }
+    const before = position;
+    for await (const step of readStretch(log, past, position, end, signal)) {
+      position = step.position;
+      yield step;
+      if (position >= stretch.last) break;
+    }
+    // The signal, or a log that has lost its end.
+    if (signal.aborted || position === before) return;
+  }
+}
+
+/** Reads on from a position; the last step ends at the end that is given, or at the log's. */
+async function* readStretch(
   log: EventLog,
   past: PastReader,
   afterSequence: number,
   end: number,
   signal: AbortSignal,
-): AsyncGenerator<readonly LogEvent[]> {
+): AsyncGenerator<PastStep> {
   if (afterSequence >= end) return;
   const batches = log.follow({ afterSequence, maxEvents, signal })[Symbol.asyncIterator]();
   const next = () => batches.next();
   try {
     for (let position = afterSequence; position < end; ) {
       const reading = isPast(position, end) ? past.read(next) : next();
-      for (const isThere = hasSettled(reading); !(await isThere(stillThereMs)); ) yield [];
+      for (const isThere = hasSettled(reading); !(await isThere(stillThereMs)); ) yield { events: [], position };
       const read = await reading;
       if (read === null || read.done) return;
       position = read.value.at(-1)?.sequence ?? position;
-      yield read.value.filter(({ sequence }) => sequence <= end);
+      yield { events: read.value.filter(({ sequence }) => sequence <= end), position };
     }
   } finally {
     await batches.return?.();

@@ -5,6 +5,7 @@ import { createReadPositions } from "../../projections/following/read-position.t
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
+import { createTenantStretches } from "../../projections/jobs/tenant-stretches.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
 import { type Access, createAccess } from "../access/access.ts";
@@ -24,7 +25,7 @@ import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import { createBodyBudget } from "../http/server/body-budget.ts";
 import { type Listening, listen } from "../http/server/listen.ts";
 import { CannotStart, type Lifecycle } from "../lifecycle.ts";
-import { createLive, defaultLimits, usualPast } from "../live/live.ts";
+import { createLive } from "../live/live.ts";
 import { createOutageReport } from "../logger.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import type { CompleteConfig } from "../settings/config.ts";
@@ -102,14 +103,13 @@ export async function startApi(
 ): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
   const access = await startAccess(parts);
-  const live = createLive(
+  const live = createLive({
     log,
+    followed: parts.followed,
     contentStore,
-    (failure) => logger.error({ err: failure }, "live stream failed"),
-    defaultLimits,
-    usualPast,
-    parts.followed,
-  );
+    stretches: createTenantStretches(reads),
+    report: (failure) => logger.error({ err: failure }, "live stream failed"),
+  });
   const dashboard = await readDashboard({ hasMailbox: mailbox !== null, eventTypes: typesOfJobs });
   if (dashboard === null) logger.warn("There is no dashboard: it was not built. Build it: npm run build");
   const bodies = createBodyBudget(config.bodiesMaxBytes);

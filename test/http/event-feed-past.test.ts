@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import { createLive, defaultLimits, type Live, usualPast } from "../../src/live/live.ts";
+import { createLive, type Live, usualPast } from "../../src/live/live.ts";
 import { openStream, readUntil } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { recipientSent } from "../support/examples.ts";
@@ -32,7 +32,7 @@ describe("The past of a tenant's events, where two read it", () => {
     };
     const contentStore = createMemoryContentStore();
     const past = { ...usualPast, patienceMs: 50, stallMs: 60_000 };
-    live = createLive(log, contentStore, () => {}, defaultLimits, past);
+    live = createLive({ log, contentStore, report: () => {}, pastLimits: past });
     api = await startApi({ log, contentStore, live });
     const sent = Array.from({ length: events }, (_, recipient) => recipientSent({ recipient }));
     await happen(log, newJob(), sent);

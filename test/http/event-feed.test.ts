@@ -30,7 +30,7 @@ describe("The feed of a tenant's events", () => {
       },
     };
     const contentStore = createMemoryContentStore();
-    live = createLive(log, contentStore, () => {});
+    live = createLive({ log, contentStore, report: () => {} });
     api = await startApi({ log, contentStore, live });
     job = newJob();
     await happen(log, job, [jobCreated()]);
@@ -173,7 +173,7 @@ describe("The feed of a tenant's events", () => {
   it("ends at once when the service is about to stop", async () => {
     const log = createMemoryEventLog();
     const contentStore = createMemoryContentStore();
-    const itsLive = createLive(log, contentStore, () => {});
+    const itsLive = createLive({ log, contentStore, report: () => {} });
     const other = await startApi({ log, contentStore, live: itsLive });
     const stream = await openStream(`${other.url}/api/events`);
     const events = readToEnd(stream);

@@ -17,7 +17,7 @@ describe("The feed of entries that hold several events", () => {
   before(async () => {
     const log = createMemoryEventLog();
     const contentStore = createMemoryContentStore();
-    api = await startApi({ log, contentStore, live: createLive(log, contentStore, () => {}) });
+    api = await startApi({ log, contentStore, live: createLive({ log, contentStore, report: () => {} }) });
     const job = newJob();
     const created = await log.append(job, [caused(uuid(), jobCreated())], 0);
     const started = await log.append(job, [caused(uuid(), jobStarted())], created);

@@ -15,7 +15,7 @@ describe("A mailing that prefers to wait", () => {
   before(async () => {
     const log = createMemoryEventLog();
     const contentStore = createMemoryContentStore();
-    live = createLive(log, contentStore, () => {});
+    live = createLive({ log, contentStore, report: () => {} });
     api = await startApi({ log, contentStore, live });
   });
   after(() => api.close());

@@ -30,7 +30,7 @@ describe("The stream of a job", () => {
   before(async () => {
     const log = createMemoryEventLog();
     const contentStore = createMemoryContentStore();
-    live = createLive(log, contentStore, () => {}, { inProcess: 5, ofTenant: 3 });
+    live = createLive({ log, contentStore, report: () => {}, limits: { inProcess: 5, ofTenant: 3 } });
     api = await startApi({ log, contentStore, live });
   });
   after(() => api.close());

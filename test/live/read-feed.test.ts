@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { beginOfLog } from "../../src/event-log/cursor.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
+import { type TenantStretches, unknownStretches, wholeRest } from "../../src/event-log/tenant-stretches.ts";
 import { usualPast } from "../../src/live/live.ts";
 import { createPastReaders } from "../../src/live/past-readers.ts";
 import { type FeedStep, readFeed } from "../../src/live/read-feed.ts";
@@ -20,7 +22,9 @@ describe("A feed", () => {
     const past = createPastReaders(usualPast).reader("acme", stopping.signal);
     const request = { tenant: "acme", after: beginOfLog, types: [], past };
     const read: number[] = [];
-    const steps = readFeed(log, tail, request, stopping.signal, 50)[Symbol.asyncIterator]();
+    const steps = readFeed({ log, tail, stretches: unknownStretches }, request, stopping.signal, 50)[
+      Symbol.asyncIterator
+    ]();
     const step = async (): Promise<FeedStep> => {
       const { value } = (await steps.next()) as { value: FeedStep };
       read.push(...value.events.map(({ sequence }) => sequence));
@@ -47,6 +51,52 @@ describe("A feed", () => {
     stopping.abort();
     expect((await steps.next()).done).to.equal(true);
     expect(tail.listeners()).to.equal(0);
+    tail.close();
+  });
+
+  it("reads nothing of a long past but where its tenant has events, and misses none of them", async () => {
+    const log = createMemoryEventLog();
+    const tail = createTail(log, () => {});
+    const stopping = new AbortController();
+    const [ours, theirs] = [newJob("acme"), newJob("shop")];
+    const theirMany = () =>
+      happen(
+        log,
+        theirs,
+        Array.from({ length: 1500 }, () => recipientSent()),
+      );
+    const places: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await theirMany();
+      places.push(await happen(log, ours, [recipientSent()]));
+    }
+    const { lastSequence } = await log.state();
+    const from: number[] = [];
+    const watched: EventLog = {
+      ...log,
+      follow: (options) => {
+        from.push(options.afterSequence);
+        return log.follow(options);
+      },
+    };
+    const stretches: TenantStretches = {
+      next: async (_, afterSequence) => {
+        const place = places.find((one) => one > afterSequence);
+        return place === undefined
+          ? wholeRest(lastSequence)
+          : { first: Math.max(place - 10, afterSequence + 1), last: place };
+      },
+    };
+    const past = createPastReaders(usualPast).reader("acme", stopping.signal);
+    const request = { tenant: "acme", after: beginOfLog, types: [], past };
+    const read: number[] = [];
+    for await (const step of readFeed({ log: watched, tail, stretches }, request, stopping.signal, 50)) {
+      read.push(...step.events.map(({ sequence }) => sequence));
+      if (step.isCaughtUp) break;
+    }
+    expect(read).to.deep.equal(places);
+    expect(from).to.deep.equal(places.map((place) => place - 11));
+    stopping.abort();
     tail.close();
   });
 });

@@ -84,7 +84,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const stored: Uint8Array[] = [];
   const log = given.log ?? createMemoryEventLog();
   const contentStore = watched(given.contentStore ?? createMemoryContentStore(), stored);
-  const live = given.live ?? createLive(log, contentStore, () => {});
+  const live = given.live ?? createLive({ log, contentStore, report: () => {} });
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
     logs: { list: noReadModel },
