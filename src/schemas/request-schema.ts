@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
+import { quickly } from "./checked-by.ts";
 import { isEmailAddress, isMailbox } from "./email-address.ts";
 import { type Checked, failed, faultsOf, passed } from "./fault.ts";
 import { toInstant } from "./instant.ts";
@@ -10,7 +11,7 @@ import { isBase64, isContentId, isFileName, isMediaType, isOpenHeaderName } from
  * can be a fault. The formats are functions in linear time, and no pattern comes from a client.
  */
 const ajv = new Ajv2020({
-  strict: true,
+  ...quickly,
   allErrors: true,
   verbose: true,
   formats: {

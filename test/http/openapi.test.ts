@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { problemCodes } from "../../src/schemas/problem.ts";
 import type { OpenApi, Operation } from "../support/answers-match.ts";
@@ -28,6 +29,16 @@ describe("The OpenAPI document", () => {
     );
     expect(errors ?? []).to.deep.equal([]);
     expect(valid).to.equal(true);
+  });
+
+  it("has only schemas that keep the meta-schema, which the service itself does not check", () => {
+    const ofRequests = operations().flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}));
+    expect(ofRequests).not.to.deep.equal([]);
+    const ajv = new Ajv2020({ strict: false });
+    for (const schema of [...Object.values(document.components.schemas), ...ofRequests.map((body) => body.schema)]) {
+      const isValid = ajv.validateSchema(schema ?? {});
+      expect(isValid, JSON.stringify({ schema, errors: ajv.errors })).to.equal(true);
+    }
   });
 
   it("describes every route that the router has, and no other", () => {

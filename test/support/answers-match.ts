@@ -5,6 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 export type Operation = {
   readonly operationId: string;
+  readonly requestBody?: { readonly content?: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 };
 export type OpenApi = {
