@@ -8,7 +8,7 @@ import { type Answer, problemType, refuse, refuseFaults, refuseForNow } from "./
 import { type BodyAccount, type BodyBudget, NoRoomForBody } from "./body-budget.ts";
 import { boundBy, createDeadline } from "./deadline.ts";
 import { readQuery, readSequence } from "./query.ts";
-import { drain, readBody } from "./read-body.ts";
+import { drain, loadReader, readBody } from "./read-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ApiRequest, Route } from "./route.ts";
 import { type StreamedBody, withStreamedBody } from "./stream-body.ts";
@@ -20,6 +20,7 @@ export type Entrance = { readonly access: Access; readonly bodies: BodyBudget };
 
 /** Mounts a route at a path. Faults of a request are found before the route sees it, and then nothing is done. */
 export function mountRoute(router: Router<ApiState>, base: string, route: Route, entrance: Entrance): void {
+  if (route.takesBody) void loadReader();
   router.register(`${base}${route.path}`, [route.method], async (ctx) => {
     ctx.state.route = `${base}${route.path}`;
     const refusal = admit(ctx, entrance.access, route.scope);

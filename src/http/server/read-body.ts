@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
-import { HttpMethodEnum, koaBody } from "koa-body";
 import { parseJson } from "../../intake/parse-json.ts";
 import { type Answer, refuse } from "./answer.ts";
 import type { BodyAccount } from "./body-budget.ts";
@@ -16,11 +15,14 @@ export type ReadBody =
 const usualBodyBytes = 4 * 1024 * 1024;
 const drainMs = 2000;
 
+/** Loads what reads bodies: over a hundred modules, which only a process with routes that take bodies needs. */
+export const loadReader = () => import("koa-body");
+
 /**
  * Reads bytes, one per character, under the limit. The JSON reader of the same package is not used: it repairs what is not
  * UTF-8, and its errors carry the whole body into whatever logs them.
  */
-const createReader = (textLimit: number) =>
+const createReader = ({ koaBody, HttpMethodEnum }: Awaited<ReturnType<typeof loadReader>>, textLimit: number) =>
   koaBody({
     json: false,
     urlencoded: false,
@@ -34,8 +36,8 @@ const createReader = (textLimit: number) =>
 /** One reader for each limit that a route sets: a new one would check its options on each request. */
 const readers = new Map<number, ReturnType<typeof createReader>>();
 
-function readAsBytes(limit: number) {
-  const reader = readers.get(limit) ?? createReader(limit);
+async function readAsBytes(limit: number) {
+  const reader = readers.get(limit) ?? createReader(await loadReader(), limit);
   readers.set(limit, reader);
   return reader;
 }
@@ -94,7 +96,8 @@ async function receive(ctx: Context, maxBytes: number, account: BodyAccount): Pr
   if (length !== null && length <= maxBytes) account.takeBytes(length);
   const counted = length === null ? Readable.from(counting(ctx, account)) : null;
   try {
-    await readAsBytes(maxBytes)(counted === null ? ctx : readingFrom(counted, ctx), async () => {});
+    const reader = await readAsBytes(maxBytes);
+    await reader(counted === null ? ctx : readingFrom(counted, ctx), async () => {});
   } catch (failure) {
     counted?.destroy();
     if (!(failure instanceof Error && "status" in failure && failure.status === 413)) throw failure;
