@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --enable-source-maps
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { askOnTerminal } from "./cli/ask-first.ts";

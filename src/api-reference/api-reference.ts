@@ -43,15 +43,12 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The folders into which the build puts the files: beside the compiled module, or seen from the source of a checkout. */
-const folders = ["app/", "../../dist/src/api-reference/app/"].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+/** Where the build puts the files, seen from this source file as from a file of the bundle in `dist/src`. */
+const folder = fileURLToPath(new URL("../../dist/src/api-reference/app/", import.meta.url));
 
 /** Null if the files were never built, because the service runs without them. Files are read on demand: the page is used rarely. */
 export async function openApiReference(): Promise<ApiReference | null> {
-  const folder = await findFolder();
-  if (folder === null) return null;
+  if (!(await isBuilt())) return null;
   const files = new Map<string, Promise<StaticFile>>();
   const load = async (name: keyof typeof types | "page.html"): Promise<StaticFile> =>
     name === "page.html"
@@ -71,16 +68,11 @@ export async function openApiReference(): Promise<ApiReference | null> {
 
 const isFileName = (name: string): name is keyof typeof types => Object.hasOwn(types, name);
 
-async function findFolder(): Promise<string | null> {
-  for (const folder of folders) {
-    const isThere = await Promise.all(Object.keys(types).map((name) => access(folder + name))).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return folder;
-  }
-  return null;
-}
+const isBuilt = (): Promise<boolean> =>
+  Promise.all(Object.keys(types).map((name) => access(folder + name))).then(
+    () => true,
+    () => false,
+  );
 
 const packed = promisify(gzip);
 

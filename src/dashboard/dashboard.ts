@@ -22,15 +22,15 @@ export type DashboardSettings = {
   readonly folder?: string;
 };
 
-/** The build puts the files beside this module once it is compiled; a checkout that runs from source uses the build in dist. */
-const folders = ["app/", "../../dist/src/dashboard/app/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+/** Where the build puts the files, seen from this source file as from a file of the bundle in `dist/src`. */
+const built = fileURLToPath(new URL("../../dist/src/dashboard/app/", import.meta.url));
 
 /** Null where the dashboard was not built: nothing else of the service needs it. */
-export async function readDashboard({ folder, ...settings }: DashboardSettings): Promise<Dashboard | null> {
-  const built = await readBuilt(folder === undefined ? folders : [folder]);
-  if (built === null) return null;
-  const script = toStaticFile("text/javascript; charset=utf-8", built.script);
-  const style = toStaticFile("text/css; charset=utf-8", built.style);
+export async function readDashboard({ folder = built, ...settings }: DashboardSettings): Promise<Dashboard | null> {
+  const files = await readBuilt(folder);
+  if (files === null) return null;
+  const script = toStaticFile("text/javascript; charset=utf-8", files.script);
+  const style = toStaticFile("text/css; charset=utf-8", files.style);
   const assets = new Map([
     ["js", script],
     ["css", style],
@@ -47,15 +47,10 @@ export async function readDashboard({ folder, ...settings }: DashboardSettings):
   };
 }
 
-async function readBuilt(
-  candidates: readonly string[],
-): Promise<{ readonly script: Buffer; readonly style: Buffer } | null> {
-  for (const folder of candidates) {
-    const files = await Promise.all(["main.js", "main.css"].map((name) => readFile(folder + name).catch(() => null)));
-    const [script, style] = files;
-    if (script && style) return { script, style };
-  }
-  return null;
+async function readBuilt(folder: string): Promise<{ readonly script: Buffer; readonly style: Buffer } | null> {
+  const names = ["main.js", "main.css"];
+  const [script, style] = await Promise.all(names.map((name) => readFile(folder + name).catch(() => null)));
+  return script && style ? { script, style } : null;
 }
 
 const nameOf = ({ digest }: StaticFile, extension: string): string => `main-${digest.slice(0, 16)}.${extension}`;

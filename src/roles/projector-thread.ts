@@ -32,5 +32,5 @@ export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Prom
   };
 }
 
-/** The extension of this file: the compiler rewrites imports but not the path of a thread. */
+/** The extension of this file: the bundler rewrites imports but not the path of a thread, which it puts beside this one. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
