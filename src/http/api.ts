@@ -33,14 +33,7 @@ import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { BodyBudget } from "./server/body-budget.ts";
-import {
-  answerEverything,
-  answerUnrouted,
-  logLostAnswer,
-  measureRequests,
-  type ServedRequest,
-  toContext,
-} from "./server/middleware.ts";
+import { answerEverything, answerUnrouted, logLostAnswer, type Served } from "./server/middleware.ts";
 import type { ApiState } from "./server/mount-route.ts";
 import type { Route } from "./server/route.ts";
 import { createRouting } from "./server/routing.ts";
@@ -52,8 +45,7 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
   /** One for each thing that this process depends on. */
   readonly probes: readonly Probe[];
   readonly metrics: MetricsPage;
-  /** Called for every request once its answer is decided. */
-  readonly served: (request: ServedRequest) => void;
+  readonly served: Served;
   /** Null where the service does not catch its mail itself. */
   readonly mailbox: Mailbox | null;
   /** Null where it was not built. */
@@ -87,9 +79,7 @@ export function createApi(dependencies: ApiDependencies): Koa {
   for (const route of outsideApi) routing.mount("", route, dependencies);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
-  app.use(toContext());
-  app.use(measureRequests(dependencies.served));
-  app.use(answerEverything(dependencies.logger));
+  app.use(answerEverything(dependencies.logger, dependencies.served));
   app.use(routing.dispatch);
   app.use(answerUnrouted(routing));
   return app as Koa;

@@ -5,7 +5,7 @@ import type { Probe } from "../health/probe.ts";
 import { healthRoutes, type MetricsPage, metricsRoute } from "./routes/service.ts";
 import { refuseForNow } from "./server/answer.ts";
 import { createBodyBudget } from "./server/body-budget.ts";
-import { answerEverything, answerUnrouted, logLostAnswer, toContext } from "./server/middleware.ts";
+import { answerEverything, answerUnrouted, logLostAnswer } from "./server/middleware.ts";
 import { type ApiState, send } from "./server/mount-route.ts";
 import type { Route } from "./server/route.ts";
 import { createRouting, type Routing } from "./server/routing.ts";
@@ -46,7 +46,6 @@ function openToAll(
   for (const route of routes) routing.mount("", route, entrance);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(logger));
-  app.use(toContext());
   app.use(answerEverything(logger));
   app.use(routing.dispatch);
   app.use(otherwise(routing));

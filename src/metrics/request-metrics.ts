@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { ServedRequest } from "../http/server/middleware.ts";
+import type { Served } from "../http/server/middleware.ts";
 import { named } from "./registry.ts";
 
 type Watched = {
@@ -39,7 +39,7 @@ export const createRequestMetrics = (registry: Registry): RequestMetrics => ({
 });
 
 /** Labelled with the pattern of the route, never with the path, which contains ids. */
-export function createHttpMetrics(registry: Registry): (request: ServedRequest) => void {
+export function createHttpMetrics(registry: Registry): Served {
   const seconds = new Histogram({
     ...named("http_request_seconds", "Time from a request to its response."),
     labelNames: ["method", "route", "status_class"],

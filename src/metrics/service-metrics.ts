@@ -2,7 +2,7 @@ import type { Append } from "../event-log/observe-appends.ts";
 import type { LogGauge } from "../following/log-gauge.ts";
 import type { Condition } from "../health/probe.ts";
 import type { MetricsPage } from "../http/routes/service.ts";
-import type { ServedRequest } from "../http/server/middleware.ts";
+import type { Served } from "../http/server/middleware.ts";
 import type { OutboxGauge } from "../outbox/outbox.ts";
 import { type AlertMetrics, createAlertMetrics } from "./alert-metrics.ts";
 import { createAppendMetrics } from "./append-metrics.ts";
@@ -25,7 +25,7 @@ export type WatchedParts = ReadModels & {
 /** The metrics of one process. The working parts only call callbacks and do not know about metrics. */
 export type ServiceMetrics = {
   readonly appended: (append: Append) => void;
-  readonly served: (request: ServedRequest) => void;
+  readonly served: Served;
   readonly mail: MailMetrics;
   readonly attempts: Pick<AttemptMetrics, "measure">;
   /** Called once, in a process that checks for alerts. */

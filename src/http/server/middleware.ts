@@ -16,18 +16,31 @@ const everyAnswer = {
   "X-Content-Type-Options": "nosniff",
 };
 
-export const toContext = (): Middleware<ApiState> => async (ctx, next) => {
-  ctx.state.context = toRequestContext(ctx.req.headers);
-  ctx.state.route = "";
-  ctx.set({ ...everyAnswer, "X-Request-Id": ctx.state.context.requestId });
-  await next();
+export type ServedRequest = {
+  /** One of those that routes have, or `other`. */
+  readonly method: string;
+  /** The pattern that the request matched, the empty string where it matched none. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
 };
 
-/** Turns whatever a route throws into an answer, and logs one line for every request. */
-export const answerEverything =
-  (logger: Logger): Middleware<ApiState> =>
-  async (ctx, next) => {
+/** Reports a request once its answer is decided. An answer that streams goes on after that. */
+export type Served = (request: ServedRequest) => void;
+
+/**
+ * Begins a request and ends it, in one middleware as each costs every answer a promise: turns whatever a route throws into
+ * an answer, and logs one line.
+ */
+export function answerEverything(logger: Logger, served: Served = () => {}): Middleware<ApiState> {
+  // Each field is named below, and none is a secret: the search for secrets takes 5 of the 8 µs of a line.
+  const lines = logger.child({}, { redact: [] });
+  return async (ctx, next) => {
     const began = performance.now();
+    ctx.state.context = toRequestContext(ctx.req.headers);
+    ctx.state.route = "";
+    ctx.set(everyAnswer);
+    ctx.set("X-Request-Id", ctx.state.context.requestId);
     try {
       await next();
     } catch (failure) {
@@ -36,21 +49,15 @@ export const answerEverything =
     }
     const { route, context } = ctx.state;
     const { method, status } = ctx;
+    const ms = performance.now() - began;
+    served({ method: methods.has(method) ? method : "other", route, status, ms });
     const { requestId, tenant, actor } = context;
     const traceId = traceIdOf(context.traceparent);
-    const line = {
-      requestId,
-      traceId,
-      tenant,
-      actor,
-      method,
-      route,
-      status,
-      ms: Math.round(performance.now() - began),
-    };
-    if (route.startsWith("/api") || status === 404) logger.info(line, "request");
-    else logger.trace(line, "request");
+    const line = { requestId, traceId, tenant, actor, method, route, status, ms: Math.round(ms) };
+    if (route.startsWith("/api") || status === 404) lines.info(line, "request");
+    else lines.trace(line, "request");
   };
+}
 
 function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure: unknown): void {
   const { requestId, traceparent } = ctx.state.context;
@@ -86,23 +93,4 @@ export const answerUnrouted =
     }
   };
 
-export type ServedRequest = {
-  /** One of those that routes have, or `other`. */
-  readonly method: string;
-  /** The pattern that the request matched, the empty string where it matched none. */
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
-};
-
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/** Reports every request once its answer is decided. An answer that streams goes on after that. */
-export const measureRequests =
-  (served: (request: ServedRequest) => void): Middleware<ApiState> =>
-  async (ctx, next) => {
-    const began = performance.now();
-    await next();
-    const method = methods.has(ctx.method) ? ctx.method : "other";
-    served({ method, route: ctx.state.route, status: ctx.status, ms: performance.now() - began });
-  };
