@@ -1,6 +1,7 @@
 import type { Measurement } from "./row.ts";
 import { agedLog } from "./rows/aged-log.ts";
 import { catchingUp } from "./rows/catching-up.ts";
+import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
 import { mailingOneProcess } from "./rows/mailing-one-process.ts";
 import { mailingSeparate } from "./rows/mailing-separate.ts";
@@ -20,6 +21,7 @@ export const allMeasurements: readonly Measurement[] = [
   mailingOneProcess,
   mailingSynced,
   smallJobs,
+  floorOfAJob,
   postAlone,
   reads,
   catchingUp,

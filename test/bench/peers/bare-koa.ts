@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
 import Koa, { type Context } from "koa";
 import mysql, { type Pool, type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
 import { answerOrders } from "../answer-orders.ts";
+import { readAll } from "./read-all.ts";
 
 export type BareKoaOrder = { readonly mysqlUrl: string };
 export type BareKoaState = { readonly port: number };
@@ -54,10 +54,4 @@ async function create(pool: Pool, context: Context): Promise<unknown> {
   );
   context.status = 201;
   return { jobId: insertId, status: "pending" };
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }
