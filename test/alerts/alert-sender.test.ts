@@ -60,9 +60,9 @@ describe("An operator", function () {
     last = await opened.log.append(alertsRef, [caused(`alert-${last}`, event, { actor: "alerts" })], last);
   };
   const webhook = (allowed = loopback): AlertReceiver =>
-    createWebhookReceiver(receiver.url, async () => [secret], createSafePost({ allowed, timeoutMs: 2000 }));
+    createWebhookReceiver(receiver.url, async () => [secret], createSafePost({ allowed }));
   const mail = (to: string): AlertReceiver => {
-    const mailer = withBreaker(createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 2000 }));
+    const mailer = withBreaker(createSmtpMailer({ url: mailServer.url, maxConnections: 1, timeoutMs: 20_000 }));
     stops.push(mailer.close);
     return createMailReceiver(mailer, "Waybill <waybill@example.org>", to);
   };

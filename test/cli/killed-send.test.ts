@@ -41,7 +41,7 @@ describe("waybill send, ended in the middle", () => {
   /** Ends it once the first job is accepted, with more on their way. */
   const endedBy = async (signal: NodeJS.Signals) => {
     const child = send();
-    const exited = once(child, "exit");
+    const exited = once(child, "close");
     let told = "";
     child.stderr?.on("data", (chunk: Buffer) => {
       if (told === "") child.kill(signal);
@@ -52,7 +52,7 @@ describe("waybill send, ended in the middle", () => {
   };
 
   it("by SIGKILL and by SIGINT, goes on when it is repeated, and mails nobody twice", async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const killed = await endedBy("SIGKILL");
     expect([killed.by, killed.told]).to.satisfy(
       ([by, told]: string[]) => by === "SIGKILL" && /^1,000 of 4,200/.test(told ?? ""),

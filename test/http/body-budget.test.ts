@@ -133,8 +133,8 @@ describe("The bodies that an API process has in hand", () => {
   it("do not include for ever one that does not come", async () => {
     const { app, live } = createTestApi({ bodies });
     const limits = {
-      headersTimeout: 100,
-      requestTimeout: 200,
+      headersTimeout: 1500,
+      requestTimeout: 1500,
       keepAliveTimeout: 1000,
       connectionsCheckingInterval: 20,
     };

@@ -30,7 +30,7 @@ describe("a mailing to a thousand recipients, some of whom the mail server refus
   const refused = recipients.filter((_, index) => isGone(index));
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     [nats, database, mailServer] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
     for (const address of refused) {
       mailServer.answerRecipient(address, { code: 550, text: `5.1.1 <${address}>: no such mailbox` });
@@ -46,7 +46,7 @@ describe("a mailing to a thousand recipients, some of whom the mail server refus
       headers: { "X-Campaign": "spring" },
       recipients,
     });
-    job = await client.ended(jobId, 40_000);
+    job = await client.ended(jobId, 150_000);
   });
 
   after(async () => {

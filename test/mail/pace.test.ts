@@ -8,14 +8,14 @@ describe("a limit of mails per second", () => {
     const pace = createPace(50);
     const began = performance.now();
     await Promise.all(Array.from({ length: 11 }, () => pace(never)));
-    expect(performance.now() - began).to.be.within(190, 1000);
+    expect(performance.now() - began).to.be.within(190, 1900);
   });
 
   it("is none where none is set", async () => {
     const pace = createPace(null);
     const began = performance.now();
     for (let mails = 0; mails < 1000; mails += 1) await pace(never);
-    expect(performance.now() - began).to.be.lessThan(500);
+    expect(performance.now() - began).to.be.lessThan(900);
   });
 
   it("stops waiting when the signal aborts", async () => {

@@ -19,7 +19,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
     beforeEach(async () => {
       server = await startWireServer();
       server.always("EHLO", ehlo);
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
     });
 
     afterEach(async () => {
@@ -95,10 +95,11 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       });
     }
 
-    it("goes over another connection where this one ends before its final dot", async () => {
+    it("goes over another connection where this one ends before its final dot", async function () {
+      this.timeout(120_000);
       await mailer.close();
       // Time for all of it to arrive in the end.
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 20_000 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 100_000 });
       server.next("body", "hang up");
       await expectSentOn(2, large);
       expect(server.heard.messages).to.have.lengthOf(1);
@@ -177,7 +178,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org>");
       server.always("EHLO", ehlo.replace("250 ", "250-").concat("\r\n250 SMTPUTF8"));
       await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
       await expectSentOn(2, mailTo("grüße@example.com"));
       expect(server.heard.commands).to.include("MAIL FROM:<waybill@example.org> SMTPUTF8");
     });
@@ -190,7 +191,7 @@ describe("a mail server that answers every command at once", () => {
 
   beforeEach(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
   });
 
   afterEach(async () => {
@@ -257,7 +258,7 @@ describe("a mail server that answers every command at once", () => {
     mailer = createSmtpMailer({
       url: server.url.replace("//", "//waybill:s3cret@"),
       maxConnections: 1,
-      timeoutMs: 400,
+      timeoutMs: 1500,
     });
     server.always("EHLO", "250-wire\r\n250 AUTH PLAIN");
     server.always("AUTH", "235 2.7.0 welcome\r\n250 2.1.0 OK");

@@ -13,7 +13,7 @@ describe("a session with the mail server", () => {
 
   beforeEach(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 400 });
+    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 1500 });
   });
 
   afterEach(async () => {
@@ -130,7 +130,7 @@ describe("a session with the mail server", () => {
   describe("among several", () => {
     it("is one of at most as many as are allowed, and a mail waits for the next free one", async () => {
       await mailer.close();
-      mailer = createSmtpMailer({ url: server.url, maxConnections: 3, timeoutMs: 2000 });
+      mailer = createSmtpMailer({ url: server.url, maxConnections: 3, timeoutMs: 5000 });
       const outcomes = await Promise.all(
         Array.from({ length: 30 }, (_, index) => mailer.send(mailTo(`r${index}@x.org`))),
       );

@@ -1,6 +1,7 @@
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createProjectionLags } from "../../projections/following/projection-lag.ts";
+import type { ReadPositions } from "../../projections/following/read-position.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
@@ -19,7 +20,7 @@ export type ApiWithReadSide = { readonly api: RunningApi; readonly readSide: Rea
 /** The API over a log in memory and a real database; nothing is projected until a projector is started. */
 export async function startApiWithReadSide(given: Partial<ApiDependencies> = {}): Promise<ApiWithReadSide> {
   const readSide = await openReadSide();
-  const { db, log, contentStore, positions } = readSide;
+  const { db, log, contentStore } = readSide;
   const queries = {
     jobs: createJobQueries(db),
     logs: createLogQueries(db),
@@ -30,7 +31,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
     stats: createStatsQueries(db),
     projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
     readModels: createReadModels(db, allProjectors),
-    readPosition: positions,
+    readPosition: { waitFor: patiently(readSide) },
   };
   const api = await startApi({ log, contentStore, ...queries, ...given });
   const close = async (): Promise<void> => {
@@ -39,6 +40,18 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
   };
   return { api, readSide, close };
 }
+
+/**
+ * Goes on waiting for what is in the log while a projector is at it: on a busy machine that may take longer than the API
+ * waits for a read model.
+ */
+const patiently =
+  ({ log, positions, isProjecting }: ReadSide): ReadPositions["waitFor"] =>
+  async (projection, sequence, withinMs) => {
+    if (await positions.waitFor(projection, sequence, withinMs)) return true;
+    const isComing = isProjecting(projection) && sequence <= (await log.state()).lastSequence;
+    return isComing && (await positions.waitFor(projection, sequence, 30_000));
+  };
 
 /** The events in the log in memory have no actor, and all have the time of the examples. */
 const gaugeOf = (log: EventLog): LogGauge => ({

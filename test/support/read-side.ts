@@ -49,6 +49,8 @@ export type ReadSide = {
   /** Runs a projection as a process of its own would, with connections of its own. */
   startProjector(projector: Projector, changed?: Partial<ProjectorSetup>): ProjectorRunner;
   startProjectors(): readonly ProjectorRunner[];
+  /** Whether one was started for it that was not stopped. */
+  isProjecting(projection: string): boolean;
   /** Waits until a projection, or both of jobs and outcomes, have come to the end of the log. */
   caughtUp(...projections: readonly string[]): Promise<void>;
   rebuild(projectors?: readonly Projector[], log?: EventLog): Promise<void>;
@@ -82,6 +84,7 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
   const logged: LoggedLine[] = [];
   const logger = createTestLogger(logged);
   const stops: (() => Promise<unknown>)[] = [];
+  const projecting: string[] = [];
 
   const rebuildSetup: ReadSide["rebuildSetup"] = (changed = {}) => ({
     db,
@@ -107,7 +110,12 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
     });
     stops.push(runner.stop, () => own.destroy());
     runner.start();
-    return runner;
+    projecting.push(projector.name);
+    const stop: ProjectorRunner["stop"] = async () => {
+      if (projecting.includes(projector.name)) projecting.splice(projecting.indexOf(projector.name), 1);
+      await runner.stop();
+    };
+    return { ...runner, stop };
   };
 
   return {
@@ -129,11 +137,12 @@ export async function openReadSide(log: EventLog = createMemoryEventLog()): Prom
       return job;
     },
     startProjector,
+    isProjecting: (projection) => projecting.includes(projection),
     startProjectors: () => [jobsProjector, outcomesProjector].map((projector) => startProjector(projector)),
     caughtUp: async (...projections) => {
       const { lastSequence } = await log.state();
       for (const projection of projections.length === 0 ? ["jobs", "outcomes"] : projections) {
-        if (await positions.waitFor(projection, lastSequence, 10_000)) continue;
+        if (await positions.waitFor(projection, lastSequence, 30_000)) continue;
         throw new Error(`${projection} is at ${await positions.current(projection)}, not yet at ${lastSequence}`);
       }
     },

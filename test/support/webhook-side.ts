@@ -47,7 +47,7 @@ export async function startWebhookSide(): Promise<WebhookSide> {
   return {
     writeSide,
     store,
-    start: (db, { log = ownLog, post = createSafePost({ allowed: loopback, timeoutMs: 2000 }), ...changed } = {}) => {
+    start: (db, { log = ownLog, post = createSafePost({ allowed: loopback }), ...changed } = {}) => {
       const webhooks = createWebhooks(
         {
           log,

@@ -178,7 +178,7 @@ export async function startWriteSide(): Promise<WriteSide> {
         refused,
         ...config
       } = given;
-      const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 5000 }));
+      const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 20_000 }));
       stops.push(mailer.close);
       const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, prefix));
       stops.push(async () => digests.stop());

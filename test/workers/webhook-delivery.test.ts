@@ -31,7 +31,7 @@ describe("one message to many URLs", () => {
     writeSide.startWork(
       createDeliveryWork({
         contentStore: writeSide.contentStore,
-        post: createSafePost({ allowed: readNetworks(allow).filter((network) => network !== null), timeoutMs: 2000 }),
+        post: createSafePost({ allowed: readNetworks(allow).filter((network) => network !== null) }),
         breakers: createBreakers({ isDown: isUnanswered }),
         secrets: { of: async () => [secret] },
       }),
