@@ -128,7 +128,7 @@ describe("A command that cannot be taken back", () => {
       });
       const said: string[] = [];
       for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => said.push(String(chunk)));
-      return { child, said: () => said.join(""), exited: once(child, "exit").then(([code]) => code as number | null) };
+      return { child, said: () => said.join(""), exited: once(child, "close").then(([code]) => code as number | null) };
     };
     const answered = async (answer: string) => {
       const { child, said, exited } = start("script", ["-qec", line, "/dev/null"]);

@@ -69,7 +69,7 @@ describe("The first key of a service that others can reach, on a fresh machine",
     refused.stderr.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
-    const [code] = await once(refused, "exit");
+    const [code] = await once(refused, "close");
     expect(code).to.equal(1);
     const [, words = ""] = /waybill (keys create.*)/.exec(said) ?? [];
     const made = await runProgram(words.trim().split(" "), { DATA_DIR: dataDir });
@@ -87,7 +87,7 @@ describe("A command whose output cannot be written", () => {
     child.stderr?.on("data", (chunk: Buffer) => {
       told += chunk.toString();
     });
-    const [code] = await once(child, "exit");
+    const [code] = await once(child, "close");
     await full.close();
     expect({ code, told: told.trim().split("\n").length }).to.deep.equal({ code: 1, told: 1 });
     expect(told).to.match(/^The output cannot be written: ENOSPC/);

@@ -132,7 +132,7 @@ describe("The package, as npm packs it", () => {
       const { status } = await fetch(url + path);
       expect(status, path).to.equal(200);
     }
-    const exited = once(child, "exit");
+    const exited = once(child, "close");
     child.kill("SIGTERM");
     expect(await exited, output).to.deep.equal([0, null]);
     expect(output).not.to.match(/Warning|"level":50|ERROR/);

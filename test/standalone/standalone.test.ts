@@ -12,6 +12,7 @@ import { CannotStart } from "../../src/lifecycle.ts";
 import { type CompleteConfig, type Config, readConfig } from "../../src/settings/config.ts";
 import { identifyProcess } from "../../src/standalone/process-identity.ts";
 import { startStandalone } from "../../src/standalone/standalone.ts";
+import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -19,7 +20,11 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const script = fileURLToPath(new URL("../support/standalone-process.ts", import.meta.url));
 
 /** A real process that starts the servers under `dataDir`, in a process group of its own. */
-function startProcess(dataDir: string): { process: ChildProcess; says(line: string): Promise<unknown> } {
+function startProcess(dataDir: string): {
+  process: ChildProcess;
+  exited: Promise<unknown[]>;
+  says(line: string): Promise<unknown>;
+} {
   const child = spawn(process.execPath, ["--import", "tsx", script], {
     env: { ...process.env, DATA_DIR: dataDir },
     detached: true,
@@ -27,8 +32,10 @@ function startProcess(dataDir: string): { process: ChildProcess; says(line: stri
   });
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  atEndOfRun(async () => void child.kill("SIGKILL"));
   return {
     process: child,
+    exited: once(child, "exit"),
     says: (line) => eventually(() => expect(lines, child.exitCode?.toString()).to.include(line)),
   };
 }
@@ -103,7 +110,7 @@ describe("a start without any settings", () => {
     const pids = await serverPids(dataDir);
     expect(pids).to.have.length(2);
     first.process.kill("SIGKILL");
-    await once(first.process, "exit");
+    await first.exited;
     const { stop } = await start();
     await areGone(pids);
     await stop();
@@ -115,7 +122,7 @@ describe("a start without any settings", () => {
     const pids = await serverPids(dataDir);
     process.kill(-Number(first.process.pid), "SIGINT");
     await first.says("the database still answers");
-    const [code] = await once(first.process, "exit");
+    const [code] = await first.exited;
     expect(code).to.equal(0);
     await areGone(pids);
   });

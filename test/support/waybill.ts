@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { startService } from "../../src/roles/wiring.ts";
 import { type CompleteConfig, readConfig } from "../../src/settings/config.ts";
+import { atEndOfRun } from "./end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import type { TestNats } from "./services.ts";
 
@@ -79,10 +80,14 @@ export function launchWaybill(surroundings: Surroundings, roles: string, env: En
   };
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
-  const exited = once(child, "exit").then(([code]) => code as number | null);
+  // Whatever it printed has arrived by then.
+  const exited = once(child, "close").then(([code]) => code as number | null);
+  const kill = (): Promise<void> => end(child, "SIGKILL", exited).then(() => {});
+  // A test that fails may leave it running.
+  atEndOfRun(kill);
   return {
     pid: child.pid as number,
-    kill: () => end(child, "SIGKILL", exited).then(() => {}),
+    kill,
     terminate: () => end(child, "SIGTERM", exited),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => exited,
