@@ -66,7 +66,7 @@ describe("the room for jobs in a log with a size limit", () => {
     }
     expect((await streamInfo()).state.bytes, "what is taken").to.be.below(maxBytes / 2);
     for (const { ref, sequence } of jobs) await othersLog.append(ref, [caused(uuid(), jobCompleted())], sequence);
-    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
   });
 
   it("is not promised to several requests at the same time", async () => {
@@ -81,9 +81,9 @@ describe("the room for jobs in a log with a size limit", () => {
     const othersLog = await createJetStreamEventLog(connection, prefix);
     while ((await streamInfo()).state.bytes < maxBytes * 0.8)
       await othersLog.record(job, [caused(uuid(), recipientSent())]);
-    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false), 3000);
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(false));
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: maxBytes * 2 });
-    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true), 3000);
+    await eventually(async () => expect(await room.isLeftForJobs()).to.equal(true));
   });
 
   it("is known by the limit that an operator has set; a start without a limit leaves it alone", async () => {

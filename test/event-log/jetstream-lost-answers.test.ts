@@ -138,7 +138,7 @@ describe("the event log in JetStream behind a bad network", () => {
     ];
     const failures = await Promise.all(calls.map(failureOf)).finally(() => process.off("unhandledRejection", note));
     for (const failure of failures) expect(failure).to.be.instanceOf(Unavailable);
-    expect(performance.now() - asked).to.be.lessThan(6000);
+    expect(performance.now() - asked).to.be.lessThan(15_000);
     expect(unhandled).to.deep.equal([]);
   });
 });

@@ -6,7 +6,8 @@ import { happen, newJob } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 
-const restMs = 300;
+/** Long, so that whether it rested can be told on a busy machine as well. */
+const restMs = 2000;
 
 describe("Pulling messages of a steady flow", () => {
   let nats: TestNats;

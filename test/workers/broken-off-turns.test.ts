@@ -44,7 +44,7 @@ describe("a turn that breaks off", () => {
     };
     writeSide.startWork(justWork(type, work));
     const job = await writeSide.createJob(["ada@example.com"]);
-    await becomes(job, "completed", 8000);
+    await becomes(job, "completed", 12_000);
     expect(await starts(job)).to.equal(2);
     expect(writeSide.reported.map(String)).to.deep.equal(["Error: once"]);
   });
