@@ -75,8 +75,10 @@ describe("Many jobs at once", () => {
     // One of them has ended already, and is none that it can be done to.
     await dialog().getByRole("button", { name: "Cancel 2 jobs", exact: true }).waitFor();
     const later = await create("Counted later");
-    const { body } = await stage.api.get("/api/jobs?q=Counted");
-    expect((body as { data: unknown[] }).data).to.have.length(4);
+    await eventually(async () => {
+      const { body } = await stage.api.get("/api/jobs?q=Counted");
+      expect((body as { data: unknown[] }).data).to.have.length(4);
+    });
     await dialog().getByRole("button", { name: "Cancel 2 jobs", exact: true }).click();
     await page.getByText("2 jobs cancelled.").waitFor();
     expect(await Promise.all([...ids, later].map(statusOf))).to.deep.equal([

@@ -28,7 +28,8 @@ describe("The overview", () => {
 
   it("shows a running job with its progress and the time that is left", async () => {
     const { page } = watched;
-    stage.mailServer.slowDown(400);
+    // It must not end before a busy machine has shown it.
+    stage.mailServer.slowDown(1500);
     const recipients = Array.from({ length: 200 }, (_, index) => `slow-${index}@example.com`);
     const jobId = await stage.api.create({ subject: "Slow one", body: "x", recipients });
     const row = page.getByRole("row", { name: "Slow one" });

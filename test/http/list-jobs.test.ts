@@ -5,6 +5,7 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
+import { eventually } from "../support/eventually.ts";
 import { jobCancelled, jobCreated, jobPaused } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
@@ -185,6 +186,6 @@ describe("While searches take all connections that they may have", () => {
       expect(headers.get("Retry-After")).to.match(/^\d+$/);
     }
     await Promise.all(busy.map((connection) => searches.client.releaseConnection(connection)));
-    expect((await api.ask("GET", "/api/jobs?q=invoice")).status).to.equal(200);
+    await eventually(async () => expect((await api.ask("GET", "/api/jobs?q=invoice")).status).to.equal(200));
   });
 });

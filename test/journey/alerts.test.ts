@@ -68,8 +68,9 @@ describe("An operator", function () {
     expect(response.status).to.equal(200);
     return ((await response.json()) as Feed).data;
   };
-  const told = (): readonly string[] =>
-    receiver.received.map(({ text }) => JSON.parse(text) as Told).map(({ type, data }) => `${type} ${data.alert}`);
+  const told = (alert: string): readonly Told[] =>
+    receiver.received.map(({ text }) => JSON.parse(text) as Told).filter(({ data }) => data.alert === alert);
+  const typesOf = (messages: readonly Told[]) => messages.map(({ type }) => type);
   const metrics = async (): Promise<string> => (await fetch(`${waybills[1]?.healthUrl}/metrics`)).text();
 
   it("is told when mails fail, by webhook and by mail, once, and sees it in a feed that no tenant sees", async () => {
@@ -79,7 +80,7 @@ describe("An operator", function () {
       const mailing = { subject: "Your invoice", body: "text", recipients: [...refused, "ada@example.com"] };
       expect((await ask("/api/jobs", tenant, mailing)).status).to.equal(201);
     });
-    await eventually(() => expect(told()).to.deep.equal(["alert.raised failure-rate"]), 30_000);
+    await eventually(() => expect(typesOf(told("failure-rate"))).to.deep.equal(["alert.raised"]));
     const mail = await eventually(() => {
       const found = mailServer.mails.filter(({ to }) => to.includes("ops@example.com"));
       expect(found).to.have.lengthOf(1);
@@ -106,18 +107,15 @@ describe("An operator", function () {
 
   it("is told when the database is away, and when it is back", async () => {
     receiver.answers((response) => void response.writeHead(204).end());
+    // On a busy machine the projections may have been behind before.
+    await eventually(() => expect(typesOf(told("projection-lag")).at(-1)).not.to.equal("alert.raised"));
+    const before = told("projection-lag").length;
     await mysql.stop();
-    await eventually(() => expect(told()).to.include("alert.raised projection-lag"), 30_000);
-    const raised = receiver.received
-      .map(({ text }) => JSON.parse(text) as Told)
-      .find(({ data }) => data.alert === "projection-lag");
-    expect(raised?.data.value).to.equal(null);
+    const since = () => told("projection-lag").slice(before);
+    await eventually(() => expect(typesOf(since())).to.deep.equal(["alert.raised"]));
+    expect(since()[0]?.data.value).to.equal(null);
     await mysql.start();
-    await eventually(() => expect(told()).to.include("alert.cleared projection-lag"), 30_000);
-    expect(told().slice(0, 3)).to.deep.equal([
-      "alert.raised failure-rate",
-      "alert.raised projection-lag",
-      "alert.cleared projection-lag",
-    ]);
+    await eventually(() => expect(typesOf(since()).slice(0, 2)).to.deep.equal(["alert.raised", "alert.cleared"]));
+    expect(typesOf(told("failure-rate"))).to.deep.equal(["alert.raised"]);
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { type Answer, type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,27 +22,28 @@ describe("a machine that is busy with something else", function () {
   let mail: TestMailServer;
   let service: WaybillProcess;
   let client: ApiClient;
-  const timers: NodeJS.Timeout[] = [];
+  let isOver = false;
+  let busy: Promise<void> | null = null;
 
-  /** Of every 110 ms the process gets 40. */
-  function keepBusy(): void {
-    timers.push(
-      setInterval(() => {
-        process.kill(service.pid, "SIGSTOP");
-        timers.push(setTimeout(() => process.kill(service.pid, "SIGCONT"), 70));
-      }, 110),
-    );
+  /** Of every 110 ms the process gets 40, or more where this one is late. */
+  async function keepBusy(): Promise<void> {
+    while (!isOver && !service.hasEnded()) {
+      process.kill(service.pid, "SIGSTOP");
+      await pause(70);
+      process.kill(service.pid, "SIGCONT");
+      await pause(40);
+    }
   }
 
   before(async () => {
     [nats, database, mail] = await Promise.all([startNats(), freshDatabase(), startMailServer()]);
     service = await spawnWaybill({ nats, mysqlUrl: database.url, smtpUrl: mail.url }, "api,scheduler,worker,projector");
     client = createApiClient(service.url);
-    keepBusy();
+    busy = keepBusy();
   });
   after(async () => {
-    for (const timer of timers) clearTimeout(timer);
-    process.kill(service.pid, "SIGCONT");
+    isOver = true;
+    await busy;
     await service.terminate();
     await Promise.all([mail.stop(), database.drop(), nats.cleanUp()]);
   });

@@ -136,7 +136,7 @@ describe("copies of what was erased", function () {
     const job = jobIdOfOutboxRow("default", id);
     await client.ended(job);
     expect(await rowsWith("carol@elsewhere.example")).to.deep.equal([id]);
-    expect((await client.delete(`/api/jobs/${job}/content`)).status).to.equal(200);
+    await eventually(async () => expect((await client.delete(`/api/jobs/${job}/content`)).status).to.equal(200));
     expect(await rowsWith("carol@elsewhere.example")).to.deep.equal([]);
   });
 

@@ -125,7 +125,9 @@ describe("an application that orders its mails in its own transaction", function
     expect(jobIds.size).to.equal(600);
     await eventually(() => expect(mailServer.mails).to.have.length(600), 60_000);
     expect(new Set(mailServer.mails.map(({ to }) => to[0])).size).to.equal(600);
-    const stats = await client.get("/api/jobs?pageSize=1");
-    expect((stats.body as { pagination: { total: number } }).pagination.total).to.equal(603);
+    await eventually(async () => {
+      const { body } = await client.get("/api/jobs?pageSize=1");
+      expect((body as { pagination: { total: number } }).pagination.total).to.equal(603);
+    });
   });
 });

@@ -42,7 +42,7 @@ describe("a process that projects beside its other roles", function () {
 
   it("stops in good order in the middle of a mailing, and goes on with rows and mails where it was", async () => {
     const recipients = Array.from({ length: 300 }, (_, index) => `person${index}@example.com`);
-    mailServer.slowDown(10);
+    mailServer.slowDown(40);
     const service = await start();
     const jobId = await clientOf(service).create({ subject: "Stop me", body: "text", recipients });
     await eventually(() => expect(mailServer.mails.length).to.be.greaterThan(50), 30_000);

@@ -6,6 +6,7 @@ import { coveringSeals } from "../../src/seals/evidence.ts";
 import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import { LogRolledBack } from "../../src/seals/seal-observer.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
+import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { createMemoryObserver, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
@@ -139,10 +140,10 @@ describe("The sealer", () => {
     await nats.stop();
     await failureOf(sealer.sealWhatIsDue());
     await nats.start();
-    for (let tries = 0; (await ranges()).length === 0 && tries < 20; tries += 1) {
-      await sealer.sealWhatIsDue().catch(() => {});
-    }
-    expect((await ranges())[0]).to.deep.equal([1, 10, 10]);
+    await eventually(async () => {
+      await sealer.sealWhatIsDue();
+      expect((await ranges())[0]).to.deep.equal([1, 10, 10]);
+    });
     await isWhole();
   }).timeout(60_000);
 

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { expect } from "chai";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
@@ -26,15 +24,22 @@ describe("A host that is down", () => {
   let down: Receiver;
   let well: Receiver;
   let isHanging: (url: string) => boolean;
+  /** Of the host that hangs: on a busy machine a call may be given up before the host hears of it. */
+  let calls: number;
 
   beforeEach(async () => {
     isHanging = () => false;
+    calls = 0;
     [writeSide, down, well] = await Promise.all([startWriteSide(), startReceiver(), startReceiver()]);
     writeSide.startScheduler();
     writeSide.startWork(
       createDeliveryWork({
         contentStore: writeSide.contentStore,
-        post: (request) => (isHanging(request.url) ? hasty : patient)(request),
+        post: (request) => {
+          if (!isHanging(request.url)) return patient(request);
+          calls += 1;
+          return hasty(request);
+        },
         breakers: createBreakers({ isDown: isUnanswered, firstWaitMs: 600_000, longestWaitMs: 600_000 }),
         secrets: { of: async () => [newSecret()] },
       }),
@@ -79,19 +84,15 @@ describe("A host that is down", () => {
     const job = await createJob([...many(down.url), `${well.url}/one`, `${well.url}/two`]);
     const view = await reached(job, "retrying");
     expect(progressOf(view)).to.include({ deferred: urls, sent: 2, failed: 0 });
-    expect(down.received.length).to.be.within(5, mostCalls);
+    expect(calls).to.be.within(5, mostCalls);
     const troubles = await troublesOf(job);
     expect(troubles).to.have.all.keys("The receiver did not answer in time.", leftAlone);
-    expect(troubles[leftAlone]).to.equal(urls - down.received.length);
+    expect(troubles[leftAlone]).to.equal(urls - calls);
   });
 
   it("is the same where it refuses connections", async () => {
-    const closed = createServer().listen(0, "127.0.0.1");
-    await once(closed, "listening");
-    const { port } = closed.address() as AddressInfo;
-    closed.close();
-    await once(closed, "close");
-    const job = await createJob(many(`http://127.0.0.1:${port}`));
+    // No test listens at this address, so that none can take the port.
+    const job = await createJob(many("http://127.0.0.9:8099"));
     expect(progressOf(await reached(job, "retrying"))).to.include({ deferred: urls });
     expect((await troublesOf(job))[leftAlone]).to.be.at.least(urls - mostCalls);
   });

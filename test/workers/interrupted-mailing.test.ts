@@ -57,7 +57,7 @@ describe("a mailing that is cancelled or paused while it is being sent", () => {
 
   it("goes on after a pause with the recipients not mailed", async () => {
     writeSide.startWorker(mailServer.url);
-    mailServer.slowDown(10);
+    mailServer.slowDown(50);
     const job = await writeSide.createJob(people);
     await eventually(() => expect(mailServer.mails.length).to.be.greaterThan(10));
     await tell(job, "PauseJob");
