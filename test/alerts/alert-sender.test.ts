@@ -24,7 +24,7 @@ const figure = { alert: "failure-rate", value: 0.125, threshold: 0.05, windowSec
 const raised = (at = new Date().toISOString()): AlertEvent => ({ type: "AlertRaised", at, data: figure });
 
 describe("An operator", function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let opened: OpenedLog;

@@ -186,7 +186,7 @@ describe("waybill doctor", () => {
   });
 
   it("looks at the servers that Waybill starts itself, and at their disk", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const folder = await temporaryFolder();
     try {
       const own = createCommandLine([addDoctorCommand], { DATA_DIR: folder });

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { settingsFor, startWaybill } from "../support/waybill.ts";
 
 describe("Commands, where NATS does not answer", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let stage: Stage;
   let proxy: TcpProxy;

@@ -51,7 +51,7 @@ describe("waybill send", () => {
   const mailedTo = (address: string): number => stage.mailServer.mails.filter(({ to }) => to.includes(address)).length;
 
   it("mails every row once, with its own variables, in jobs of a thousand", async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     const rows = people(1100).map((email, index) => `${email},Reader ${index}`);
     const csv = await file("many.csv", ["email,name", ...rows].join("\n"));
     const sent = await sendJson(csv, "--wait");
@@ -67,7 +67,7 @@ describe("waybill send", () => {
   });
 
   it("goes on where it was stopped, and mails nobody twice", async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     const rows = people(1100).map((email) => `resumed-${email},R`);
     const csv = await file("resumed.csv", ["email,name", ...rows].join("\n"));
     const stopping = new AbortController();

@@ -21,7 +21,7 @@ describe("Every page of the dashboard", () => {
 
   for (const [look, options] of Object.entries(looks)) {
     it(`is accessible ${look}, and keeps to its policy and to its own origin`, async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const watched = await openPage(stage.url, options);
       const { page } = watched;
       const job = `jobs/${jobId}`;

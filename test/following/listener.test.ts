@@ -137,7 +137,7 @@ describe("What acts on the decisions in the log", () => {
   });
 
   it("is active in one process of several, and within five seconds in another once that one has died", async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     const { store, die } = dyingStore();
     const actedBy: string[] = [];
     const started: string[] = [];

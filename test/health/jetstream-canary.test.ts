@@ -53,7 +53,7 @@ describe("A canary before the log", () => {
 });
 
 describe("A canary before a NATS server that cannot write", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
 
   /** No file of the server may grow beyond a few kilobytes: the same errors as on a full disk, without one. */
   const limited = '#!/bin/bash\ntrap "" XFSZ\nulimit -f 4\nexec "$BINARY" "$@"\n';

@@ -15,7 +15,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { hindranceDuring } from "../support/unhindered.ts";
 
 describe("A request while NATS does not answer", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let proxy: TcpProxy;

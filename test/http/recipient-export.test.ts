@@ -82,7 +82,7 @@ describe("The export of what is known of a person", () => {
   });
 
   it("holds every mailing, however many there are", async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     for (let count = 0; count < 230; count += 1) await mailToBoth({ subject: `Mail ${count}` });
     await mailToBoth({ subject: "Theirs" }, "other");
     await project();

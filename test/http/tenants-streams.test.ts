@@ -19,7 +19,7 @@ type Line = Readonly<Record<string, unknown>>;
 type Key = Readonly<Record<string, string>>;
 
 describe("Two tenants of one service", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

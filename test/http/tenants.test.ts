@@ -61,7 +61,7 @@ const bodyOf = ({ method, path }: KnownRoute): unknown =>
 type Answered = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 describe("Two tenants", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

@@ -119,7 +119,7 @@ type World = ReturnType<typeof createWorld>;
 type Cast = (world: World) => Readonly<Record<string, Actor>>;
 
 describe("Requests with one idempotency key at the same time", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   const checked = async (world: World, playing: ReturnType<typeof play>) => {
     const played = await playing;

@@ -23,7 +23,7 @@ type Told = { readonly type: string; readonly data: { readonly alert: string; re
 type Feed = { readonly data: readonly { readonly type: string; readonly jobId: string; readonly tenant: string }[] };
 
 describe("An operator", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let mysql: TestMysql;

@@ -48,10 +48,15 @@ describe("Jobs of ten years ago", function () {
   const ask = async (
     key: string,
   ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> => {
-    const response = await fetch(`${service.url}/api/jobs`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "Idempotency-Key": key },
-      body: JSON.stringify({ subject: "Your invoice", body: "Hello", recipients: [`${key}@example.com`] }),
+    const response = await eventually(async () => {
+      const answer = await fetch(`${service.url}/api/jobs`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+        body: JSON.stringify({ subject: "Your invoice", body: "Hello", recipients: [`${key}@example.com`] }),
+      });
+      // A busy machine may not hear from NATS in time.
+      expect(answer.status).not.to.equal(503);
+      return answer;
     });
     return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
   };

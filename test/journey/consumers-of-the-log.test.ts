@@ -10,7 +10,7 @@ import { startWaybill, type Waybill } from "../support/waybill.ts";
 type Asked = { readonly config: { readonly filter_subject?: string; readonly filter_subjects?: readonly string[] } };
 
 describe("The consumers that a whole service makes on the log", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

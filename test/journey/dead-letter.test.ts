@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { freshDatabase, startNats, type TestDatabase, type TestNats } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
@@ -7,7 +8,7 @@ import { startWaybill, type Waybill } from "../support/waybill.ts";
 type Letter = Readonly<Record<string, unknown>> & { readonly id: string };
 
 describe("a mailing that gave up", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;
@@ -60,25 +61,31 @@ describe("a mailing that gave up", function () {
 
     refuse(null);
     const path = `/api/dead-letters/${letter.id}/requeue`;
-    const requeued = await client.post(path, { reason: "they know us now" });
-    expect(requeued.status).to.equal(201);
+    const requeued = await eventually(async () => {
+      const answer = await client.post(path, { reason: "they know us now" });
+      expect(answer.status).to.equal(201);
+      return answer;
+    });
     const { jobId: newId } = requeued.body as { jobId: string };
     const job = await client.ended(newId);
     expect(job).to.include({ status: "completed", requeueOf: jobId });
     expect(job.progress).to.include({ total: 12, sent: 12 });
-    expect((await client.post(path)).body).to.deep.equal(requeued.body);
+    await eventually(async () => expect((await client.post(path)).body).to.deep.equal(requeued.body));
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...people].sort());
 
     const [closed] = await letters(jobId, requeued.headers.get("Event-Sequence") ?? "");
     expect(closed).to.include({ status: "requeued", requeuedAs: newId, reason: "they know us now" });
-    expect((await client.post(`/api/jobs/${jobId}/retry`)).status).to.equal(409);
+    await eventually(async () => expect((await client.post(`/api/jobs/${jobId}/retry`)).status).to.equal(409));
   });
 
   it("is set aside with a reason, and nothing more is mailed", async () => {
     const { jobId, letter } = await failedMailing();
     const mailed = mailServer.mails.length;
-    const ignored = await client.post(`/api/dead-letters/${letter.id}/ignore`, { reason: "the sale is over" });
-    expect([ignored.status, (ignored.body as Letter)["status"]]).to.deep.equal([200, "ignored"]);
+    const ignored = await eventually(async () => {
+      const answer = await client.post(`/api/dead-letters/${letter.id}/ignore`, { reason: "the sale is over" });
+      expect([answer.status, (answer.body as Letter)["status"]]).to.deep.equal([200, "ignored"]);
+      return answer;
+    });
     const [closed] = await letters(jobId, ignored.headers.get("Event-Sequence") ?? "");
     expect(closed).to.deep.equal(ignored.body);
     expect(mailServer.mails).to.have.length(mailed);

@@ -27,7 +27,7 @@ const almostAda = `n${ada}`;
 const escaped = [...ada].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
 describe("copies of what was erased", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let folder: string;
   let nats: OwnNats;

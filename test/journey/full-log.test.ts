@@ -8,7 +8,7 @@ import { startWaybill, type Waybill } from "../support/waybill.ts";
 const megabyte = 1_048_576;
 
 describe("a log that fills up", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

@@ -15,7 +15,7 @@ const mailing = { subject: "As it happens", body: "Hello", recipients };
 const mysqlUrl = "mysql://nobody@127.0.0.1:1/nowhere";
 
 describe("A mailing that is watched without a database", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: OwnNats;
   let mailServer: TestMailServer;

@@ -13,7 +13,7 @@ const count = 11;
 const busyMs = 6500;
 
 describe("Many services that are started in the same moment", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let stage: Stage<OwnNats>;
   let services: Waybill[] = [];

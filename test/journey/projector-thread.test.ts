@@ -14,7 +14,7 @@ const breakThread = `
 `;
 
 describe("a process that projects beside its other roles", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

@@ -19,7 +19,7 @@ import { type Surroundings, settingsFor, startWaybill, type Waybill } from "../s
 
 /** From the mailing to an auditor with the files, but without the service and its servers. */
 describe("An auditor", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

@@ -7,7 +7,7 @@ import { unhinderedMs } from "../support/unhindered.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
 describe("a service whose servers go away", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: OwnNats;
   let mysql: TestMysql;

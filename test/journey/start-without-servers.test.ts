@@ -12,7 +12,7 @@ const stopMs = 5000;
 type Line = { readonly msg?: string } & Readonly<Record<string, unknown>>;
 
 describe("a process that is started while NATS is unavailable", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let stage: Stage;
   let proxy: TcpProxy;

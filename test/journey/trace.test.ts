@@ -26,7 +26,7 @@ type Line = Readonly<Record<string, unknown>>;
 type LoggedEvent = { readonly type: string; readonly actor: string; readonly traceparent?: string };
 
 describe("One trace", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;
@@ -47,12 +47,15 @@ describe("One trace", function () {
   const linesAbout = (role: string, jobId: string): readonly Line[] =>
     (lines.get(role) ?? []).filter((line) => line["jobId"] === jobId);
   const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
-    const response = await fetch(services[0]?.url + path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", ...headers },
-      body: JSON.stringify(body),
+    const response = await eventually(async () => {
+      const answer = await fetch(services[0]?.url + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).to.be.oneOf([200, 201]);
+      return answer;
     });
-    expect(response.status).to.be.oneOf([200, 201]);
     return (await response.json()) as { readonly jobId: string };
   };
   const eventsOf = async (jobId: string): Promise<readonly LoggedEvent[]> => {

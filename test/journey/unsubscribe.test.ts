@@ -16,7 +16,7 @@ const mailing = {
 };
 
 describe("a recipient who wants no more mail", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let mysql: TestMysql;

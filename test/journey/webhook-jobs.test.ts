@@ -14,7 +14,7 @@ const settings = { WEBHOOK_ALLOW: "127.0.0.0/8", WEBHOOK_SECRET: secret, RETRY_B
 type Json = any;
 
 describe("A job that calls webhooks, in a service whose mail server is away", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

@@ -17,7 +17,7 @@ const allowed = { WEBHOOK_ALLOW: "127.0.0.0/8" };
 type Json = any;
 
 describe("A receiver that waits for a mailing to end", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: TestNats;
   let database: TestDatabase;

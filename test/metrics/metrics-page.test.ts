@@ -11,7 +11,7 @@ import { type Surroundings, startWaybill, type Waybill } from "../support/waybil
 const root = new URL("../../", import.meta.url);
 
 describe("what a service tells of itself", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let nats: OwnNats;
   let mysql: TestMysql;

@@ -6,7 +6,7 @@ import { type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 
 describe("the outbox while a server is away", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
 
   let nats: OwnNats;
   let mysql: TestMysql;
@@ -80,7 +80,7 @@ describe("the outbox while a server is away", function () {
 });
 
 describe("the outbox of a log that is full", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let side: OutboxSide;
 

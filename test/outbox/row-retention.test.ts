@@ -9,7 +9,7 @@ import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox
 const dayMs = 86_400_000;
 
 describe("rows of the outbox that were kept long enough", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let side: OutboxSide;
   let retention: PollLoop | null = null;

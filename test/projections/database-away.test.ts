@@ -26,7 +26,7 @@ describe("a projection whose database goes away", () => {
   let proxy: TcpProxy;
   let url: string;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     mysql = await startOwnMysql();
     const address = new URL((await mysql.freshDatabase()).url);
     proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
@@ -81,7 +81,7 @@ describe("a projection whose database goes away", () => {
   };
 
   it("says so once, waits without hurry, and catches up when it is back", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { said, appears, stop } = startProjection();
     await appears(await oneJob());
     await mysql.kill();
@@ -99,7 +99,7 @@ describe("a projection whose database goes away", () => {
   });
 
   it("starts before it, and is there when it comes", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await mysql.stop();
     const { appears, stop } = startProjection();
     const job = await oneJob();
@@ -109,7 +109,7 @@ describe("a projection whose database goes away", () => {
   });
 
   it("stops when it is told to while the database is away", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { appears, stop } = startProjection();
     await appears(await oneJob());
     await mysql.stop();
@@ -119,7 +119,7 @@ describe("a projection whose database goes away", () => {
   });
 
   it("gives up connections on which nothing is heard any more, and goes on when the network is back", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { appears, said, db, positions, stop } = startProjection();
     await appears(await oneJob());
     proxy.stall();

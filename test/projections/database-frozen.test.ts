@@ -9,7 +9,7 @@ import { startOwnMysql, type TestMysql } from "../support/services.ts";
 const silenceMs = 2500;
 
 describe("the connections to a database that freezes", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let mysql: TestMysql;
   let db: Knex;

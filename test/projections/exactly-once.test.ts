@@ -43,7 +43,7 @@ describe("an event that is projected", () => {
   });
 
   it("counts once however often connections are killed in the middle", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     side.startProjectors();
     const jobs: JobRef[] = [];
     for (let round = 0; round < 40; round += 1) {

@@ -58,7 +58,7 @@ describe("bringing a database up to date", () => {
   });
 
   it("changes nothing the second time, nor when several do it at once", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const others = [1, 2, 3].map(() => createDatabase(database.url));
     await Promise.all(others.map((other) => migrate(other, allProjectors)));
     await Promise.all(others.map((other) => other.destroy()));

@@ -79,7 +79,7 @@ describe("a rebuild", () => {
   });
 
   it("goes on beside live writes, and no reader sees less than before", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     side.startProjectors();
     await side.caughtUp();
     let isOver = false;

@@ -67,7 +67,7 @@ describe("Turns that got lost", () => {
   });
 
   it("under load cost no job its end, and start none twice", async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     writeSide.startScheduler();
     startComparing();
     for (let worker = 0; worker < 3; worker += 1) writeSide.startWork(work);

@@ -57,7 +57,7 @@ describe("a worker with more to do than it has slots", () => {
     }, 20_000);
 
   it("takes the one mailing of a tenant before the five hundred that another has waiting", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await queue(500, "normal", "many");
     const [single] = await queue(1, "normal", "single");
     writeSide.startWorker(server.url, { concurrency: slots });
@@ -65,7 +65,7 @@ describe("a worker with more to do than it has slots", () => {
   });
 
   it("takes a high one before the low ones that wait", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await queue(300, "low", "default");
     const [high] = await queue(1, "high", "default");
     writeSide.startWorker(server.url, { concurrency: slots });

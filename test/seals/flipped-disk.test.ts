@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openSealingSide, type SealingSide } from "./sealing.ts";
 
 describe("A bit that flips in a copy of the folder of NATS", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let nats: OwnNats;
   let side: SealingSide;
   let folder: string;

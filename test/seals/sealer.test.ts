@@ -145,7 +145,7 @@ describe("The sealer", () => {
       expect((await ranges())[0]).to.deep.equal([1, 10, 10]);
     });
     await isWhole();
-  }).timeout(60_000);
+  });
 
   it("seals no log that lacks a seal which was seen in it, and says so each time", async () => {
     const observer = createMemoryObserver();

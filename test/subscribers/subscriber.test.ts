@@ -27,7 +27,7 @@ function runExample(file: string, env: Record<string, string>): ChildProcess {
 }
 
 describe("A service that subscribes to the events of its tenant", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let nats: SubscribedNats;
   let opened: OpenedLog;
   let job: JobRef;

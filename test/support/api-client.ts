@@ -7,7 +7,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 /**
  * What a client of the API sees, with nothing of the service's own types. It asks again, as clients are to, where a busy
- * machine could not hear from NATS in time; not with `post`, as the same again may be something else.
+ * machine could not answer in time; not with `post`, as the same again may be something else.
  */
 export type ApiClient = {
   post(path: string, body?: unknown): Promise<Answer>;
@@ -31,6 +31,9 @@ export type JobAnswer = {
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
+/** What passes by itself on a machine that is busy. */
+const passing: readonly unknown[] = ["event-log-unavailable", "read-model-behind"];
+
 export function createApiClient(url: string): ApiClient {
   const ask = async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> => {
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -46,7 +49,7 @@ export function createApiClient(url: string): ApiClient {
     for (;;) {
       const answer = await ask(...asked);
       const { code } = (answer.body ?? {}) as { readonly code?: unknown };
-      if (code !== "event-log-unavailable" || Date.now() > deadline) return answer;
+      if (!passing.includes(code) || Date.now() > deadline) return answer;
       await pause(200);
     }
   };

@@ -42,8 +42,8 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
 }
 
 /**
- * Goes on waiting for what is in the log while a projector is at it: on a busy machine that may take longer than the API
- * waits for a read model.
+ * Goes on waiting for what is in the log while a projector is at it, as long as the API lets a query take: on a busy machine
+ * that may be longer than the API waits for a read model.
  */
 const patiently =
   ({ log, positions, isProjecting }: ReadSide): ReadPositions["waitFor"] =>

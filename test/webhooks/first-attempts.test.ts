@@ -12,7 +12,7 @@ import { isSignedBy, type Received, type Receiver, startReceiver, withStatus } f
 import { ownSecret, startWebhookSide, type WebhookSide } from "../support/webhook-side.ts";
 
 describe("A job that has ended, with no database anywhere,", function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
 
   let side: WebhookSide;
   let receiver: Receiver;

@@ -13,7 +13,7 @@ import { type Receiver, startReceiver, withStatus } from "../support/receiver.ts
 import { startWebhookSide, type WebhookSide } from "../support/webhook-side.ts";
 
 describe("A delivery that failed", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let side: WebhookSide;
   let readSide: ReadSide;

@@ -29,7 +29,7 @@ const first = Date.parse("2020-01-01T00:00:00.000Z");
 const at = (ms: number): string => new Date(first + ms).toISOString();
 
 describe("A report", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let side: ReportSide;
   let mailing: JobRef;

@@ -22,7 +22,7 @@ describe("any histories of some jobs, cut into batches anywhere", () => {
   after(() => side.cleanUp());
 
   it("leave the rows that the fold of each history shows", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(mixedHistories, async ({ jobs, batches }) => {
         await beginAnew(side.db);

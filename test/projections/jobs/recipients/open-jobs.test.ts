@@ -11,7 +11,7 @@ const [jobs, addressesOfJob] = [500, 1000];
 const longestMs = 2_000;
 
 describe(`the ledger of an address beside ${jobs} mailings of ${addressesOfJob} that have not ended`, function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   let side: ReadSide;
   before(async () => {

@@ -54,7 +54,7 @@ describe("the counts of any histories of some jobs", () => {
   };
 
   it("are those of their folds, however the log is cut into batches", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(someHistories, batchSize, async (histories, size) => {
         const stats = await countsOf(histories, size);
