@@ -19,8 +19,11 @@ export type Lease = {
   end(): void;
 };
 
-/** Uses the monotonic clock, which goes on while a process is stopped. */
-const freshForMs = 1000;
+/**
+ * How long an answer of the log, or about a recipient, is believed, by the monotonic clock: a process can be stopped between
+ * any two steps, and that clock goes on.
+ */
+export const answersHoldMs = 1000;
 
 /**
  * `confirmedAt` is when the log was last asked with the result that the lease is held, by the monotonic clock: before the
@@ -49,11 +52,11 @@ export function watchLease(
         isHeld = false;
         tellLost();
       }
-      if (performance.now() - askedAt < freshForMs) break;
+      if (performance.now() - askedAt < answersHoldMs) break;
     }
     return isHeld;
   };
-  const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < freshForMs;
+  const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < answersHoldMs;
   const stopListening = log.onDecision(job, () => {
     // An answer from before the hint is no longer valid: no mail goes out until the log has answered again.
     doubtedAt = performance.now();

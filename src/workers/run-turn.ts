@@ -3,7 +3,7 @@ import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobEvent, JobSettings, JobType } from "../domain/job/events.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
-import { countRecipients, type Ledger } from "../domain/recipients/ledger.ts";
+import { countRecipients } from "../domain/recipients/ledger.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, Fact, JobRef, NewEvent, StoredEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
@@ -106,11 +106,9 @@ async function prepareWork(
   }
 }
 
-type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt" | "claimed"> & {
+type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt" | "claimed" | "confirmedAt"> & {
   readonly state: Processing;
   readonly sequence: number;
-  /** See watchLease. */
-  readonly confirmedAt: number;
 };
 
 /**
@@ -125,10 +123,10 @@ async function underLease(
 ): Promise<"over" | "released" | "lost"> {
   const { log, stopping } = dependencies;
   try {
-    const ledger = await persistently(stopping, () =>
-      replayLedger(log, hold.job, hold.state.settings.total, decisions),
-    );
-    const end = await doTurn(takeHold(hold, ledger), hold, work, dependencies);
+    const readLedger = () =>
+      persistently(stopping, () => replayLedger(log, hold.job, hold.state.settings.total, decisions));
+    const held = takeHold(hold, { ledger: await readLedger(), readLedger });
+    const end = await doTurn(held, hold, work, dependencies);
     if (end !== "interrupted") return end;
   } catch (failure) {
     if (isOutage(failure)) await giveLeaseBack(hold, dependencies);
@@ -159,13 +157,13 @@ function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
   return created.event.at;
 }
 
-const takeHold = ({ state, sequence, confirmedAt: _, ...hold }: Hold, ledger: Ledger): HeldTurn => ({
+const takeHold = ({ state, sequence, ...hold }: Hold, ledgers: Pick<HeldTurn, "ledger" | "readLedger">): HeldTurn => ({
   ...hold,
+  ...ledgers,
   turn: { run: state.run, attempt: state.attempt },
   settings: state.settings,
   worker: state.worker,
   leaseSequence: sequence,
-  ledger,
   isLastAttempt: state.attempt >= state.settings.maxAttempts,
 });
 

@@ -2,7 +2,7 @@ import type { JobError } from "../domain/job/events.ts";
 import type { SendOutcome } from "../domain/recipients/events.ts";
 import { countRecipients, recipientsInDoubt, recipientsToMail } from "../domain/recipients/ledger.ts";
 import { type Bookkeeper, giveBackClaims } from "./bookkeeper.ts";
-import type { Lease } from "./lease.ts";
+import { answersHoldMs, type Lease } from "./lease.ts";
 import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
 import { type AttemptEnd, endOfAttempt, type HeldTurn, type Tried } from "./turn.ts";
@@ -28,9 +28,6 @@ export const servedErased: Served = {
 
 /** No recipient holds back the others for longer than this. */
 const longestRetryAfterMs = 3_600_000;
-
-/** How long knowledge about a recipient, and about the lease, stays valid: a process can be stopped between any two steps. */
-const answersHoldMs = 1000;
 
 /** How the recipients of one kind of job are served. */
 export type Serving = {
@@ -62,7 +59,7 @@ export async function serveRecipients(
   books: Bookkeeper,
   serving: Serving,
 ): Promise<AttemptEnd> {
-  const leavingOut = createLeavingOut(books, serving.whyNot, recipientsInDoubt(held.ledger), serving.stopping);
+  const leavingOut = createLeavingOut(held, books, serving.whyNot, serving.stopping);
   const toServe = await recipientsOfAttempt(held, books);
   const notSent = new Set(held.claimed);
   // The worker hears of decisions only from here on. With this answer, it has missed none.

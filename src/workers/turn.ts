@@ -23,6 +23,10 @@ export type HeldTurn = {
   readonly cause: Cause;
   /** The earlier outcomes of the recipients, folded up to the lease. The worker of the turn goes on folding. */
   readonly ledger: Ledger;
+  /** When the lease was asked for, by the monotonic clock; the ledger was read after that. */
+  readonly confirmedAt: number;
+  /** Folds what the log has by now. Throws Unavailable. */
+  readonly readLedger: () => Promise<Ledger>;
   /** The recipients that were claimed together with the lease. The ledger counts them as not yet tried. */
   readonly claimed: readonly number[];
   /** Whether this is the last attempt that the job has. */

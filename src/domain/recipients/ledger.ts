@@ -80,6 +80,9 @@ function release(ledger: Ledger, run: number, recipient: number): void {
   if (run === ledger.run && ledger.cells[recipient] === cell.claimed) ledger.cells[recipient] = cell.pending;
 }
 
+/** Whether the recipient has an outcome that stands. */
+export const isSettled = ({ cells }: Ledger, recipient: number): boolean => isFinal(cells[recipient]);
+
 /** Begins the next run: the recipients that the retry includes are pending again, and sent ones stay sent. */
 export function beginRunInLedger(ledger: Ledger, retried: Extract<JobEvent, { type: "JobRetried" }>): void {
   ledger.run = retried.data.run;

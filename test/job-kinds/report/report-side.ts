@@ -85,10 +85,12 @@ export async function openReportSide(): Promise<ReportSide> {
         leaseSequence,
         cause: { actor: `worker:${worker}`, correlationId: null, causationId: null, traceparent: null },
         ledger: emptyLedger(0),
+        confirmedAt: performance.now(),
+        readLedger: async () => emptyLedger(0),
         claimed: [],
         isLastAttempt: false,
       };
-      const lease = watchLease(log, job, { sequence: leaseSequence, confirmedAt: performance.now() }, stopping);
+      const lease = watchLease(log, job, { ...held, sequence: leaseSequence }, stopping);
       const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
       const ports = { log, contentStore, sources, results: options.results ?? results };
       const { work } = await createReportWork(ports, options.chunkBytes ?? 2000).prepare(job, held.settings);
