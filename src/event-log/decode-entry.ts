@@ -1,5 +1,5 @@
 import type { CloudEvent } from "../schemas/cloud-event.ts";
-import { type EventVersion, releasedVersions } from "../schemas/upcast.ts";
+import { releasedVersions } from "../schemas/upcast.ts";
 import {
   type Channel,
   type LogEvent,
@@ -17,7 +17,22 @@ import { readTraceparent } from "./traceparent.ts";
  * does not know becomes an UnknownEvent. A newer version of a known type does not: to skip it would make every fold wrong.
  */
 export function decodeEntry(subject: SubjectParts, sequence: number, bytes: Uint8Array): readonly LogEvent[] {
-  return parse(sequence, bytes).map((envelope, index) => decodeEnvelope(subject, { sequence, index }, envelope));
+  const envelopes = reading(sequence, () => readEnvelopes(bytes));
+  return envelopes.map((envelope, index) => decodeEnvelope(subject, { sequence, index }, envelope));
+}
+
+/**
+ * Decodes one message as it comes from the wire. A subject that does not belong to the log is as undecodable as broken
+ * data.
+ */
+export function decodeMessage(
+  prefix: string,
+  subject: string,
+  sequence: number,
+  bytes: Uint8Array,
+): readonly LogEvent[] {
+  const parts = reading(sequence, () => parseSubject(prefix, subject));
+  return decodeEntry(parts, sequence, bytes);
 }
 
 function decodeEnvelope(
@@ -39,7 +54,9 @@ function decodeEnvelope(
       version === undefined,
     );
   }
-  const event = eventOf(sequence, envelope, version);
+  const { type, read } = version;
+  // The compile-time check that schemas and domain types agree makes this cast safe.
+  const event = reading(sequence, () => ({ type, at: envelope.time, data: read(envelope.data) }) as WaybillEvent);
   if (channel === null || !mayStandOn(channel, event)) {
     throw new UndecodableEvent(sequence, `a ${event.type} is on the subject of ${channel ?? "an unknown channel"}`);
   }
@@ -64,43 +81,11 @@ function decodeEnvelope(
 const mayStandOn = (channel: Channel, event: WaybillEvent): boolean =>
   channelOf(event) === channel || (channel === "job" && channelOf(event) === "facts");
 
-/**
- * Decodes one message as it comes from the wire. A subject that does not belong to the log is as undecodable as broken
- * data.
- */
-export function decodeMessage(
-  prefix: string,
-  subject: string,
-  sequence: number,
-  bytes: Uint8Array,
-): readonly LogEvent[] {
-  return decodeEntry(placeIn(prefix, subject, sequence), sequence, bytes);
+/** Whatever cannot be read makes the message undecodable. */
+function reading<Part>(sequence: number, read: () => Part): Part {
+  try {
+    return read();
+  } catch (failure) {
+    throw new UndecodableEvent(sequence, failure instanceof Error ? failure.message : String(failure));
+  }
 }
-
-const placeIn = (prefix: string, subject: string, sequence: number): SubjectParts => {
-  try {
-    return parseSubject(prefix, subject);
-  } catch (failure) {
-    throw undecodable(sequence, failure);
-  }
-};
-
-const parse = (sequence: number, bytes: Uint8Array): readonly CloudEvent[] => {
-  try {
-    return readEnvelopes(bytes);
-  } catch (failure) {
-    throw undecodable(sequence, failure);
-  }
-};
-
-/** The compile-time check that schemas and domain types agree makes this cast safe. */
-const eventOf = (sequence: number, { time, data }: CloudEvent, { type, read }: EventVersion): WaybillEvent => {
-  try {
-    return { type, at: time, data: read(data) } as WaybillEvent;
-  } catch (failure) {
-    throw undecodable(sequence, failure);
-  }
-};
-
-const undecodable = (sequence: number, failure: unknown): UndecodableEvent =>
-  new UndecodableEvent(sequence, failure instanceof Error ? failure.message : String(failure));

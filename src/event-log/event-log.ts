@@ -8,6 +8,9 @@ import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
 
+/** One text for each job. */
+export const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
+
 /** A run of a job that ended: the key of a dead letter and of a notification. */
 export type RunRef = { readonly job: JobRef; readonly run: number };
 
@@ -34,10 +37,9 @@ export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 /** The channel of decisions about the log itself: its seals, its archived parts, and the messages that were passed by. */
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
-/** Decisions about a job, and facts about it. */
-export type ChannelOfJob = "job" | "facts";
 export type ChannelOfService = "alert" | "seal" | "pass" | "archive";
-export type Channel = ChannelOfJob | ChannelOfService;
+/** Those of a job are for decisions and for facts. */
+export type Channel = "job" | "facts" | ChannelOfService;
 
 /** The actor that caused an event, the request, and the event before it. */
 export type Cause = {

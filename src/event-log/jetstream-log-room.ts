@@ -1,4 +1,3 @@
-import type { JetStreamManager } from "nats";
 import type { JobEvent } from "../domain/job/events.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { decodeMessage } from "./decode-entry.ts";
@@ -19,11 +18,6 @@ const overheadBytes = 200;
 
 const shareForJobs = 0.8;
 
-export type JetStreamLogRoom = LogRoom & {
-  /** Records a message that this process has stored: it counts before the server is asked again. */
-  readonly stored: OnStored;
-};
-
 /**
  * Works from the limit of the stream itself, whether the service or an operator has set it. It asks the server at most
  * once a second, so that accepting a job costs no request; in between other processes can add what they write in that
@@ -32,7 +26,7 @@ export type JetStreamLogRoom = LogRoom & {
 export async function createJetStreamLogRoom(
   connection: JetStreamConnection,
   prefix: string,
-): Promise<JetStreamLogRoom> {
+): Promise<LogRoom & { readonly stored: OnStored }> {
   const stream = streamName(prefix, "JOBS");
   const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: askTimeoutMs });
   let known = { bytes: 0, maxBytes: -1, askedAt: Number.NEGATIVE_INFINITY };
@@ -43,7 +37,8 @@ export async function createJetStreamLogRoom(
   const ask = async (): Promise<void> => {
     const askedAt = performance.now();
     const storedBefore = storedSince;
-    known = { ...(await asking(connection, () => sizeOf(manager, stream))), askedAt };
+    const { config, state } = await asking(connection, () => manager.streams.info(stream));
+    known = { bytes: state.bytes, maxBytes: config.max_bytes, askedAt };
     // A message stored while the question was in flight may or may not be in the answer: it counts twice for a second.
     storedSince -= storedBefore;
   };
@@ -55,6 +50,7 @@ export async function createJetStreamLogRoom(
   };
 
   return {
+    /** A message that this process has stored counts before the server is asked again. */
     stored: (subject, data) => {
       storedSince += subject.length + data.length + overheadBytes;
     },
@@ -72,30 +68,6 @@ export async function createJetStreamLogRoom(
   };
 }
 
-async function sizeOf(manager: JetStreamManager, stream: string): Promise<{ bytes: number; maxBytes: number }> {
-  const { config, state } = await manager.streams.info(stream);
-  return { bytes: state.bytes, maxBytes: config.max_bytes };
-}
-
-/**
- * An estimate of what accepted jobs will still write. It is derived from the messages on the wire during the watch,
- * whichever process accepted the jobs, and discarded when the connection is lost, because the news of an end may be
- * lost with it.
- */
-type PromisedBytes = {
-  /**
-   * Starts the watch; starting again is harmless. It reads each decision about each job, which is worth the cost only
-   * with a limit.
-   */
-  watch(): void;
-  /**
-   * Counts a job that is about to be accepted until the event of its creation arrives, or for a few seconds if none
-   * arrives.
-   */
-  expect(recipients: number): void;
-  readonly bytes: () => number;
-};
-
 /** Measured with claims of one recipient each and no deferrals: 2,800 bytes, and 1,600 for each recipient. */
 const bytesPerJob = 3000;
 const bytesPerRecipient = 1700;
@@ -103,7 +75,12 @@ const expectedForMs = 5000;
 
 const bytesOfJob = (recipients: number): number => bytesPerJob + recipients * bytesPerRecipient;
 
-function createPromisedBytes(connection: JetStreamConnection, prefix: string): PromisedBytes {
+/**
+ * An estimate of what accepted jobs will still write. It is derived from the messages on the wire during the watch,
+ * whichever process accepted the jobs, and discarded when the connection is lost, because the news of an end may be
+ * lost with it.
+ */
+function createPromisedBytes(connection: JetStreamConnection, prefix: string) {
   const open = new Map<string, number>();
   const expected: { readonly bytes: number; readonly untilMs: number }[] = [];
   let total = 0;
@@ -114,8 +91,9 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
     open.delete(job);
   };
   const hear = (job: string, event: JobEvent): void => {
-    forget(job);
+    if (ends.has(event.type)) forget(job);
     if (event.type !== "JobCreated") return;
+    forget(job);
     expected.shift();
     const bytes = bytesOfJob(event.data.total);
     open.set(job, bytes);
@@ -123,21 +101,21 @@ function createPromisedBytes(connection: JetStreamConnection, prefix: string): P
   };
 
   return {
-    expect: (recipients) => {
+    /** Counts a job that is about to be accepted until its creation is heard of, or for a few seconds if it is not. */
+    expect: (recipients: number): void => {
       expected.push({ bytes: bytesOfJob(recipients), untilMs: performance.now() + expectedForMs });
     },
-    bytes: () => {
+    bytes: (): number => {
       while (expected[0] !== undefined && expected[0].untilMs < performance.now()) expected.shift();
       return expected.reduce((sum, { bytes }) => sum + bytes, total);
     },
-    watch: () => {
+    /** Starts the watch, once. It reads each decision about each job, which is worth the cost only with a limit. */
+    watch: (): void => {
       if (isWatching) return;
       isWatching = true;
       connection.nats.subscribe(subjectsOfDecisions(prefix), {
         callback: (_, { subject, data }) => {
-          for (const { event } of readDecisions(prefix, subject, data)) {
-            if (event.type === "JobCreated" || ends.has(event.type)) hear(subject, event);
-          }
+          for (const { event } of readDecisions(prefix, subject, data)) hear(subject, event);
         },
       });
       connection.onReconnect(() => {

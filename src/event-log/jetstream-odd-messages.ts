@@ -1,8 +1,8 @@
 import type { Instant } from "../domain/message.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { lastMessageOf, messageAt } from "../nats/jetstream-api.ts";
-import { decodeMessage } from "./decode-entry.ts";
 import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
+import { decodeOrFail } from "./jetstream-passes.ts";
 import { leafHashOf } from "./log-message.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 
@@ -29,8 +29,10 @@ export async function examineMessage(
   if (stored === null) return null;
   const { subject, data: body, storedAt } = stored;
   const sha256 = leafHashOf({ sequence, storedAt, subject, body }).toString("hex");
+  const decoded = decodeOrFail(prefix, stored);
+  const { reason: fault, isNewer } = decoded instanceof UndecodableEvent ? decoded : { reason: null, isNewer: false };
   const at = new Date(Number(storedAt) / nanosOf(1)).toISOString();
-  return { sequence, subject, storedAt: at, sha256, body, ...whyNot(prefix, subject, sequence, body) };
+  return { sequence, subject, storedAt: at, sha256, body, fault, isNewer };
 }
 
 export type Pass = Pick<ExaminedMessage, "sequence" | "subject" | "sha256"> & {
@@ -52,14 +54,4 @@ export async function recordPass(
   const id = `pass/${data.sequence}/${data.sha256.slice(0, 16)}`;
   const cause = { actor, correlationId: null, causationId: null, traceparent: null };
   return await log.append(logRef, [{ ...cause, id, event: { type: "MessagePassed", at, data } }], last?.sequence ?? 0);
-}
-
-function whyNot(prefix: string, subject: string, sequence: number, body: Uint8Array) {
-  try {
-    decodeMessage(prefix, subject, sequence, body);
-    return { fault: null, isNewer: false };
-  } catch (failure) {
-    if (!(failure instanceof UndecodableEvent)) throw failure;
-    return { fault: failure.reason, isNewer: failure.isNewer };
-  }
 }

@@ -5,10 +5,10 @@ import { lastMessageOf } from "../nats/jetstream-api.ts";
 import type { StoredMessage } from "../nats/message.ts";
 import { readBack } from "../nats/read-subject.ts";
 import { decodeMessage } from "./decode-entry.ts";
-import { isPassed, type LogEvent, logRef, type StoredEvent, serviceTenant, UndecodableEvent } from "./event-log.ts";
+import { isPassed, type LogEvent, logRef, type StoredEvent, UndecodableEvent } from "./event-log.ts";
 import type { Decode } from "./jetstream-follow.ts";
 import { leafHashOf } from "./log-message.ts";
-import { parseSubject, streamName, subjectOf } from "./subjects.ts";
+import { jobOfSubject, partsOf, streamName, subjectOf } from "./subjects.ts";
 
 type Passes = readonly StoredEvent<MessagePassed>[];
 
@@ -39,8 +39,8 @@ export function createReading(
   const decode: Decode = async (messages, wantsFacts = true) => {
     const events: LogEvent[] = [];
     for (const message of messages) {
-      const entry =
-        wantsFacts || !holdsFacts(prefix, message) ? decodeOrFail(prefix, message) : unwanted(prefix, message);
+      const isWanted = wantsFacts || partsOf(prefix, message.subject)?.channel !== "facts";
+      const entry = isWanted ? decodeOrFail(prefix, message) : [withoutEvent(prefix, message, "unwanted")];
       if (!(entry instanceof UndecodableEvent)) for (const event of entry) events.push(event);
       else if (isPassed(entry, await readPasses())) events.push(withoutEvent(prefix, message, undecodable));
       else return { events, failure: entry };
@@ -82,7 +82,7 @@ function toPass(prefix: string, message: StoredMessage): Passes {
 const isPass = (event: LogEvent): event is StoredEvent<MessagePassed> =>
   "event" in event && event.event.type === "MessagePassed";
 
-function decodeOrFail(prefix: string, message: StoredMessage): readonly LogEvent[] | UndecodableEvent {
+export function decodeOrFail(prefix: string, message: StoredMessage): readonly LogEvent[] | UndecodableEvent {
   const { sequence, subject, data: body } = message;
   try {
     return decodeMessage(prefix, subject, sequence, body);
@@ -93,24 +93,10 @@ function decodeOrFail(prefix: string, message: StoredMessage): readonly LogEvent
   }
 }
 
-const unwanted = (prefix: string, message: StoredMessage): readonly LogEvent[] => [
-  withoutEvent(prefix, message, "unwanted"),
-];
-
-function holdsFacts(prefix: string, { subject }: StoredMessage): boolean {
-  try {
-    return parseSubject(prefix, subject).channel === "facts";
-  } catch {
-    return false;
-  }
-}
-
 /** A subject that does not belong to the log names no job either. */
-function withoutEvent(prefix: string, { sequence, subject }: StoredMessage, unknownType: string): LogEvent {
-  try {
-    const { tenant, jobId } = parseSubject(prefix, subject);
-    return { tenant, jobId, sequence, index: 0, unknownType };
-  } catch {
-    return { tenant: serviceTenant, jobId: logRef.jobId, sequence, index: 0, unknownType };
-  }
-}
+const withoutEvent = (prefix: string, { sequence, subject }: StoredMessage, unknownType: string): LogEvent => ({
+  ...(jobOfSubject(prefix)(subject) ?? logRef),
+  sequence,
+  index: 0,
+  unknownType,
+});

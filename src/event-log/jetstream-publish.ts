@@ -8,7 +8,7 @@ import { askJetStream, lastMessageOf, type StreamMessage } from "../nats/jetstre
 import { readBack } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEntry, entryContentType } from "./encode-entry.ts";
-import { type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
+import { type EventLog, type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often a publish without an answer is sent in all, with the same id and the same expectation. */
@@ -18,32 +18,32 @@ const maxTries = 3;
  */
 const askAgainAfterMs = 50;
 
-export type Publisher = {
-  /** Guarded by the last sequence of the subject of its decisions. */
-  append(job: JobRef, entry: NewEntry, expectedSequence: number): Promise<number>;
-  /** Deduplicated by the id of its first event. */
-  record(job: JobRef, entry: NewEntry): Promise<number>;
-};
-
 /** Called with every message that was stored. */
 export type OnStored = (subject: string, data: Uint8Array) => void;
 
 type Stored = { readonly seq: number; readonly duplicate?: boolean };
-/** This process or another published the same message before, and it is not yet stored. */
-type Busy = { readonly busy: unknown };
 
-export function createPublisher(connection: JetStreamConnection, prefix: string, onStored: OnStored): Publisher {
+const stillReplicating = (cause?: unknown): Unavailable =>
+  new Unavailable("NATS is still replicating the message and has not stored it.", { cause });
+
+export function createPublisher(
+  connection: JetStreamConnection,
+  prefix: string,
+  onStored: OnStored,
+): Pick<EventLog, "append" | "record"> {
   const stream = streamName(prefix, "JOBS");
-  const publishOnce = async (subject: string, data: Uint8Array, messageHeaders: MsgHdrs): Promise<Stored | Busy> => {
+  /** Unavailable where the same message is to be sent again. */
+  const publishOnce = async (subject: string, data: Uint8Array, sent: MsgHdrs): Promise<Stored | Unavailable> => {
     try {
-      const answer = await askJetStream<Stored>(connection, subject, data, messageHeaders);
+      const answer = await askJetStream<Stored>(connection, subject, data, sent);
       // With sequence 0 older releases report that the message is in progress: it is stored nowhere yet, and may never
       // be.
-      if (answer.seq === 0)
-        return { busy: new Unavailable("NATS is still replicating the message and has not stored it.") };
-      return answer;
+      return answer.seq === 0 ? stillReplicating() : answer;
     } catch (failure) {
-      if (isBusy(failure) || isTooLarge(failure)) return { busy: failure };
+      // This process or another published the same message before, and it is not yet stored.
+      if (isBusy(failure)) return stillReplicating(failure);
+      // Only a log whose beginning is being cut off has a limit for the size of an entry.
+      if (isTooLarge(failure)) return new Unavailable("The log takes nothing for a moment.", { cause: failure });
       throw failure;
     }
   };
@@ -57,12 +57,12 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     const deadline = performance.now() + answerTimeoutMs;
     for (;;) {
       const answer = await publishOnce(subject, data, messageHeaders);
-      if ("seq" in answer) {
+      if (!(answer instanceof Unavailable)) {
         sawStored(connection, stream, answer.seq);
         onStored(subject, data);
         return answer;
       }
-      if (performance.now() >= deadline) throw answer.busy;
+      if (performance.now() >= deadline) throw answer;
       await pause(askAgainAfterMs);
     }
   };
@@ -98,10 +98,6 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
           if (sequence !== null) return sequence;
           throw new VersionConflict(`${id} expected ${expectedSequence}.`, { cause: failure });
         }
-        // Only a log whose beginning is being cut off has a limit for the size of an entry.
-        if (isTooLarge(failure)) throw new Unavailable("The log takes nothing for a moment.", { cause: failure });
-        if (isBusy(failure))
-          throw new Unavailable("NATS is still replicating the message and has not stored it.", { cause: failure });
         if (!isUnanswered(failure)) throw failure;
         unanswered = failure;
       }
@@ -109,8 +105,5 @@ export function createPublisher(connection: JetStreamConnection, prefix: string,
     throw new Unavailable("NATS did not answer.", { cause: unanswered });
   };
 
-  return {
-    append: (job, entry, expectedSequence) => store(job, entry, expectedSequence),
-    record: (job, entry) => store(job, entry, null),
-  };
+  return { append: store, record: (job, entry) => store(job, entry, null) };
 }

@@ -9,7 +9,7 @@ import {
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
 import { isShut, openAfterCut } from "./jetstream-cut.ts";
-import { streamFilter, streamName } from "./subjects.ts";
+import { type StreamKind, streamFilter, streamName } from "./subjects.ts";
 
 /**
  * A busy cluster takes long to place the replicas of a stream. The wait is no longer than this, because it also applies
@@ -31,68 +31,58 @@ export class UnfitStream extends Error {
   override readonly name = "UnfitStream";
 }
 
-/**
- * The guarantees of the log. `deny_*` cannot be revoked, and direct get is off: a replica may answer it with stale
- * data.
- */
-const logConfig = ({ prefix, replicas, maxBytes }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
-  name: streamName(prefix, "JOBS"),
-  subjects: [streamFilter(prefix, "JOBS")],
+type NamedConfig = Partial<StreamConfig> & { readonly name: string };
+
+const commonConfig = (stream: StreamKind, { prefix, replicas }: Pick<StreamSettings, "prefix" | "replicas">) => ({
+  name: streamName(prefix, stream),
+  subjects: [streamFilter(prefix, stream)],
   storage: StorageType.File,
-  retention: RetentionPolicy.Limits,
   discard: DiscardPolicy.New,
+  num_replicas: replicas,
+});
+
+/** What is kept until the service removes it. Direct get is off: a replica may answer it with stale data. */
+const keptConfig = (stream: StreamKind, settings: StreamSettings) => ({
+  ...commonConfig(stream, settings),
+  retention: RetentionPolicy.Limits,
+  allow_direct: false,
+  max_age: 0,
+  max_msgs: -1,
+});
+
+/** The guarantees of the log. `deny_*` cannot be revoked. */
+const logConfig = (settings: StreamSettings): NamedConfig => ({
+  ...keptConfig("JOBS", settings),
   deny_delete: true,
   deny_purge: true,
-  allow_direct: false,
   allow_rollup_hdrs: false,
   duplicate_window: nanosOf(120_000),
-  max_age: 0,
-  max_msgs: -1,
   max_msg_size: -1,
   max_msgs_per_subject: -1,
-  ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
-  num_replicas: replicas,
+  ...(settings.maxBytes === null ? {} : { max_bytes: settings.maxBytes }),
 });
 
 /**
- * Content and recipients: one message for each job, and it may be erased. A subject may hold two messages, because a
- * replaced message is overwritten on the disk before it is removed: the server alone would only unlink it.
+ * Content and recipients, one message for each job; addresses that are never mailed, one for each subject. They may be
+ * erased. A subject may hold two messages, because a replaced message is overwritten on the disk before it is removed: the
+ * server alone would only unlink it.
  */
-const contentConfig = ({ prefix, replicas }: StreamSettings): Partial<StreamConfig> & { name: string } => ({
-  name: streamName(prefix, "CONTENT"),
-  subjects: [streamFilter(prefix, "CONTENT")],
-  storage: StorageType.File,
-  retention: RetentionPolicy.Limits,
-  discard: DiscardPolicy.New,
+const erasableConfig = (stream: "CONTENT" | "SUPPRESSIONS", settings: StreamSettings): NamedConfig => ({
+  ...keptConfig(stream, settings),
   deny_delete: false,
   deny_purge: false,
-  allow_direct: false,
-  max_age: 0,
-  max_msgs: -1,
   max_msgs_per_subject: 2,
-  num_replicas: replicas,
-});
-
-/** Addresses that are never mailed, one for each subject. */
-const suppressionsConfig = (settings: StreamSettings): Partial<StreamConfig> & { name: string } => ({
-  ...contentConfig(settings),
-  name: streamName(settings.prefix, "SUPPRESSIONS"),
-  subjects: [streamFilter(settings.prefix, "SUPPRESSIONS")],
 });
 
 /**
  * The turns that wait for a worker or are held by one. Each turn has a subject of its own, so the server refuses one that
  * is already there. The stream may be lost: the scheduler puts back what is missing.
  */
-const turnsConfig = ({ prefix, replicas }: Pick<StreamSettings, "prefix" | "replicas">) => ({
-  name: streamName(prefix, "TURNS"),
-  subjects: [streamFilter(prefix, "TURNS")],
-  storage: StorageType.File,
+const turnsConfig = (settings: Pick<StreamSettings, "prefix" | "replicas">): NamedConfig => ({
+  ...commonConfig("TURNS", settings),
   retention: RetentionPolicy.Workqueue,
-  discard: DiscardPolicy.New,
   discard_new_per_subject: true,
   max_msgs_per_subject: 1,
-  num_replicas: replicas,
 });
 
 /** Settings that an operator may change between two starts; all others are promises. */
@@ -100,8 +90,8 @@ const adjustable: readonly (keyof StreamConfig)[] = ["max_bytes", "num_replicas"
 
 /** Creates the streams, or checks the existing ones; throws UnfitStream with every setting that is wrong. */
 export async function ensureStreams(connection: JetStreamConnection, settings: StreamSettings): Promise<void> {
-  const configs = [logConfig(settings), contentConfig(settings), suppressionsConfig(settings), turnsConfig(settings)];
-  for (const config of configs) await ensure(connection, config);
+  const erasable = (["CONTENT", "SUPPRESSIONS"] as const).map((stream) => erasableConfig(stream, settings));
+  for (const config of [logConfig(settings), ...erasable, turnsConfig(settings)]) await ensure(connection, config);
 }
 
 /** Creates the stream of turns again, if someone has deleted it. */
@@ -110,7 +100,7 @@ export const ensureTurnsStream = (
   settings: Pick<StreamSettings, "prefix" | "replicas">,
 ): Promise<void> => ensure(connection, turnsConfig(settings));
 
-async function ensure(connection: JetStreamConnection, config: Partial<StreamConfig> & { name: string }) {
+async function ensure(connection: JetStreamConnection, config: NamedConfig) {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
   const found = await asking(connection, () => findStream(manager, config.name));
   // A process died while it cut off the beginning of the log, or is at it.
@@ -118,10 +108,7 @@ async function ensure(connection: JetStreamConnection, config: Partial<StreamCon
   await asking(connection, () => ensureStream(manager, config));
 }
 
-async function ensureStream(
-  manager: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
-): Promise<void> {
+async function ensureStream(manager: JetStreamManager, config: NamedConfig): Promise<void> {
   const found = await findStream(manager, config.name);
   if (found === null) {
     await manager.streams.add(config).catch((failure: unknown) => {

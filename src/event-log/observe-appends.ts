@@ -12,19 +12,15 @@ export type Append = {
 };
 
 /** Wraps a log and reports the end of every append. */
-export const observeAppends = (log: EventLog, observe: (append: Append) => void): EventLog => ({
-  ...log,
-  append: (job, entry, expectedSequence) =>
-    timed(
-      () => log.append(job, entry, expectedSequence),
-      (outcome, ms) => observe({ job, entry, outcome, ms }),
-    ),
-  record: (job, entry) =>
-    timed(
-      () => log.record(job, entry),
-      (outcome, ms) => observe({ job, entry, outcome, ms }),
-    ),
-});
+export function observeAppends(log: EventLog, observe: (append: Append) => void): EventLog {
+  const observed = (job: JobRef, entry: NewEntry, store: () => Promise<number>): Promise<number> =>
+    timed(store, (outcome, ms) => observe({ job, entry, outcome, ms }));
+  return {
+    ...log,
+    append: (job, entry, expected) => observed(job, entry, () => log.append(job, entry, expected)),
+    record: (job, entry) => observed(job, entry, () => log.record(job, entry)),
+  };
+}
 
 /** Reports when a call is over, and how it ended. */
 export async function timed<Result>(

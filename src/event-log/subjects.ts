@@ -6,11 +6,8 @@ import type { Channel, ChannelOfService, JobRef, NewEntry, WaybillEvent } from "
 /** The parts of a subject of the log; the channel is null if it is one of a newer release. */
 export type SubjectParts = JobRef & { readonly channel: Channel | null };
 
-const isChannel = (text: string): text is Channel =>
-  text === "facts" || text === "seal" || text === "alert" || text === "pass" || text === "archive";
-
 /** Whether the subject is about the service as a whole, and not about a job of a tenant. */
-export const isOfService = (channel: Channel): channel is ChannelOfService =>
+export const isOfService = (channel: string): channel is ChannelOfService =>
   channel === "alert" || channel === "seal" || channel === "pass" || channel === "archive";
 
 /** `jobs.<tenant>.<jobId>` for the decisions about a job; every other channel has one token more, or some. */
@@ -40,7 +37,7 @@ export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS
  */
 export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS", "CHECKPOINTS", "ARCHIVE"] as const;
 
-type StreamKind = (typeof streamKinds)[number];
+export type StreamKind = (typeof streamKinds)[number];
 
 /** `JOBS`, or `<prefix>_JOBS` where several Waybills share a NATS. */
 export const streamName = (prefix: string, stream: StreamKind): string => nameWith(prefix, stream);
@@ -51,18 +48,26 @@ export const streamFilter = (prefix: string, stream: StreamKind): string =>
 
 /** Throws if the subject does not belong to the log with this prefix. */
 export function parseSubject(prefix: string, subject: string): SubjectParts {
+  const parts = partsOf(prefix, subject);
+  if (parts !== null) return parts;
+  const form = `${startOf(prefix)}jobs.<tenant>.<jobId>`;
+  throw new Error(`${JSON.stringify(subject)} is not a subject of the log; expected ${form} or ${form}.<channel>`);
+}
+
+/** Null for a subject that does not belong to the log with this prefix. */
+export function partsOf(prefix: string, subject: string): SubjectParts | null {
   const start = `${startOf(prefix)}jobs.`;
   const endOfTenant = subject.indexOf(".", start.length);
-  if (!subject.startsWith(start) || endOfTenant < 0) {
-    throw new Error(
-      `${JSON.stringify(subject)} is not a subject of the log; expected ${start}<tenant>.<jobId> or ${start}<tenant>.<jobId>.<channel>`,
-    );
-  }
+  if (!subject.startsWith(start) || endOfTenant < 0) return null;
   const tenant = subject.slice(start.length, endOfTenant);
   const endOfJob = subject.indexOf(".", endOfTenant + 1);
   if (endOfJob < 0) return { tenant, jobId: subject.slice(endOfTenant + 1), channel: "job" };
   const channel = subject.slice(endOfJob + 1);
-  return { tenant, jobId: subject.slice(endOfTenant + 1, endOfJob), channel: isChannel(channel) ? channel : null };
+  return {
+    tenant,
+    jobId: subject.slice(endOfTenant + 1, endOfJob),
+    channel: channel === "facts" || isOfService(channel) ? channel : null,
+  };
 }
 
 /** The suffix, after a separator, of names that belong to one kind of job; null for the default kind. */
@@ -92,10 +97,6 @@ const ofJob = (prefix: string, first: "jobs" | "content" | "results", { tenant, 
 export const jobOfSubject =
   (prefix: string) =>
   (subject: string): JobRef | null => {
-    try {
-      const { tenant, jobId } = parseSubject(prefix, subject);
-      return { tenant, jobId };
-    } catch {
-      return null;
-    }
+    const parts = partsOf(prefix, subject);
+    return parts && { tenant: parts.tenant, jobId: parts.jobId };
   };
