@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { inTransaction } from "../../src/database/database.ts";
-import type { DueTurn, WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { WaitingList } from "../../src/scheduler/waiting-list.ts";
+import type { QueuedTurn } from "../../src/turns/turns.ts";
 import { onReadableRows } from "../following/readable-rows.ts";
 import { waitingProjector } from "./projector.ts";
 import { type WaitingRow, waitingTable } from "./rows.ts";
@@ -46,7 +47,7 @@ export const createWaitingList = (db: Knex): WaitingList =>
     },
   });
 
-export const toQueuedTurn = (row: WaitingRow): DueTurn => ({
+export const toQueuedTurn = (row: WaitingRow): QueuedTurn => ({
   tenant: row.tenant,
   jobId: row.job_id,
   run: row.run,

@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from "prom-client";
-import type { JobRef, WaybillEvent } from "../event-log/event-log.ts";
+import { type JobRef, keyOf, type WaybillEvent } from "../event-log/event-log.ts";
 import type { WorkQueue } from "../turns/work-queue.ts";
 import { named } from "./registry.ts";
 
@@ -66,8 +66,6 @@ export function createAttemptMetrics(registry: Registry): AttemptMetrics {
     },
   };
 }
-
-const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
 
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);

@@ -18,7 +18,6 @@ type Ports = {
   readonly waitingList: WaitingList;
 };
 
-const usuallyEveryMs = 60_000;
 /** With very many turns one comparison takes long: the next one then waits, so that it takes a twentieth of the time. */
 const pauseForWork = 20;
 /** It may have seemed long because the process stood still. */
@@ -33,7 +32,7 @@ export function createMissingTurns(
   { log, turns, openJobs, waitingList }: Ports,
   put: PutTurn,
   report: (failure: unknown) => void,
-  everyMs = usuallyEveryMs,
+  everyMs = 60_000,
 ): PollLoop {
   let notBefore = 0;
   const putIfOpen = async (job: JobRef): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { JobRef } from "../event-log/event-log.ts";
+import { type JobRef, keyOf } from "../event-log/event-log.ts";
 import type { QueuedTurn, TurnPlace } from "../turns/turns.ts";
 
 /**
@@ -61,5 +61,4 @@ export function createOverflowLanes(): OverflowLanes {
   };
 }
 
-const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
 const laneOf = ({ tenant, type, priority }: QueuedTurn): string => `${tenant} ${type} ${priority}`;

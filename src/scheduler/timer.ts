@@ -2,8 +2,6 @@ import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { PutTurn } from "./scheduler.ts";
 import type { WaitingList } from "./waiting-list.ts";
 
-type Report = (failure: unknown) => void;
-
 const pollEveryMs = 500;
 const atOnce = 200;
 
@@ -11,7 +9,7 @@ const atOnce = 200;
  * Puts turns whose time has come. Nothing waits inside a consumer: tens of thousands of delayed messages cost a NATS
  * server more than its real work, and arrive late.
  */
-export function createTimer(put: PutTurn, waitingList: WaitingList, report: Report): PollLoop {
+export function createTimer(put: PutTurn, waitingList: WaitingList, report: (failure: unknown) => void): PollLoop {
   const putOrReport: PutTurn = (turn) =>
     put(turn).catch((failure: unknown) => {
       report(failure);

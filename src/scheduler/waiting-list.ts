@@ -1,9 +1,6 @@
 import type { JobRef } from "../event-log/event-log.ts";
 import type { QueuedTurn } from "../turns/turns.ts";
 
-/** A turn whose time has come, or whose group lets it go. */
-export type DueTurn = QueuedTurn;
-
 /** The turns that wait for a time or for their group, for all processes together. */
 export interface WaitingList {
   /**
@@ -11,7 +8,7 @@ export interface WaitingList {
    * processes may call this at once: none waits for another, and none gets a turn that another is putting. A turn that
    * was handed over and not struck off, because the process died, is handed over again.
    */
-  takeDue(limit: number, put: (due: DueTurn) => Promise<void>): Promise<number>;
+  takeDue(limit: number, put: (due: QueuedTurn) => Promise<void>): Promise<number>;
   /**
    * Makes those turns due again that were struck off, that no worker has begun, and whose job `isThere` does not know.
    * Returns how many.

@@ -1,5 +1,5 @@
 import { Unavailable } from "../domain/unavailable.ts";
-import { LogFull } from "../event-log/event-log.ts";
+import { keyOf, LogFull } from "../event-log/event-log.ts";
 import { ensureTurnsStream, type StreamSettings } from "../event-log/jetstream-streams.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
@@ -56,5 +56,3 @@ export function createJetStreamTurns(
       }),
   };
 }
-
-const keyOf = ({ tenant, jobId }: { readonly tenant: string; readonly jobId: string }): string => `${tenant}.${jobId}`;
