@@ -19,11 +19,11 @@ import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-sup
 import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import { createJetStreamWorkQueue } from "../turns/jetstream-work-queue.ts";
-import { createJobWorker, queuePatienceMs } from "../workers/create-job-worker.ts";
+import { createJobWorker } from "../workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import type { Standstill } from "../workers/standstill.ts";
-import type { Worker } from "../workers/worker.ts";
+import { queuePatienceMs, type Worker } from "../workers/worker.ts";
 import type { Parts } from "./parts.ts";
 import { reasonOf } from "./startup.ts";
 import { webhooksForWork } from "./webhooks-role.ts";

@@ -1,9 +1,7 @@
-import type {
-  DeliveryError,
-  RecipientEvent,
-  RecipientOutcome,
-  SuppressionReason,
-} from "../domain/recipients/events.ts";
+import type { handleCommand } from "../commands/handle-command.ts";
+import type { Turn } from "../domain/job/events.ts";
+import type { Instant } from "../domain/message.ts";
+import type { RecipientEvent, RecipientOutcome } from "../domain/recipients/events.ts";
 import { recordInLedger } from "../domain/recipients/ledger.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import { type EventLog, maxEventsOfEntry, type NewEntry, type NewEvent } from "../event-log/event-log.ts";
@@ -30,34 +28,21 @@ export type Bookkeeper = {
    * Lets `decide` store the outcomes that are not stored yet, in one entry with the decision that ends the attempt. Where
    * `decide` answers that no decision was stored, they are stored without one. Returns as `settled` does.
    */
-  settleWith<Result>(decide: (facts: readonly NewEvent<RecipientEvent>[]) => Promise<Decided<Result>>): Promise<Result>;
+  settleWith(decide: (facts: readonly NewEvent<RecipientEvent>[]) => Promise<Decided>): Promise<Decided>;
 };
 
-/** `stored`: the decision was stored, and the facts with it. */
-export type Decided<Result> = { readonly result: Result; readonly stored: boolean };
+type Decided = Awaited<ReturnType<typeof handleCommand>>;
 
-/** An event of the worker, to which the bookkeeper adds run, attempt and time. */
-export type OutcomeFacts =
-  | {
-      readonly type: "RecipientSent";
-      readonly recipient: number;
-      readonly messageId: string;
-      readonly response: string;
-    }
-  | { readonly type: "RecipientSuppressed"; readonly recipient: number; readonly reason: SuppressionReason }
-  | {
-      readonly type: Exclude<RecipientOutcome["type"], "RecipientSent" | "RecipientSuppressed">;
-      readonly recipient: number;
-      readonly error: DeliveryError;
-    };
-
-type Clock = () => string;
+/** An outcome, to which the bookkeeper adds run, attempt and time. */
+type OutcomeFacts<Outcome = RecipientOutcome> = Outcome extends RecipientOutcome
+  ? Pick<Outcome, "type"> & Omit<Outcome["data"], keyof Turn>
+  : never;
 
 /** `claiming` limits the wait for the log before something happens, `giveUp` the wait after it has happened. */
 export function createBookkeeper(
   log: EventLog,
   held: HeldTurn,
-  now: Clock,
+  now: () => Instant,
   unwritten: Unwritten,
   { claiming, giveUp }: { readonly claiming: AbortSignal; readonly giveUp: AbortSignal },
 ): Bookkeeper {
@@ -121,15 +106,16 @@ export function createBookkeeper(
         await settled().catch(() => {});
         throw reason;
       });
-      const { result, stored } = await decide(rest.events).catch((reason: unknown) => {
+      const decided = await decide(rest.events).catch((reason: unknown) => {
         rest.settle(reason);
         throw reason;
       });
       const [first, ...others] = rest.events;
-      if (!stored && first !== undefined) await storeAlone([first, ...others]).catch(rest.settle);
+      const isStored = decided.outcome === "accepted" && decided.events.length > 0;
+      if (!isStored && first !== undefined) await storeAlone([first, ...others]).catch(rest.settle);
       rest.settle();
       await settled();
-      return result;
+      return decided;
     },
   };
 

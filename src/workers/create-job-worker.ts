@@ -5,13 +5,7 @@ import { createUnwritten } from "./bookkeeper.ts";
 import type { JobWork } from "./job-work.ts";
 import type { LeaseProbe } from "./lease.ts";
 import { runTurn } from "./run-turn.ts";
-import { createWorker, type ReportOfWorker, type Worker } from "./worker.ts";
-
-/**
- * How long a worker may be silent before the queue hands its job to another one. The queue notices a killed worker after
- * this time; a worker that is stopped for less loses nothing.
- */
-export const queuePatienceMs = 15_000;
+import { createWorker, type ReportOfWorker, type Worker, type WorkerSettings } from "./worker.ts";
 
 /** For a kind that does not say how many recipients it serves at a time. */
 const usualConnections = 10;
@@ -23,10 +17,7 @@ export type JobWorkerDependencies = {
   readonly probe: LeaseProbe;
 };
 
-export type JobWorkerConfig = {
-  /** The name of this worker in the log; no other worker, of this process or another, has the same name. */
-  readonly name: string;
-  readonly concurrency: number;
+export type JobWorkerConfig = Pick<WorkerSettings, "name" | "concurrency"> & {
   readonly retrySchedule: RetrySchedule;
   /** See WorkerSettings; the default is half a second. */
   readonly firstDelayMs?: number;
@@ -41,26 +32,15 @@ export function createJobWorker(
 ): Worker {
   const concurrency = own.concurrency ?? usual;
   const unwritten = createUnwritten(own.connections ?? usualConnections);
+  const ofTurns = { log, probe, worker: name, type, retrySchedule, unwritten, prepare };
   const worker: Worker = createWorker(
     queue,
     probe,
-    (delivery, stopping, giveUp) =>
-      runTurn(delivery, {
-        log,
-        probe,
-        worker: name,
-        type,
-        retrySchedule,
-        unwritten,
-        stopping,
-        giveUp,
-        prepare,
-      }),
+    (delivery, stopping, giveUp) => runTurn(delivery, { ...ofTurns, stopping, giveUp }),
     {
       name,
       concurrency,
       firstDelayMs,
-      keepEveryMs: queuePatienceMs / 3,
       mayTake: async () => (gate === null ? concurrency : await gate.mayTake()),
     },
     report,

@@ -1,4 +1,4 @@
-import { type Msg, RequestStrategy } from "nats";
+import { RequestStrategy } from "nats";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
 import type { Membership, WorkerState } from "./membership.ts";
@@ -23,12 +23,9 @@ export function createJetStreamMembership(connection: JetStreamConnection, prefi
       asking(connection, async () => {
         const found: WorkerState[] = [];
         const answers = await nats.requestMany(subject, "", { strategy: RequestStrategy.JitterTimer, maxWait, jitter });
-        for await (const answer of answers) found.push(...readState(answer));
+        // Where no worker listens, the server's own answer is empty.
+        for await (const answer of answers) if (answer.data.length > 0) found.push(answer.json<WorkerState>());
         return found.sort((one, other) => one.name.localeCompare(other.name));
       }),
   };
 }
-
-/** Empty for the server's own answer where no worker listens. */
-const readState = (message: Msg): readonly WorkerState[] =>
-  message.data.length === 0 ? [] : [message.json<WorkerState>()];

@@ -7,17 +7,17 @@ import type { Lease } from "./lease.ts";
 import type { Hindrance } from "./standstill.ts";
 import type { AttemptEnd, HeldTurn } from "./turn.ts";
 
-/** The surroundings of a turn in progress. */
-export type Workplace = {
-  /** Aborts when the process is to stop: sends in progress end, and nothing new begins. */
-  readonly stopping: AbortSignal;
-};
-
 /**
  * Does one attempt of a job whose turn is held: claims before it acts, records after, and returns how the attempt ended.
  * An exception breaks the turn off: the queue hands the turn out again, and the work continues where the log ends.
+ * `stopping` aborts when the process is to stop: sends in progress end, and nothing new begins.
  */
-export type WorkOfTurn = (held: HeldTurn, lease: Lease, books: Bookkeeper, workplace: Workplace) => Promise<AttemptEnd>;
+export type WorkOfTurn = (
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  stopping: AbortSignal,
+) => Promise<AttemptEnd>;
 
 /** An attempt that can begin: what it needs was read before its lease is taken. */
 export type PreparedWork = {

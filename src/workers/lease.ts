@@ -1,5 +1,6 @@
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
+import type { HeldTurn } from "./turn.ts";
 
 /**
  * Whether the log still has this worker's JobStarted as the last decision about the job. A hint reports a loss at once, and
@@ -25,19 +26,15 @@ export type Lease = {
  */
 export const answersHoldMs = 1000;
 
-/**
- * `confirmedAt` is when the log was last asked with the result that the lease is held, by the monotonic clock: before the
- * append of the JobStarted. `patience` ends the wait for a log that is away; calls that wait then throw Unavailable.
- */
+/** `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. */
 export function watchLease(
   log: EventLog,
-  job: JobRef,
-  { sequence: leaseSequence, confirmedAt: takenAt }: { readonly sequence: number; readonly confirmedAt: number },
+  { job, leaseSequence, ...held }: Pick<HeldTurn, "job" | "leaseSequence" | "confirmedAt">,
   patience: AbortSignal,
 ): Lease {
   let isHeld = true;
   let hasEnded = false;
-  let confirmedAt = takenAt;
+  let { confirmedAt } = held;
   let doubtedAt = Number.NEGATIVE_INFINITY;
   let tellLost: () => void = () => {};
   const confirm = async (): Promise<boolean> => {

@@ -1,17 +1,15 @@
 import { type EntryOf, foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
-import type { JobEvent, JobSettings, JobType } from "../domain/job/events.ts";
-import type { JobState } from "../domain/job/state.ts";
-import type { Instant } from "../domain/message.ts";
+import type { JobEvent, JobType } from "../domain/job/events.ts";
 import { countRecipients } from "../domain/recipients/ledger.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import type { Cause, EventLog, Fact, JobRef, NewEvent, StoredEvent } from "../event-log/event-log.ts";
+import type { Cause, EventLog, Fact, JobRef, NewEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
 import type { TurnDelivery } from "../turns/work-queue.ts";
 import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import type { JobWork, PreparedWork, WorkOfTurn } from "./job-work.ts";
 import { type LeaseProbe, watchLease } from "./lease.ts";
-import { endTakeovers, haveProgressed, lastWorker, takeLease } from "./take-lease.ts";
+import { decideUnrivalled, haveProgressed, lastWorker, takeLease } from "./take-lease.ts";
 import { commandFor, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
@@ -29,8 +27,6 @@ export type TurnDependencies = {
   /** Aborts when the process stops, whatever is left to record. */
   readonly giveUp: AbortSignal;
 };
-
-type Processing = Extract<JobState, { status: "processing" }>;
 
 /** How long to wait before looking again at a turn that a live worker is busy with. */
 const askAgainMs = 5000;
@@ -51,7 +47,8 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const job: JobRef = { tenant, jobId };
   const decisions = await log.readDecisions(job);
   const before = foldDecisions(decisions);
-  if (before.state.status === "absent") return delivery.acknowledge();
+  const createdAt = decisions[0]?.event.at;
+  if (before.state.status === "absent" || createdAt === undefined) return delivery.acknowledge();
   if (before.state.settings.type !== dependencies.type) return delivery.giveBack(offerAgainMs);
   const last = lastWorker(decisions);
   // After a pause and a resume the job is open again, though the mails of its last worker are still on their way.
@@ -62,7 +59,7 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const { id: causationId, ...origin } = opened;
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
-  const { claims, work } = await prepareWork(job, settings, dependencies);
+  const { claims, work } = await prepareWork(() => dependencies.prepare(job, settings));
   const claimed = last === null ? claims : [];
   const taker = { log, job, cause, from: before, stopping, claims: claimed };
   const confirmedAt = performance.now();
@@ -74,13 +71,17 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   if (started === "outrun") return delivery.giveBack(lookAgainMs);
   if (isRefusedAsWornOut(started)) {
     const counts = countRecipients(await replayLedger(log, job, settings.total, decisions));
-    const hasEnded = await endTakeovers(taker, { type: "EndTakeovers", run, attempt, opening, counts, at: now() });
-    if (!hasEnded) return delivery.giveBack(lookAgainMs);
+    const end = { type: "EndTakeovers", run, attempt, opening, counts, at: now() } as const;
+    if ((await decideUnrivalled(taker, end))?.outcome !== "accepted") return delivery.giveBack(lookAgainMs);
   }
   if (started.outcome === "accepted" && started.state.status === "processing") {
     const { state, sequence } = started;
-    const hold = { job, cause, createdAt: createdAtOf(decisions), state, sequence, confirmedAt, claimed };
-    const end = await underLease(hold, last === null ? null : decisions, work, dependencies);
+    const readLedger = () =>
+      persistently(stopping, () => replayLedger(log, job, settings.total, last === null ? null : decisions));
+    const isLastAttempt = attempt >= settings.maxAttempts;
+    const held = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed, isLastAttempt };
+    const lease = { leaseSequence: sequence, confirmedAt, readLedger };
+    const end = await underLease({ ...held, ...lease }, { state, sequence }, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
     // the turn, and that worker may die. Where no worker holds the turn, the message comes back once and is found to be over.
     if (end === "lost") return;
@@ -93,57 +94,44 @@ const isRefusedAsWornOut = (started: Awaited<ReturnType<typeof takeLease>>): boo
   started !== "outrun" && started.outcome === "rejected" && started.rejection.code === "too-many-takeovers";
 
 /** A failure that is no outage shows once the lease is taken: the turns that it breaks off are counted. */
-async function prepareWork(
-  job: JobRef,
-  settings: JobSettings,
-  { prepare }: Pick<TurnDependencies, "prepare">,
-): Promise<PreparedWork> {
+async function prepareWork(prepare: () => Promise<PreparedWork>): Promise<PreparedWork> {
   try {
-    return await prepare(job, settings);
+    return await prepare();
   } catch (failure) {
     if (isOutage(failure)) throw failure;
     return { claims: [], work: () => Promise.reject(failure) };
   }
 }
 
-type Hold = Pick<HeldTurn, "job" | "cause" | "createdAt" | "claimed" | "confirmedAt"> & {
-  readonly state: Processing;
-  readonly sequence: number;
-};
-
 /**
  * Works from the lease to the end of the attempt. An exception breaks the turn off, and beginning it anew counts as a
  * takeover. Where the log was away, or the worker is stopping, the worker gives the lease back first: then it is none.
  */
 async function underLease(
-  hold: Hold,
-  decisions: readonly StoredEvent<JobEvent>[] | null,
+  hold: Omit<HeldTurn, "ledger">,
+  from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "released" | "lost"> {
-  const { log, stopping } = dependencies;
   try {
-    const readLedger = () =>
-      persistently(stopping, () => replayLedger(log, hold.job, hold.state.settings.total, decisions));
-    const held = takeHold(hold, { ledger: await readLedger(), readLedger });
-    const end = await doTurn(held, hold, work, dependencies);
+    const held = { ...hold, ledger: await hold.readLedger() };
+    const end = await doTurn(held, from, work, dependencies);
     if (end !== "interrupted") return end;
   } catch (failure) {
-    if (isOutage(failure)) await giveLeaseBack(hold, dependencies);
+    if (isOutage(failure)) await giveLeaseBack(hold, from, dependencies);
     throw failure;
   }
-  return await giveLeaseBack(hold, dependencies);
+  return await giveLeaseBack(hold, from, dependencies);
 }
 
 /** Waits for the log as long as the process may live. A lease not given back by then looks like the death of the worker. */
 async function giveLeaseBack(
-  { job, cause, state, sequence }: Hold,
+  { job, cause, turn, worker }: Omit<HeldTurn, "ledger">,
+  from: JobVersion,
   { log, giveUp }: TurnDependencies,
 ): Promise<"released" | "lost"> {
-  const { run, attempt, worker } = state;
-  const command: JobCommand = { type: "ReleaseJob", run, attempt, worker, at: now() };
+  const command: JobCommand = { type: "ReleaseJob", ...turn, worker, at: now() };
   try {
-    const from = { state, sequence };
     const { outcome } = await persistently(giveUp, () => handleCommand(log, job, command, cause, { from }));
     return outcome === "accepted" ? "released" : "lost";
   } catch (failure) {
@@ -152,45 +140,27 @@ async function giveLeaseBack(
   }
 }
 
-function createdAtOf([created]: readonly StoredEvent<JobEvent>[]): Instant {
-  if (created === undefined) throw new Error("A job that was never created has a turn.");
-  return created.event.at;
-}
-
-const takeHold = ({ state, sequence, ...hold }: Hold, ledgers: Pick<HeldTurn, "ledger" | "readLedger">): HeldTurn => ({
-  ...hold,
-  ...ledgers,
-  turn: { run: state.run, attempt: state.attempt },
-  settings: state.settings,
-  worker: state.worker,
-  leaseSequence: sequence,
-  isLastAttempt: state.attempt >= state.settings.maxAttempts,
-});
-
 async function doTurn(
   held: HeldTurn,
-  from: JobVersion & Pick<Hold, "confirmedAt">,
+  from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "interrupted" | "lost"> {
   const { log, unwritten, stopping, giveUp, retrySchedule } = dependencies;
-  const lease = watchLease(log, held.job, from, stopping);
+  const lease = watchLease(log, held, stopping);
   // The watch ends before the attempt does: the worker's own decision is no news to it.
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
-  const end = await work(held, lease, books, { stopping }).finally(lease.end);
+  const end = await work(held, lease, books, stopping).finally(lease.end);
   if (end.kind === "interrupted") return "interrupted";
   if (end.kind === "lease-lost") return "lost";
   const command = commandFor(end, held, retrySchedule, now());
   // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.
-  return await books.settleWith(async (facts) => {
+  const decided = await books.settleWith(async (facts) => {
     const entryOf: EntryOf = (decision) => inFrontOf(decision, facts);
-    const decided = await persistently(giveUp, () =>
-      handleCommand(log, held.job, command, held.cause, { from, entryOf }),
-    );
-    // A refusal means that another decision about the job came first, and that decision stands.
-    if (decided.outcome === "rejected") return { result: "lost", stored: false };
-    return { result: "over", stored: decided.events.length > 0 };
+    return await persistently(giveUp, () => handleCommand(log, held.job, command, held.cause, { from, entryOf }));
   });
+  // A refusal means that another decision about the job came first, and that decision stands.
+  return decided.outcome === "rejected" ? "lost" : "over";
 }
 
 function inFrontOf(decision: NewEvent<JobEvent>, [first, ...others]: readonly NewEvent<Fact>[]): ReturnType<EntryOf> {

@@ -148,30 +148,30 @@ function trackProgress(
 
   const record = async (recipient: number, served: Served): Promise<void> => {
     const { messageId, outcome, retryAfterMs, onceRecorded } = served;
+    if (outcome.kind === "sent") {
+      return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
+    }
+    if (outcome.kind === "unavailable") {
+      outage ??= outcome.error;
+      notSent.add(recipient);
+      return;
+    }
+    const { error } = outcome;
     switch (outcome.kind) {
-      case "sent":
-        return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
       case "failed":
-        return await books.outcome({ type: "RecipientFailed", recipient, error: outcome.error }, onceRecorded);
-      case "unknown":
+        return await books.outcome({ type: "RecipientFailed", recipient, error }, onceRecorded);
+      case "unknown": {
         // Not sent again at once: a server that is slow to answer would get one copy after the other.
-        if (held.settings.onUnknown === "skip" || held.isLastAttempt) {
-          return await books.outcome({ type: "RecipientUnknown", recipient, error: outcome.error });
-        }
-        return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
-      case "deferred":
+        const isLeftAlone = held.settings.onUnknown === "skip" || held.isLastAttempt;
+        return await books.outcome({ type: isLeftAlone ? "RecipientUnknown" : "RecipientDeferred", recipient, error });
+      }
+      case "deferred": {
         notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
-        if (!held.isLastAttempt)
-          return await books.outcome({ type: "RecipientDeferred", recipient, error: outcome.error });
+        if (!held.isLastAttempt) return await books.outcome({ type: "RecipientDeferred", recipient, error });
         isExhausted = true;
-        return await books.outcome({
-          type: "RecipientFailed",
-          recipient,
-          error: { ...outcome.error, code: "attempts-exhausted" },
-        });
-      case "unavailable":
-        outage ??= outcome.error;
-        notSent.add(recipient);
+        const last = { ...error, code: "attempts-exhausted" };
+        return await books.outcome({ type: "RecipientFailed", recipient, error: last });
+      }
     }
   };
 

@@ -19,68 +19,65 @@ export type StandstillOfKind = Standstill & { readonly type: JobType };
 
 export type SayStandstill = (standstill: Standstill, hasEnded: boolean) => void;
 
-export type StandstillWatch = {
-  /** The worker is about to ask for work. A request that never returns counts as a failure. */
-  tries(): void;
-  /** The try failed, for this reason. */
-  isHindered(reason: Hindrance, failure?: unknown): void;
-  /** The worker could take work, whether or not there was any. */
-  isFree(): void;
-  /** Null while the worker takes work, and in the first seconds of a standstill. */
-  current(): Standstill | null;
-  stop(): void;
-};
-
 /** An election, or the restart of a server, is over by then. */
 const sayAfterMs = 5000;
 const sayAgainAfterMs = 60_000;
 /** The process itself was stopped, and not its servers: they get this long to answer requests in progress. */
 const lateMs = 1000;
 
-type Episode = { readonly begunAt: number; readonly since: Instant; reason: Hindrance; failure: unknown };
+type Episode = {
+  readonly begunAt: number;
+  readonly since: Instant;
+  reason: Hindrance;
+  failure: unknown;
+  isSaid: boolean;
+};
 
 /** Logs a lasting standstill once, again each minute, and once more when it is over. */
-export function watchStandstill(say: SayStandstill): StandstillWatch {
+export function watchStandstill(say: SayStandstill) {
   let episode: Episode | null = null;
-  let isSaid = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const seen = ({ begunAt, ...known }: Episode): Standstill => ({ ...known, forMs: performance.now() - begunAt });
+  const seen = ({ begunAt, isSaid: _, ...known }: Episode): Standstill => {
+    return { ...known, forMs: performance.now() - begunAt };
+  };
   const sayIn = (ms: number): void => {
     const dueAt = performance.now() + ms;
     timer = setTimeout(() => {
       if (episode === null) return;
       if (performance.now() - dueAt > lateMs) return sayIn(sayAfterMs);
-      isSaid = true;
+      episode.isSaid = true;
       sayIn(sayAgainAfterMs);
       say(seen(episode), false);
     }, ms);
   };
+  /** The worker is about to ask for work. A request that never returns counts as a failure. */
   const tries = (): void => {
     if (episode !== null) return;
     const since = new Date().toISOString();
-    episode = { begunAt: performance.now(), since, reason: "log-away", failure: null };
+    episode = { begunAt: performance.now(), since, reason: "log-away", failure: null, isSaid: false };
     sayIn(sayAfterMs);
   };
-  const end = (): Episode | null => {
+  const stop = (): void => {
     clearTimeout(timer);
-    const ended = isSaid ? episode : null;
     episode = null;
-    isSaid = false;
-    return ended;
   };
 
   return {
     tries,
-    isHindered: (reason, failure = null) => {
+    /** The try failed, for this reason. */
+    isHindered: (reason: Hindrance, failure: unknown = null): void => {
       tries();
       if (episode !== null) Object.assign(episode, { reason, failure });
     },
-    isFree: () => {
-      const ended = end();
-      if (ended !== null) say(seen(ended), true);
+    /** The worker could take work, whether or not there was any. */
+    isFree: (): void => {
+      const ended = episode;
+      stop();
+      if (ended?.isSaid) say(seen(ended), true);
     },
-    current: () => (isSaid && episode !== null ? seen(episode) : null),
-    stop: end,
+    /** Null while the worker takes work, and in the first seconds of a standstill. */
+    current: (): Standstill | null => (episode?.isSaid ? seen(episode) : null),
+    stop,
   };
 }

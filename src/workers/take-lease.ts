@@ -29,10 +29,6 @@ export type Taker = {
 };
 
 type StartJob = Extract<JobCommand, { type: "StartJob" }>;
-type EndTakeovers = Extract<JobCommand, { type: "EndTakeovers" }>;
-
-/** With a full log the turn breaks off: the failure is logged, and other jobs must end before there is room. */
-const isSilence = (failure: unknown): boolean => failure instanceof Unavailable;
 
 /**
  * Another decision may come from a worker that received the same turn: this worker must ask that one, and read what it has
@@ -45,16 +41,12 @@ const isSilence = (failure: unknown): boolean => failure instanceof Unavailable;
 export async function takeLease(taker: Taker, start: StartJob) {
   const take = async () =>
     (await decideUnrivalled(taker, start)) ?? (await ownStart(taker, start)) ?? ("outrun" as const);
-  return await persistently(taker.stopping, take, isSilence);
-}
-
-/** True where this decision ended the job; false where another decision came first. */
-export async function endTakeovers(taker: Taker, command: EndTakeovers): Promise<boolean> {
-  return (await decideUnrivalled(taker, command))?.outcome === "accepted";
+  // With a full log the turn breaks off: the failure is logged, and other jobs must end before there is room.
+  return await persistently(taker.stopping, take, (failure) => failure instanceof Unavailable);
 }
 
 /** Null where another decision came first. */
-async function decideUnrivalled({ log, job, cause, from, claims }: Taker, command: JobCommand) {
+export async function decideUnrivalled({ log, job, cause, from, claims }: Taker, command: JobCommand) {
   try {
     const entryOf: EntryOf = (decision) => withClaims(decision, claims);
     return await handleCommand(log, job, command, cause, { from, maxConflicts: 0, entryOf });

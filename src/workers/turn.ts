@@ -23,7 +23,7 @@ export type HeldTurn = {
   readonly cause: Cause;
   /** The earlier outcomes of the recipients, folded up to the lease. The worker of the turn goes on folding. */
   readonly ledger: Ledger;
-  /** When the lease was asked for, by the monotonic clock; the ledger was read after that. */
+  /** By the monotonic clock, before the append of the JobStarted: what was read for the turn is from no earlier time. */
   readonly confirmedAt: number;
   /** Folds what the log has by now. Throws Unavailable. */
   readonly readLedger: () => Promise<Ledger>;
@@ -89,11 +89,8 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
     case "failed":
       return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
     case "try-again": {
-      const delayMs = delayBeforeAttempt(
-        held.turn.attempt + 1,
-        scheduleOfJob(schedule, held.settings.retryDelayMs),
-        Math.random(),
-      );
+      const ownSchedule = scheduleOfJob(schedule, held.settings.retryDelayMs);
+      const delayMs = delayBeforeAttempt(held.turn.attempt + 1, ownSchedule, Math.random());
       const nextAttemptAt = new Date(Date.now() + Math.max(delayMs, end.notBeforeMs ?? 0)).toISOString();
       return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
     }

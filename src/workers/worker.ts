@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { JobRef } from "../event-log/event-log.ts";
+import { keyOf } from "../event-log/event-log.ts";
 import { isOutage } from "../event-log/persistently.ts";
 import type { QueuedTurn } from "../turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
@@ -7,12 +7,10 @@ import type { LeaseProbe } from "./lease.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
 export type WorkerSettings = {
-  /** The name of this worker in the log; no other process has the same name. */
+  /** The name of this worker in the log; no other worker, of this process or another, has the same name. */
   readonly name: string;
   /** The most turns at once. */
   readonly concurrency: number;
-  /** How often the worker reports to the queue that a turn is still in progress; well within the queue's patience. */
-  readonly keepEveryMs: number;
   /** How many turns the worker may take now, or why none; others wait, as taking one up would only use up an attempt. */
   readonly mayTake: () => Promise<number | Hindrance>;
   /** A turn that broke off is handed out again after this, the first time; later repetitions wait longer. */
@@ -40,6 +38,12 @@ export type ReportOfWorker = {
   readonly turnBrokeOff: (failure: unknown, turn: QueuedTurn) => void;
   readonly standsStill: SayStandstill;
 };
+
+/**
+ * How long a worker may be silent before the queue hands its job to another one. The queue notices a killed worker after
+ * this time; a worker that is stopped for less loses nothing.
+ */
+export const queuePatienceMs = 15_000;
 
 /** Without an arrival, the worker asks the queue again after this: what held it back may be over. */
 const askEveryMs = 1000;
@@ -72,8 +76,6 @@ export function createWorker(
   let stopAnswering: () => void = () => {};
   const standstill = watchStandstill(report.standsStill);
 
-  const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
-
   const begin = (delivery: TurnDelivery): void => {
     const key = keyOf(delivery.turn);
     const running = turns.get(key);
@@ -83,7 +85,7 @@ export function createWorker(
       else delivery.giveBack(otherTurnAfterMs);
       return;
     }
-    const keeping = setInterval(() => turns.get(key)?.delivery.keep(), settings.keepEveryMs);
+    const keeping = setInterval(() => turns.get(key)?.delivery.keep(), queuePatienceMs / 3);
     const done = runTurn(delegate(key, delivery), stopping.signal, giveUp.signal)
       // The queue hands the turn out again; the log then holds the progress.
       .catch((failure: unknown) => {
@@ -103,9 +105,7 @@ export function createWorker(
   const delegate = (key: string, first: TurnDelivery): TurnDelivery => {
     const newest = (): TurnDelivery => turns.get(key)?.delivery ?? first;
     return {
-      turn: first.turn,
-      putAtMs: first.putAtMs,
-      times: first.times,
+      ...first,
       acknowledge: () => newest().acknowledge(),
       keep: () => newest().keep(),
       giveBack: (delayMs) => newest().giveBack(delayMs),

@@ -25,10 +25,10 @@ import { createSuppressionList, type SuppressionList } from "../../src/suppressi
 import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
 import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
 import type { Turns } from "../../src/turns/turns.ts";
-import { createJobWorker, type JobWorkerConfig, queuePatienceMs } from "../../src/workers/create-job-worker.ts";
+import { createJobWorker, type JobWorkerConfig } from "../../src/workers/create-job-worker.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
-import type { Worker } from "../../src/workers/worker.ts";
+import { queuePatienceMs, type Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
 import { startNats, type TestNats } from "./services.ts";
 

@@ -101,7 +101,7 @@ describe("a turn that breaks off", () => {
   });
 
   it("is none where its worker is stopped, however often that happens", async () => {
-    const untilStopped: WorkOfTurn = async (_held, _lease, _books, { stopping }) => {
+    const untilStopped: WorkOfTurn = async (_held, _lease, _books, stopping) => {
       if (!stopping.aborted) await once(stopping, "abort");
       return { kind: "interrupted" };
     };

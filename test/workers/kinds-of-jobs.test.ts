@@ -100,7 +100,7 @@ describe("jobs of several kinds", () => {
 
     const until = new AbortController();
     writeSide.startWork(
-      justWork("coffee.make", async ({ job }, _lease, _books, { stopping }) => {
+      justWork("coffee.make", async ({ job }, _lease, _books, stopping) => {
         endless.push(job);
         const over = AbortSignal.any([stopping, until.signal]);
         if (!over.aborted) await once(over, "abort");

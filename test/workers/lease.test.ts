@@ -5,7 +5,7 @@ import { happen } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
-const takenAt = (sequence: number) => ({ sequence, confirmedAt: performance.now() });
+const takenAt = (leaseSequence: number) => ({ job, leaseSequence, confirmedAt: performance.now() });
 
 describe("a lease that was confirmed a moment ago, when a decision about the job is heard of", () => {
   it("counts for nothing until the log has answered anew", async () => {
@@ -17,7 +17,7 @@ describe("a lease that was confirmed a moment ago, when a decision about the job
       await answering;
       return await log.lastDecision(job);
     };
-    const lease = watchLease({ ...log, lastDecision }, job, takenAt(leaseSequence), new AbortController().signal);
+    const lease = watchLease({ ...log, lastDecision }, takenAt(leaseSequence), new AbortController().signal);
     expect(await lease.confirmLately()).to.equal(true);
 
     answering = new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ describe("a lease whose worker does not hear of decisions", () => {
 
   it("is believed in for a second after the worker asked for it: the worker may have been stopped since", async () => {
     const log = deaf();
-    const lease = watchLease(log, job, takenAt(await happen(log, job, processing())), patience);
+    const lease = watchLease(log, takenAt(await happen(log, job, processing())), patience);
     await happen(log, job, [jobCancelled()]);
     passTime(900);
     expect(await lease.confirmLately()).to.equal(true);
@@ -74,13 +74,13 @@ describe("a lease whose worker does not hear of decisions", () => {
       }
       return answer;
     };
-    const lease = watchLease({ ...log, lastDecision }, job, takenAt(leaseSequence), patience);
+    const lease = watchLease({ ...log, lastDecision }, takenAt(leaseSequence), patience);
     expect(await lease.confirm()).to.equal(false);
   });
 
   it("is believed in for a second after it was confirmed, and no longer", async () => {
     const log = deaf();
-    const lease = watchLease(log, job, takenAt(await happen(log, job, processing())), patience);
+    const lease = watchLease(log, takenAt(await happen(log, job, processing())), patience);
     expect(await lease.confirm()).to.equal(true);
     await happen(log, job, [jobCancelled()]);
     passTime(900);

@@ -88,7 +88,7 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
           claimable(settings, others.batchDelayMs, mailer.connections, shares.free()),
           whyNot,
         ),
-        work: (held, lease, books, { stopping }) => {
+        work: (held, lease, books, stopping) => {
           const share = shares.join(recipientsToMail(held.ledger).length);
           return sendMailing(held, lease, books, {
             ...others,

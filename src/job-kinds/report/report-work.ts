@@ -38,7 +38,7 @@ export const createReportWork = (ports: ReportPorts, chunkBytes = usualChunkByte
   concurrency,
   prepare: async () => ({
     claims: [],
-    work: (held, lease, _books, { stopping }) => writeReport(ports, { held, lease, stopping, chunkBytes }),
+    work: (held, lease, _books, stopping) => writeReport(ports, { held, lease, stopping, chunkBytes }),
   }),
 });
 

@@ -32,7 +32,7 @@ export const createDeliveryWork = ({ contentStore, post, breakers, secrets }: De
     if ("code" in content) return failedBecause(content);
     return {
       claims: Array.from(content.recipients.keys()).slice(0, connections),
-      work: async (held, lease, books, { stopping }) =>
+      work: async (held, lease, books, stopping) =>
         await serveRecipients(held, lease, books, {
           window: () => connections,
           serve: (recipient) => deliver(held, content, recipient, keys, { post, breakers }),

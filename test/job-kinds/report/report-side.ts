@@ -90,11 +90,11 @@ export async function openReportSide(): Promise<ReportSide> {
         claimed: [],
         isLastAttempt: false,
       };
-      const lease = watchLease(log, job, { ...held, sequence: leaseSequence }, stopping);
+      const lease = watchLease(log, held, stopping);
       const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
       const ports = { log, contentStore, sources, results: options.results ?? results };
       const { work } = await createReportWork(ports, options.chunkBytes ?? 2000).prepare(job, held.settings);
-      return await work(held, lease, books, { stopping }).finally(lease.end);
+      return await work(held, lease, books, stopping).finally(lease.end);
     },
     chunks,
     file: async (job, run) => Buffer.concat((await chunks(job, run)).map(({ bytes }) => bytes)).toString(),
