@@ -29,6 +29,7 @@ const long = [
   "test/journey/repeated-requests.test.ts",
   "test/journey/projector-thread.test.ts",
   "test/journey/busy-machine.test.ts",
+  "test/archive/killed-archive.test.ts",
   "test/seals/killed-sealer.test.ts",
   "test/rules/",
   "test/release/",

@@ -175,7 +175,6 @@ async function cutOff(
     }
     await index.addJobs(jobs);
   }
-  if (cuts.length > 0) await storedLog.settle();
   for (const { to, steps } of cuts) {
     if (firstOf(await held()) <= to) return;
     await storedLog.cut(steps);

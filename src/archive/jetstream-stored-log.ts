@@ -1,22 +1,18 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { MsgHdrs } from "nats";
 import type { LogArchived } from "../domain/log/events.ts";
 import { decodeMessage } from "../event-log/decode-entry.ts";
 import { logRef, type StoredEvent } from "../event-log/event-log.ts";
-import { cutBeginning, refuseReplicas } from "../event-log/jetstream-cut.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { readListeners } from "../following/jetstream-log-gauge.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isClustered } from "../nats/horizon.ts";
 import { lastMessageOf, nextMessageOf } from "../nats/jetstream-api.ts";
 import { storedMessageOf } from "../nats/message.ts";
 import { readBack } from "../nats/read-subject.ts";
 import { readDelivered, toLogMessage } from "../seals/jetstream-stored-messages.ts";
+import { cutBeginning, refuseReplicas } from "./jetstream-cut.ts";
 import type { Reader, StoredLog } from "./stored-log.ts";
 
 const answerMs = 10_000;
-/** A deposed leader of NATS 2.9 answers for ten seconds as if it still led. */
-const staleForMs = 15_000;
 
 export async function createJetStreamStoredLog(connection: JetStreamConnection, prefix: string): Promise<StoredLog> {
   const stream = streamName(prefix, "JOBS");
@@ -58,9 +54,6 @@ export async function createJetStreamStoredLog(connection: JetStreamConnection, 
         return readers;
       }),
     cut: (steps) => cutBeginning(connection, prefix, steps),
-    settle: async () => {
-      if (isClustered(connection)) await pause(staleForMs);
-    },
   };
 }
 

@@ -27,7 +27,4 @@ export interface StoredLog {
 
   /** Cuts off the beginning, step by step. Throws where the log does not hold what a step counts. */
   cut(steps: readonly CutStep[]): Promise<void>;
-
-  /** Returns once no server of a cluster can answer as if nothing had been indexed. */
-  settle(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import {
 } from "nats";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
-import { isShut, openAfterCut } from "./jetstream-cut.ts";
+import { isShut, openShutLog, subjectsOfEntries } from "./jetstream-log-limits.ts";
 import { type StreamKind, streamFilter, streamName } from "./subjects.ts";
 
 /**
@@ -104,7 +104,7 @@ async function ensure(connection: JetStreamConnection, config: NamedConfig) {
   const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
   const found = await asking(connection, () => findStream(manager, config.name));
   // A process died while it cut off the beginning of the log, or is at it.
-  if (found !== null && isShut(found.config)) await openAfterCut(connection, config.name);
+  if (found !== null && isShut(found.config)) await openShutLog(connection, config.name);
   await asking(connection, () => ensureStream(manager, config));
 }
 
@@ -118,9 +118,8 @@ async function ensureStream(manager: JetStreamManager, config: NamedConfig): Pro
     });
     return;
   }
-  const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter(
-    (key) => !isSame(found.config[key], config[key]),
-  );
+  const actual = { ...found.config, subjects: subjectsOfEntries(found.config) };
+  const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter((key) => !isSame(actual[key], config[key]));
   const faults = differing
     .filter((key) => !adjustable.includes(key))
     .map((key) => `${key} is ${JSON.stringify(found.config[key])}; expected ${JSON.stringify(config[key])}`);
@@ -133,7 +132,9 @@ async function ensureStream(manager: JetStreamManager, config: NamedConfig): Pro
       `The stream ${config.name} holds ${found.state.bytes} bytes; expected a limit of at least that, not ${config.max_bytes}.`,
     );
   }
-  if (differing.length > 0) await manager.streams.update(config.name, { ...found.config, ...config });
+  if (differing.length > 0) {
+    await manager.streams.update(config.name, { ...found.config, ...config, subjects: found.config.subjects });
+  }
 }
 
 async function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | null> {

@@ -31,6 +31,9 @@ export const isOutOfRoom = is(10077, 10023, 10047);
 export const isNoPlaceYet = is(10005);
 /** Another process created a stream of this name at the same moment. */
 export const isNameTaken = is(10058);
+/** Another stream has one of the subjects. */
+export const isOverlapping = (failure: unknown): boolean =>
+  failure instanceof NatsError && /subjects overlap/.test(failure.message);
 /** The stream holds a message of this subject already, and may hold no more; the number is that of a stream that is full. */
 export const isSubjectTaken = (failure: unknown): boolean =>
   is(10077)(failure) && failure instanceof NatsError && /per subject/.test(failure.message);

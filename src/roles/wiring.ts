@@ -12,6 +12,7 @@ import { connectParts, type Parts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
 import { startScheduler } from "./scheduler-role.ts";
 import { startSealer } from "./seals-role.ts";
+import { watchForShutLog } from "./shut-log.ts";
 import { createStarting } from "./startup.ts";
 import { startWebhooks } from "./webhooks-role.ts";
 import { startWorkers } from "./worker-role.ts";
@@ -43,6 +44,7 @@ export async function startService(
   try {
     const listeners = await openListeners(config, logger, lifecycle, starting.probes);
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
+    watchForShutLog(parts);
     // The order is against the flow of work: the consumers of an event start before its producers.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const workers = config.roles.has("worker") ? await startWorkers(parts) : null;

@@ -229,13 +229,13 @@ describe("Archiving the log", () => {
   });
 
   it("cuts nothing of a job that is opened again while it is archived, until it is over once more", async () => {
-    const { storedLog } = side.ports;
     let isAgain = false;
-    const settle = async (): Promise<void> => {
+    const addJobs: ArchiveIndex["addJobs"] = async (jobsOfFiles) => {
       if (!isAgain) await happen(side.log, theJob(3), [jobRetried()]);
       isAgain = true;
+      await side.index.addJobs(jobsOfFiles);
     };
-    const { cutTo, heldBack, files } = await side.archive({}, { storedLog: { ...storedLog, settle } });
+    const { cutTo, heldBack, files } = await side.archive({}, { index: { ...side.index, addJobs } });
     expect(files.length).to.be.greaterThan(1);
     expect(heldBack[0]).to.deep.include({ job: theJob(3), why: "it has not ended" });
     expect(cutTo).to.be.lessThan(heldBack[0]?.sequence ?? 0);

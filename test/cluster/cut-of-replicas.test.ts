@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { CutRefused, cutBeginning } from "../../src/event-log/jetstream-cut.ts";
+import { CutRefused, cutBeginning } from "../../src/archive/jetstream-cut.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";

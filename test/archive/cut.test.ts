@@ -1,7 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { DiscardPolicy, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
+import { CutRefused, cutBeginning } from "../../src/archive/jetstream-cut.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { CutRefused, cutBeginning, openAfterCut } from "../../src/event-log/jetstream-cut.ts";
+import { openShutLog, takeLimits } from "../../src/event-log/jetstream-log-limits.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { jobCreated } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -84,6 +86,32 @@ describe("Cutting off the beginning of the log", () => {
     expect((await look()).messages).to.equal(messages);
   });
 
+  /** A connection of a process that stands still before it sends an update; `late` sends it after all. */
+  const standingStillAt = (isAt: (config: Partial<StreamConfig>) => boolean) => {
+    let held: Partial<StreamConfig> | null = null;
+    const { streams } = manager;
+    const still = Object.assign(Object.create(streams) as typeof streams, {
+      update: (name: string, config: Partial<StreamConfig>) => {
+        if (name !== stream() || held !== null || !isAt(config)) return streams.update(name, config);
+        held = config;
+        throw new Error("stood still");
+      },
+    });
+    const connection = {
+      ...opened.connection,
+      nats: withManager(opened.connection.nats, { ...manager, streams: still }),
+    };
+    const late = async (): Promise<unknown> => {
+      expect(held).not.to.equal(null);
+      return await streams.update(stream(), held ?? {});
+    };
+    return { connection, late };
+  };
+  const streamsOfOthers = async (): Promise<readonly string[]> => {
+    const found = await manager.streams.list(`${stream()}.cut.>`).next();
+    return found.map(({ config: { name } }) => name).filter((name) => name !== stream());
+  };
+
   const died = [
     ["after it shut the log", { max_msg_size: 1 }],
     ["after it set the limit", { max_msg_size: 1, max_msgs: 6, discard: DiscardPolicy.Old }],
@@ -98,34 +126,79 @@ describe("Cutting off the beginning of the log", () => {
       const messages = await dies(limits);
       expect(await failureOf(happen(opened.log, newJob(), [jobCreated()]))).to.be.instanceOf(Unavailable);
       expect((await look()).messages).to.equal(messages);
-      await openAfterCut(opened.connection, stream(), 0);
+      await openShutLog(opened.connection, stream(), 0);
       await happen(opened.log, newJob(), [jobCreated()]);
       expect(await look()).to.deep.include({ messages: messages + 1, limits: usual });
     });
   }
 
   it("takes nothing where its limit arrives after another process has opened the log", async () => {
-    let limit: Partial<StreamConfig> | null = null;
-    const { streams } = manager;
-    // As it would be in the buffer of a process that stands still.
-    const late = Object.assign(Object.create(streams) as typeof streams, {
-      update: (name: string, config: Partial<StreamConfig>) => {
-        if (config.discard !== DiscardPolicy.Old) return streams.update(name, config);
-        limit = config;
-        throw new Error("stood still");
-      },
-    });
-    const connection = {
-      ...opened.connection,
-      nats: withManager(opened.connection.nats, { ...manager, streams: late }),
-    };
+    const { connection, late } = standingStillAt(({ discard }) => discard === DiscardPolicy.Old);
     await failureOf(cutBeginning(connection, prefix, [{ to: 3, count: 3 }]));
     for (let job = 0; job < 5; job += 1) await happen(opened.log, newJob(), [jobCreated()]);
-    expect(limit).not.to.equal(null);
-    expect(await failureOf(streams.update(stream(), limit ?? {}))).to.match(/subjects overlap/);
+    expect(await failureOf(late())).to.match(/subjects overlap/);
     expect(await look()).to.deep.equal({ first: 1, messages: 15, limits: usual });
     await cutBeginning(opened.connection, prefix, [{ to: 3, count: 3 }]);
     expect(await look()).to.deep.equal({ first: 4, messages: 12, limits: usual });
+  });
+
+  it("is not disturbed by a process that opened the log before, and whose update arrives late", async () => {
+    await takeLimits(manager, stream());
+    const { connection, late } = standingStillAt(({ max_msg_size }) => max_msg_size === -1);
+    await failureOf(openShutLog(connection, stream(), 0));
+    await openShutLog(opened.connection, stream(), 0);
+    await happen(opened.log, newJob(), [jobCreated()]);
+    const limits = await takeLimits(manager, stream());
+    expect(await failureOf(late())).to.match(/subjects overlap/);
+    expect(await failureOf(happen(opened.log, newJob(), [jobCreated()]))).to.be.instanceOf(Unavailable);
+    await limits.keepLast(8);
+    await limits.open();
+    expect(await look()).to.deep.equal({ first: 4, messages: 8, limits: usual });
+  });
+
+  it("is opened by one of many processes that find it shut, and leaves no stream behind but that of the dead one", async () => {
+    await takeLimits(manager, stream());
+    const died = await streamsOfOthers();
+    expect(died).to.have.length(1);
+    await Promise.all(Array.from({ length: 6 }, () => openShutLog(opened.connection, stream(), 0)));
+    await happen(opened.log, newJob(), [jobCreated()]);
+    expect(await look()).to.deep.equal({ first: 1, messages: 11, limits: usual });
+    expect(await streamsOfOthers()).to.deep.equal(died);
+  });
+
+  it("loses nothing while others take the cutting process for dead all the time", async function () {
+    this.timeout(60_000);
+    let isOver = false;
+    const stored: number[] = [];
+    const writing = (async () => {
+      while (!isOver) {
+        await happen(opened.log, newJob(), [jobCreated()])
+          .then((sequence) => stored.push(sequence))
+          .catch((failure: unknown) => expect(failure).to.be.instanceOf(Unavailable));
+      }
+    })();
+    const opening = Promise.all(
+      Array.from({ length: 3 }, async () => {
+        while (!isOver) {
+          await openShutLog(opened.connection, stream(), 0);
+          await pause(20);
+        }
+      }),
+    );
+    const failures: unknown[] = [];
+    for (let to = 1; to <= 9 && failures.length < 20; ) {
+      await cutBeginning(opened.connection, prefix, [{ to, count: 1 }]).catch((failure) => failures.push(failure));
+      if ((await look()).first > to) to += 1;
+    }
+    isOver = true;
+    await Promise.all([writing, opening]);
+    const { first, messages } = await look();
+    expect(first).to.be.at.most(10);
+    expect(failures.filter((failure) => !(failure instanceof CutRefused))).to.deep.equal([]);
+    expect(failures).not.to.deep.equal([]);
+    const { last_seq: last } = (await manager.streams.info(stream())).state;
+    expect(messages).to.equal(last - first + 1);
+    expect(stored.at(-1)).to.equal(last);
   });
 
   it("is ended by the next start of a service, once the process that began it must be dead", async () => {
