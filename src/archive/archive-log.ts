@@ -10,6 +10,7 @@ import type { ArchiveIndex, JobsOfFile } from "./archive-index.ts";
 import { ArchiveRefused, type Boundary, type BoundarySettings, findBoundary, firstOf } from "./find-boundary.ts";
 import type { HeldBack } from "./open-jobs.ts";
 import { entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";
+import { rebuildIndex } from "./rebuild-index.ts";
 import type { CutStep, StoredLog } from "./stored-log.ts";
 import { type WrittenFile, writeArchiveFile } from "./write-archive-file.ts";
 
@@ -36,6 +37,8 @@ export type ArchiveReport = {
   /** The last sequence that the log no longer has; 0 while it has all. */
   readonly cutTo: number;
   readonly heldBack: readonly HeldBack[];
+  /** What the index lacked before it was made again from the files; null if nothing. */
+  readonly indexFault: string | null;
 };
 
 /** Entries that are cut at a time: the log takes nothing meanwhile, for some 50 ms on the project's machine. */
@@ -45,10 +48,13 @@ const entriesOfStep = 5_000;
  * Archives what may be archived: writes the files and compares them with the seals, records them in the log, indexes their
  * jobs, and only then cuts the log. Killed at any moment, it has lost nothing, and called again it goes on: files that the
  * log does not record are written again, those that it records are indexed again, and then cut. Of two processes at the
- * same time, one records a file and the other is refused. Throws ArchiveRefused.
+ * same time, one records a file and the other is refused. An index that was lost is first made again from the files.
+ * Throws ArchiveRefused.
  */
 export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings): Promise<ArchiveReport> {
   const { storedLog, index } = ports;
+  const indexFault = await index.fault();
+  if (indexFault !== null) await rebuildIndex(ports, settings.directory);
   const recorded = await storedLog.recorded();
   if (recorded.length > 0) await index.addFiles(recorded.map(({ event }) => event.data));
   const known = await index.files();
@@ -72,7 +78,7 @@ export async function archiveLog(ports: ArchivePorts, settings: ArchiveSettings)
   }
   await index.addFiles(files);
   await cutOff(ports, settings.directory, files, first, held);
-  return { files, cutTo: (await storedLog.firstSequence()) - 1, heldBack: await held() };
+  return { files, cutTo: (await storedLog.firstSequence()) - 1, heldBack: await held(), indexFault };
 }
 
 function inFiles(seals: readonly StoredSeal[], entries: number): readonly (readonly StoredSeal[])[] {
@@ -175,6 +181,7 @@ async function cutOff(
     }
     await index.addJobs(jobs);
   }
+  await index.complete();
   for (const { to, steps } of cuts) {
     if (firstOf(await held()) <= to) return;
     await storedLog.cut(steps);

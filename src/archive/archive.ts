@@ -8,10 +8,13 @@ import { BrokenArchive, entriesOfFile, faultOfFile, onArchiveFile } from "./read
 /** The files of the archive, as far as this process has them. Methods that read files throw Archived if one is not as it was recorded. */
 export type Archive = {
   readonly files: ArchiveIndex["files"];
+  readonly indexFault: ArchiveIndex["fault"];
   /** Whether a file holds entries of a job; needs no file. */
   readonly holds: (job: JobRef) => Promise<boolean>;
   /** All archived entries of a job, in order; empty if there are none. */
   readonly entriesOf: (job: JobRef) => Promise<readonly ArchivedEntry[]>;
+  /** The entry at a sequence, and the file that holds it; null if there is none. */
+  readonly entryAt: (sequence: number) => Promise<{ readonly file: string; readonly entry: ArchivedEntry } | null>;
   /** The entries after a sequence in these files, one file after the other. */
   readonly entries: (files: readonly ArchivedFile[], afterSequence: number) => AsyncIterable<readonly ArchivedEntry[]>;
   /** What is wrong with a file; null if nothing is. */
@@ -48,6 +51,7 @@ export function createArchive(
 
   return {
     files: index.files,
+    indexFault: index.fault,
     holds: async (job) => (await index.numbersOf(job)).length > 0,
     faultOf,
     entriesOf: async (job) => {
@@ -68,6 +72,14 @@ export function createArchive(
         );
       }
       return found;
+    },
+    entryAt: async (sequence) => {
+      const file = (await index.files()).find(({ from, to }) => from <= sequence && sequence <= to);
+      if (file === undefined) return null;
+      for await (const [entry] of entriesOfFile(await pathOf(file), sequence - 1)) {
+        return entry?.sequence === sequence ? { file: file.file, entry } : null;
+      }
+      return null;
     },
     entries: async function* (files, afterSequence) {
       // All of them first: a reader that has begun can do nothing with a file that is missing in the middle.

@@ -15,6 +15,7 @@ import { leafHashOf } from "../event-log/log-message.ts";
 import { inOrder, isAboutRecipients, isDecision, isNotice } from "../event-log/select-events.ts";
 import type { Archive } from "./archive.ts";
 import type { ArchivedEntry } from "./archive-format.ts";
+import { archivedBetween, inRuns } from "./archived-between.ts";
 
 /**
  * The log with what is archived of it, as if nothing had been cut off. A job that the log itself knows from its creation
@@ -22,7 +23,7 @@ import type { ArchivedEntry } from "./archive-format.ts";
  * index by then. Where the files are not at hand, methods throw Archived instead of an answer that is too short.
  */
 export function withArchive(log: EventLog, archive: Archive, prefix: string): EventLog {
-  const decode = createDecoding(log, archive, prefix);
+  const decode = createDecoding(createPassReader(log, archive, prefix), prefix);
   const archived = async (job: JobRef): Promise<StoredEvent[]> =>
     (await decode(await archive.entriesOf(job))).filter(isOfJob);
 
@@ -77,24 +78,26 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
 
 type Decode = (entries: readonly ArchivedEntry[]) => Promise<readonly LogEvent[]>;
 
-/** An entry that cannot be decoded was passed by, here or in the archive, or the reading ends. */
-function createDecoding(log: EventLog, archive: Archive, prefix: string): Decode {
-  const decodeOne = ({ subject, sequence, body }: ArchivedEntry): readonly LogEvent[] =>
-    decodeMessage(prefix, subject, sequence, body);
-  const readPasses = async () => {
+/** Also those that are archived themselves; `readPasses` of the log has only the others, and needs no file. */
+export const createPassReader =
+  (log: EventLog, archive: Archive, prefix: string): EventLog["readPasses"] =>
+  async () => {
     const entries = (await archive.entriesOf(logRef)).filter(({ subject }) => subject.endsWith(".pass"));
     const passes = entries
-      .flatMap((entry) => decodeOne(entry))
+      .flatMap(({ subject, sequence, body }) => decodeMessage(prefix, subject, sequence, body))
       .flatMap((event) =>
         "event" in event && event.event.type === "MessagePassed" ? [event as StoredEvent<typeof event.event>] : [],
       );
     return [...passes, ...(await log.readPasses())];
   };
+
+/** An entry that cannot be decoded was passed by, here or in the archive, or the reading ends. */
+function createDecoding(readPasses: EventLog["readPasses"], prefix: string): Decode {
   return async (entries) => {
     const events: LogEvent[] = [];
     for (const entry of entries) {
       try {
-        for (const event of decodeOne(entry)) events.push(event);
+        for (const event of decodeMessage(prefix, entry.subject, entry.sequence, entry.body)) events.push(event);
       } catch (failure) {
         if (!(failure instanceof UndecodableEvent)) throw failure;
         const { sequence, subject } = entry;
@@ -108,7 +111,10 @@ function createDecoding(log: EventLog, archive: Archive, prefix: string): Decode
   };
 }
 
-/** Where the log goes on later than it was asked to, what is between comes from the archive. */
+/**
+ * Where the log goes on later than it was asked to, what is between comes from the archive. It can be cut while it is
+ * read, and then goes on later inside a batch.
+ */
 async function* followWithArchive(
   log: EventLog,
   archive: Archive,
@@ -118,16 +124,13 @@ async function* followWithArchive(
   const { maxEvents, signal } = options;
   let last = options.afterSequence;
   for await (const batch of log.follow(options)) {
-    const first = batch[0]?.sequence ?? 0;
-    if (first > last + 1) {
-      const files = (await archive.files()).filter(({ from, to }) => to > last && from < first);
-      for await (const entries of archive.entries(files, last)) {
-        const wanted = entries.filter(({ sequence }) => sequence < first);
+    for (const events of inRuns(batch)) {
+      for await (const entries of archivedBetween(archive, last, events[0]?.sequence ?? 0)) {
         if (signal.aborted) return;
-        if (wanted.length > 0) yield* inBatches(await decode(wanted), maxEvents);
+        yield* inBatches(await decode(entries), maxEvents);
       }
+      last = events.at(-1)?.sequence ?? last;
+      yield events;
     }
-    last = batch.at(-1)?.sequence ?? last;
-    yield batch;
   }
 }

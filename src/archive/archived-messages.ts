@@ -1,42 +1,63 @@
 import { logRef } from "../event-log/event-log.ts";
 import type { LogMessage } from "../event-log/log-message.ts";
-import { isSealSubject } from "../seals/seal.ts";
+import { isSealSubject, readSeal } from "../seals/seal.ts";
 import type { SealedLog } from "../seals/sealed-log.ts";
 import type { Archive } from "./archive.ts";
+import { archivedBetween, inRuns } from "./archived-between.ts";
 
 /** The bytes of the whole log: what was cut off comes from the files, and throws Archived where they are not at hand. */
 export const withArchivedMessages = (sealedLog: SealedLog, archive: Archive): SealedLog => ({
   ...sealedLog,
-  messages: async function* (afterSequence, which) {
-    const begin = await beginOf(sealedLog, archive, afterSequence);
-    if (begin > afterSequence + 1) yield* cutOff(archive, afterSequence, begin, which);
-    yield* sealedLog.messages(Math.max(afterSequence, begin - 1), which);
-  },
+  messages: (afterSequence, which) =>
+    which === "all" ? messages(sealedLog, archive, afterSequence) : seals(sealedLog, archive, afterSequence),
 });
 
-/** The first message after a sequence that the log itself still has; 0 where the archive has none after that sequence. */
-async function beginOf(sealedLog: SealedLog, archive: Archive, afterSequence: number): Promise<number> {
-  const isArchived = (await archive.files()).some(({ to }) => to > afterSequence);
-  if (!isArchived) return 0;
-  for await (const [first] of sealedLog.messages(afterSequence, "all")) return first?.sequence ?? 0;
-  return 0;
-}
-
-async function* cutOff(
+/** The log can be cut while it is read. */
+async function* messages(
+  sealedLog: SealedLog,
   archive: Archive,
   afterSequence: number,
-  begin: number,
-  which: "all" | "seals",
 ): AsyncGenerator<readonly LogMessage[]> {
-  const isWanted = ({ sequence }: LogMessage): boolean => sequence > afterSequence && sequence < begin;
-  if (which === "seals") {
-    const seals = (await archive.entriesOf(logRef)).filter(({ subject }) => isSealSubject(subject)).filter(isWanted);
-    if (seals.length > 0) yield seals;
-    return;
-  }
-  const files = (await archive.files()).filter(({ from, to }) => to > afterSequence && from < begin);
-  for await (const entries of archive.entries(files, afterSequence)) {
-    const wanted = entries.filter(isWanted);
-    if (wanted.length > 0) yield wanted;
+  let last = afterSequence;
+  for await (const batch of sealedLog.messages(afterSequence, "all")) {
+    for (const run of inRuns(batch)) {
+      yield* archivedBetween(archive, last, run[0]?.sequence ?? 0);
+      last = run.at(-1)?.sequence ?? last;
+      yield run;
+    }
   }
 }
+
+/** A seal says where the one before ended, and so whether one is missing that was cut off. */
+async function* seals(
+  sealedLog: SealedLog,
+  archive: Archive,
+  afterSequence: number,
+): AsyncGenerator<readonly LogMessage[]> {
+  let last = afterSequence;
+  let sealedTo: number | null = null;
+  for await (const batch of sealedLog.messages(afterSequence, "seals")) {
+    const found: LogMessage[] = [];
+    for (const message of batch) {
+      const seal = readSeal(message);
+      const isNext = sealedTo === null ? await hasAll(sealedLog, archive, last) : (seal?.from ?? 0) <= sealedTo + 1;
+      if (!isNext) found.push(...(await archivedSeals(archive, last, message.sequence)));
+      found.push(message);
+      last = message.sequence;
+      sealedTo = seal?.to ?? sealedTo ?? 0;
+    }
+    yield found;
+  }
+}
+
+/** Whether the log itself still has everything after a sequence. */
+async function hasAll(sealedLog: SealedLog, archive: Archive, afterSequence: number): Promise<boolean> {
+  if (!(await archive.files()).some(({ to }) => to > afterSequence)) return true;
+  for await (const [first] of sealedLog.messages(afterSequence, "all")) return first?.sequence === afterSequence + 1;
+  return true;
+}
+
+const archivedSeals = async (archive: Archive, after: number, before: number): Promise<readonly LogMessage[]> =>
+  (await archive.entriesOf(logRef)).filter(
+    ({ sequence, subject }) => sequence > after && sequence < before && isSealSubject(subject),
+  );

@@ -1,7 +1,7 @@
 import type { MsgHdrs } from "nats";
 import type { LogArchived } from "../domain/log/events.ts";
 import { decodeMessage } from "../event-log/decode-entry.ts";
-import { logRef, type StoredEvent } from "../event-log/event-log.ts";
+import { type LogEvent, logRef, type StoredEvent } from "../event-log/event-log.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { readListeners } from "../following/jetstream-log-gauge.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
@@ -39,10 +39,14 @@ export async function createJetStreamStoredLog(connection: JetStreamConnection, 
       const subject = subjectOf(prefix, logRef, "archive");
       const last = await asking(connection, () => lastMessageOf(connection, stream, subject));
       const messages = last === null ? [] : await readBack(connection, stream, last);
-      return messages
-        .flatMap(({ sequence, data }) => decodeMessage(prefix, subject, sequence, data))
-        .filter((event): event is StoredEvent<LogArchived> => "event" in event && event.event.type === "LogArchived");
+      return messages.flatMap(({ sequence, data }) => decodeMessage(prefix, subject, sequence, data)).filter(isRecord);
     },
+    recordedIn: (entries) =>
+      entries
+        .filter(({ subject }) => subject === subjectOf(prefix, logRef, "archive"))
+        .flatMap(({ subject, sequence, body }) => decodeMessage(prefix, subject, sequence, body))
+        .filter(isRecord)
+        .map(({ event }) => event.data),
     readers: () =>
       asking(connection, async () => {
         const listeners = await readListeners(connection, prefix);
@@ -56,6 +60,9 @@ export async function createJetStreamStoredLog(connection: JetStreamConnection, 
     cut: (steps) => cutBeginning(connection, prefix, steps),
   };
 }
+
+const isRecord = (event: LogEvent): event is StoredEvent<LogArchived> =>
+  "event" in event && event.event.type === "LogArchived";
 
 /** As they go over the wire, one `Name: value` in a line. */
 function linesOf(headers: MsgHdrs | undefined): string {

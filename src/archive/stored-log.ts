@@ -1,6 +1,7 @@
 import type { LogArchived } from "../domain/log/events.ts";
 import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
-import type { ArchivedEntry } from "./archive-format.ts";
+import type { LogMessage } from "../event-log/log-message.ts";
+import type { ArchivedEntry, ArchivedFile } from "./archive-format.ts";
 
 /** A listener, or a durable consumer that has not acknowledged every entry, and how far it has come. */
 export type Reader = { readonly name: string; readonly readUpTo: number };
@@ -21,6 +22,9 @@ export interface StoredLog {
 
   /** Which files the log records, as far as it was not cut. */
   recorded(): Promise<readonly StoredEvent<LogArchived>[]>;
+
+  /** Which files these entries record. */
+  recordedIn(entries: readonly LogMessage[]): readonly ArchivedFile[];
 
   /** Which entries are still needed by those who read the log. */
   readers(): Promise<readonly Reader[]>;

@@ -90,11 +90,12 @@ const entriesOfOneFile = 200_000;
 const namedAtMost = 20;
 
 function tell(context: CommandContext, report: ArchiveReport, directory: string, { json }: Options): void {
-  const { files, cutTo, heldBack } = report;
+  const { files, cutTo, heldBack, indexFault } = report;
   if (json) {
     context.print(JSON.stringify({ directory, ...report }));
     return;
   }
+  if (indexFault !== null) context.print(`${indexFault} It was made again from the files.`);
   for (const { file, from, to, count, bytes } of files) {
     context.print(`${file}: ${count} entries from ${from} to ${to}, ${bytes} bytes`);
   }

@@ -1,7 +1,6 @@
 import type { Archive } from "../archive/archive.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
-import { archiveOf } from "../roles/parts.ts";
-import type { CompleteConfig } from "../settings/config.ts";
+import { archiveOf, indexAdvice } from "../roles/parts.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 
@@ -16,6 +15,8 @@ export const archiveFor = (
 
 /** Names every file that is not, byte for byte, what the log recorded: without it the rest cannot be compared. */
 export async function checkArchive(context: CommandContext, archive: Archive, { json }: ArchiveOptions): Promise<void> {
+  const indexFault = await archive.indexFault();
+  if (indexFault !== null) throw new CommandFailed(`${indexFault}\n${indexAdvice}`);
   const faults: { readonly file: string; readonly fault: string }[] = [];
   for (const file of await archive.files()) {
     const fault = await archive.faultOf(file);

@@ -1,8 +1,9 @@
 import type { Subscription } from "nats";
 import type { AlertEvent } from "../domain/alerts/events.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageSince } from "../nats/horizon.ts";
-import { askJetStream, askSlowly, type StreamMessage } from "../nats/jetstream-api.ts";
+import { askJetStream, askSlowly, messageAt, type StreamMessage } from "../nats/jetstream-api.ts";
 import type { StoredMessage } from "../nats/message.ts";
 import { untilInterrupted } from "../nats/patience.ts";
 import { readBack, readOn } from "../nats/read-subject.ts";
@@ -26,6 +27,7 @@ import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often the history of a job is read while decisions about it come in. */
 const historyRounds = 3;
+const cutRounds = 10;
 
 /** The log on a JetStream stream that `ensureStreams` has created or checked. */
 export async function createJetStreamEventLog(
@@ -66,6 +68,10 @@ export async function createJetStreamEventLog(
 
   const lastDecision = async (job: JobRef): Promise<number> => (await lastOf(job, "job"))?.sequence ?? 0;
 
+  /** Whether the log still has a message: then it had everything after it until now, because it is cut from its beginning. */
+  const isThere = async ({ sequence }: StoredEvent): Promise<boolean> =>
+    (await asking(connection, () => messageAt(connection, stream, sequence))) !== null;
+
   /**
    * Reads decisions first and facts after them: a job that is read as completed without the outcomes of its recipients
    * would look as if no one had been mailed.
@@ -83,9 +89,16 @@ export async function createJetStreamEventLog(
       const last = await lastOf(job, "job");
       const history = await readParts(job, last);
       const reach = last?.sequence ?? 0;
-      if ((await lastDecision(job)) === reach) return history;
+      const [first] = history;
+      const [lastNow, isWhole] = await Promise.all([lastDecision(job), first === undefined || isThere(first)]);
+      if (!isWhole) {
+        // The log was cut meanwhile, and some facts may be missing. That can happen a few times, and not for ever.
+        if (round < cutRounds) continue;
+        throw new Unavailable("The log is being cut off where it was read.");
+      }
+      if (lastNow === reach) return history;
       // New decisions arrived meanwhile, and some of their facts may be missing; everything before them is complete.
-      if (round === historyRounds) return history.filter(({ sequence }) => sequence <= reach);
+      if (round >= historyRounds) return history.filter(({ sequence }) => sequence <= reach);
     }
   };
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
 import { lastMessageOf, messageAt, type StreamMessage } from "./jetstream-api.ts";
+import { firstSequenceOf } from "./read-subject.ts";
 
 /** By connection and stream, the highest sequence that this process has seen stored. */
 const seen = new WeakMap<JetStreamConnection, Map<string, number>>();
@@ -43,7 +44,7 @@ export async function lastMessageSince(
         lastMessageOf(connection, stream, subject),
       ]),
     );
-    if (isThere !== null) {
+    if (isThere !== null || horizon < (await firstSequenceOf(connection, stream))) {
       if (last !== null) sawStored(connection, stream, last.sequence);
       return last;
     }

@@ -24,9 +24,11 @@ export async function readOn(
 ): Promise<StreamMessage[]> {
   const messages: StreamMessage[] = [];
   for (let from = first; from <= last; ) {
-    const next = await untilThere(connection, `${subject} from ${from} on`, () =>
-      nextMessageOf(connection, stream, subject, from),
-    );
+    const get = () => nextMessageOf(connection, stream, subject, from);
+    const found = await asking(connection, get);
+    // The stream begins later, as below.
+    if (found === null && last < (await firstSequenceOf(connection, stream))) break;
+    const next = found ?? (await untilThere(connection, `${subject} from ${from} on`, get));
     if (next.sequence <= last) messages.push(next);
     from = next.sequence + 1;
   }
@@ -77,11 +79,10 @@ async function untilThere(
   }
 }
 
-const firstSequenceOf = async (connection: JetStreamConnection, stream: string): Promise<number> =>
-  (
-    await askJetStream<{ readonly state: { readonly first_seq: number } }>(
-      connection,
-      `$JS.API.STREAM.INFO.${stream}`,
-      "",
-    )
-  ).state.first_seq;
+/** What is before it is in an archive, or was given up. */
+export const firstSequenceOf = async (connection: JetStreamConnection, stream: string): Promise<number> => {
+  const asked = () => askJetStream<StreamBegin>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
+  return (await asking(connection, asked)).state.first_seq;
+};
+
+type StreamBegin = { readonly state: { readonly first_seq: number } };

@@ -77,6 +77,9 @@ export async function connectParts(
   lifecycle.started("the connection to NATS", connection.close);
   const streams = { prefix, replicas: config.streamReplicas, maxBytes: config.jobsMaxBytes };
   await patiently(() => ensureStreams(connection, streams));
+  const archive = archiveOf(connection, config);
+  const fault = await patiently(archive.indexFault);
+  if (fault !== null) throw new CannotStart(`${fault} Keys of archived jobs would be taken again.\n${indexAdvice}`);
   const room = await createJetStreamLogRoom(connection, prefix);
   const observer = createObserver(connection, logger);
   const givenUp = abortedAfter(lifecycle.stopping, config.shutdownTimeoutMs * shareForDatabase);
@@ -86,7 +89,6 @@ export async function connectParts(
   lifecycle.started("the database connections", async () => {
     await Promise.all([db, reads, searches].map((pool) => pool.destroy()));
   });
-  const archive = archiveOf(connection, config);
   const stream = observeAppends(await createJetStreamEventLog(connection, prefix, room.stored), observer.appended);
   const log = withArchive(stream, archive, prefix);
   return {
@@ -113,6 +115,9 @@ export async function connectParts(
     announcements: createJetStreamAnnouncements(connection, prefix),
   };
 }
+
+export const indexAdvice =
+  "Make it again from the files: waybill archive --before 1970-01-01 --to <directory of the files>; or restore the bucket ARCHIVE.";
 
 /** The archive as this process has it. */
 export const archiveOf = (

@@ -4,11 +4,20 @@ import { expect } from "chai";
 import { AckPolicy } from "nats";
 import type { ArchivedFile } from "../../src/archive/archive-format.ts";
 import type { ArchiveIndex } from "../../src/archive/archive-index.ts";
+import { withArchive } from "../../src/archive/archived-log.ts";
+import { withArchivedMessages } from "../../src/archive/archived-messages.ts";
 import { ArchiveRefused } from "../../src/archive/find-boundary.ts";
 import type { StoredLog } from "../../src/archive/stored-log.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import { Archived, type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
+import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { trustNothing } from "../../src/seals/check.ts";
+import type { SealedLog } from "../../src/seals/sealed-log.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
+import { readAll } from "../seals/sealing.ts";
+import { alteredLog } from "../support/altered-log.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   caused,
   deadLetterIgnored,
@@ -128,7 +137,7 @@ describe("Archiving the log", () => {
 
   it("takes nothing that was sealed after the date", async () => {
     const before = new Date(Date.now() - 60_000);
-    expect(await side.archive({ before })).to.deep.equal({ files: [], cutTo: 0, heldBack: [] });
+    expect(await side.archive({ before })).to.deep.equal({ files: [], cutTo: 0, heldBack: [], indexFault: null });
   });
 
   it("refuses a log that is not what was sealed, and cuts nothing", async () => {
@@ -244,6 +253,162 @@ describe("Archiving the log", () => {
     await happen(side.log, theJob(3), [jobCompleted()]);
     expect((await side.archive()).cutTo).to.be.greaterThan(cutTo);
     expect(await side.reading(side.directory).log.readHistory(theJob(3))).to.have.length(8);
+  });
+
+  describe("while it is read", () => {
+    /** As far as it may be cut, and nothing is cut yet. */
+    const archiveUncut = async (): Promise<readonly ArchivedFile[]> => {
+      const cut = () => Promise.reject(new Error("not yet"));
+      await failureOf(side.archive({}, { storedLog: { ...side.ports.storedLog, cut } }));
+      return await side.index.files();
+    };
+    /** The log on a connection that cuts it before it asks what matches. */
+    const cutBefore = async (asked: RegExp, to: number): Promise<EventLog> => {
+      let isCut = false;
+      const request: JetStreamConnection["request"] = async (subject, data, ...more) => {
+        if (!isCut && asked.test(`${subject} ${data}`)) {
+          isCut = true;
+          await side.ports.storedLog.cut([{ to, count: to - (await firstInStream()) + 1 }]);
+        }
+        return await side.connection.request(subject, data, ...more);
+      };
+      return await createJetStreamEventLog({ ...side.connection, request }, side.prefix);
+    };
+
+    it("leaves a history whole whose facts are cut off after its decisions were read", async () => {
+      const job = theJob(3);
+      const before = await side.log.readHistory(job);
+      await archiveUncut();
+      const ended = before.at(-1)?.sequence ?? 0;
+      for (const to of [ended - 1, ended]) {
+        const log = await cutBefore(/STREAM\.MSG\.GET.*"last_by_subj":"[^"]*\.facts"/, to);
+        const { archive } = side.reading(side.directory);
+        expect(await withArchive(log, archive, side.prefix).readHistory(job)).to.deep.equal(before);
+      }
+    });
+
+    it("leaves a history whole whose facts are cut off while they are read", async () => {
+      const job = theJob(3);
+      const before = await side.log.readHistory(job);
+      await archiveUncut();
+      const log = await cutBefore(
+        /STREAM\.MSG\.GET.*"next_by_subj":"[^"]*\.facts"/,
+        (before.at(-1)?.sequence ?? 0) - 1,
+      );
+      const { archive } = side.reading(side.directory);
+      const begun = performance.now();
+      expect(await withArchive(log, archive, side.prefix).readHistory(job)).to.deep.equal(before);
+      expect(performance.now() - begun).to.be.lessThan(1400);
+    });
+
+    it("leaves a follower what was cut off inside a batch", async () => {
+      const files = await archiveUncut();
+      const { archive } = side.reading(side.directory);
+      const [from, to] = [10, files.at(-1)?.to ?? 0];
+      const holed = alteredLog(side.log, (event) => (event.sequence > from && event.sequence <= to ? "gap" : event));
+      const { lastSequence } = await side.log.state();
+      const sequences = async (log: EventLog): Promise<readonly string[]> => {
+        const read: string[] = [];
+        const over = new AbortController();
+        for await (const batch of log.follow({ afterSequence: 0, maxEvents: 10_000, signal: over.signal })) {
+          for (const { sequence, index } of batch) read.push(`${sequence}.${index}`);
+          if ((batch.at(-1)?.sequence ?? 0) >= lastSequence) break;
+        }
+        over.abort();
+        return read;
+      };
+      expect(await sequences(withArchive(holed, archive, side.prefix))).to.deep.equal(await sequences(side.log));
+    });
+
+    for (const which of ["all", "seals"] as const) {
+      it(`leaves what is verified, ${which === "all" ? "every message" : "every seal"}, whole`, async () => {
+        for (let job = 0; job < 4; job += 1) await side.jobHappens();
+        const files = await archiveUncut();
+        const { archive, sealedLog } = side.reading(side.directory);
+        const sequencesOf = async (log: SealedLog): Promise<readonly number[]> =>
+          (await readAll(log.messages(0, which))).map(({ sequence }) => sequence);
+        const all = await sequencesOf(sealedLog);
+        for (const from of [0, all[0] ?? 0, all[Math.floor(all.length / 2)] ?? 0]) {
+          const to = files.at(-1)?.to ?? 0;
+          const isLeft = ({ sequence }: { readonly sequence: number }) => sequence <= from || sequence > to;
+          const holed: SealedLog = {
+            ...side.sealedLog,
+            messages: async function* (after, wanted) {
+              for await (const batch of side.sealedLog.messages(after, wanted)) {
+                if (batch.some(isLeft)) yield batch.filter(isLeft);
+              }
+            },
+          };
+          expect(await sequencesOf(withArchivedMessages(holed, archive)), `cut after ${from}`).to.deep.equal(all);
+        }
+      });
+    }
+
+    it("leaves a process in a cluster an answer that had seen nothing after the cut", async () => {
+      const { connection } = side;
+      const info = { ...connection.nats.info, cluster: "one of several servers" };
+      const nats = new Proxy(connection.nats, {
+        get: (target, name) => (name === "info" ? info : Reflect.get(target, name)),
+      });
+      const log = await createJetStreamEventLog({ ...connection, nats }, side.prefix);
+      expect(await log.lastDecision(theJob(0))).to.be.greaterThan(0);
+      await side.archive();
+      expect(await log.lastDecision(theJob(0))).to.equal(0);
+    });
+  });
+
+  describe("and an index that", () => {
+    const bucket = (): string => `KV_${side.prefix}_ARCHIVE`;
+    const streams = async () => (await side.connection.nats.jetstreamManager()).streams;
+    const someEntries = async (): Promise<void> => {
+      const manager = await streams();
+      const { state } = await manager.info(bucket(), { subjects_filter: ">" });
+      const ofJobs = Object.keys(state.subjects ?? {}).filter((subject) => subject.includes(".jobs."));
+      for (const subject of ofJobs.slice(0, 3)) await manager.purge(bucket(), { filter: subject });
+    };
+    for (const [what, lose] of [
+      ["is lost", async () => void (await (await streams()).delete(bucket()))],
+      ["was emptied", async () => void (await (await streams()).purge(bucket()))],
+      ["has lost some of its jobs", someEntries],
+    ] as const) {
+      it(`${what} is noticed, lets no key be taken again, and is made again from the files`, async () => {
+        await side.archive();
+        for (let job = 0; job < 6; job += 1) await side.jobHappens();
+        await side.archive();
+        const before = await side.index.files();
+        const numbers = await Promise.all(jobs.map((job) => side.index.numbersOf(job)));
+        await lose();
+        const { archive, log } = side.reading(side.directory);
+        const dies = (): Promise<never> => Promise.reject(new Error("died"));
+        for (const died of [{ addFiles: dies }, { complete: dies }]) {
+          await failureOf(side.archive({ before: new Date(0) }, { index: { ...side.index, ...died } }));
+        }
+        expect(await archive.indexFault()).to.match(/^The log begins at \d+, and the index of archived jobs/);
+        // It may have looked within the last second.
+        await eventually(async () => {
+          expect(await failureOf(log.readDecisions(newJob()))).to.be.instanceOf(Unavailable);
+        });
+        const { indexFault, files } = await side.archive({ before: new Date(0) });
+        expect(indexFault).to.be.a("string");
+        expect(files).to.deep.equal([]);
+        expect(await archive.indexFault()).to.equal(null);
+        expect(await side.index.files()).to.deep.equal(before);
+        expect(await Promise.all(jobs.map((job) => side.index.numbersOf(job)))).to.deep.equal(numbers);
+        expect(await side.reading(null).log.readDecisions(newJob())).to.deep.equal([]);
+      });
+    }
+
+    it("is lost is not made again while a file is missing or changed, which is named", async () => {
+      await side.archive();
+      const files = await side.index.files();
+      await (await streams()).delete(bucket());
+      const file = files[1]?.file ?? "";
+      await flipByte(join(side.directory, file));
+      const failure = await failureOf(side.archive());
+      expect(failure).to.be.instanceOf(ArchiveRefused);
+      expect(String(failure)).to.include(file);
+      expect(await side.reading(null).archive.indexFault()).to.be.a("string");
+    });
   });
 
   it("by two processes at once is done once, and nothing is lost", async () => {
