@@ -1,6 +1,7 @@
 import type { Archive } from "../archive/archive.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { archiveOf, indexAdvice } from "../roles/parts.ts";
+import type { CompleteConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 

@@ -1,13 +1,17 @@
 import { userInfo } from "node:os";
 import type { Command } from "commander";
+import { createPassReader } from "../archive/archived-log.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
-import { type ExaminedMessage, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
+import { type ExaminedMessage, examined, examineMessage, recordPass } from "../event-log/jetstream-odd-messages.ts";
+import type { JetStreamConnection } from "../nats/connection.ts";
+import type { CompleteConfig } from "../settings/config.ts";
+import { archiveFor } from "./check-archive.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onNats } from "./on-servers.ts";
 
-type ShowOptions = { readonly json?: boolean };
+type ShowOptions = { readonly archive?: string; readonly json?: boolean };
 type PassOptions = ShowOptions & { readonly sequence: string; readonly sha256: string; readonly reason: string };
 
 /** `log show|pass`. */
@@ -16,6 +20,7 @@ export function addPassCommands(log: Command, context: CommandContext): void {
     .command("show")
     .description("show one stored message of the log, why it cannot be decoded, and how to pass it by")
     .argument("<sequence>", "sequence of the message in the log; a stopped projection names it")
+    .option("--archive <directory>", "the directory with the files of the archive (default: ARCHIVE_DIR)")
     .option("--json", "as JSON")
     .action((sequence: string, options: ShowOptions) => showMessage(context, sequence, options));
   const pass = log
@@ -45,11 +50,13 @@ type Passed = {
   readonly reason: string;
 };
 
-async function showMessage(context: CommandContext, place: string, { json }: ShowOptions): Promise<void> {
+async function showMessage(context: CommandContext, place: string, options: ShowOptions): Promise<void> {
   const sequence = readSequence(place, "<sequence>");
-  const { message, passed } = await examine(context, sequence);
-  if (json) {
-    context.print(JSON.stringify({ ...message, body: textOf(message), passed }));
+  const { message, passed, file } = await onNats(context, (connection, config) =>
+    examineIn(connection, config, options, sequence),
+  );
+  if (options.json) {
+    context.print(JSON.stringify({ ...message, body: textOf(message), passed, file }));
     return;
   }
   const { subject, storedAt, sha256, body, fault, isNewer } = message;
@@ -57,6 +64,7 @@ async function showMessage(context: CommandContext, place: string, { json }: Sho
   context.print(`subject   ${subject}`);
   context.print(`stored    ${storedAt}`);
   context.print(`sha256    ${sha256}`);
+  if (file !== null) context.print(`archived  in ${file}`);
   context.print(`body      ${body.length} bytes: ${JSON.stringify(textOf(message).slice(0, 500))}`);
   if (fault === null) context.print("decodes   yes: nothing stops at it");
   else context.print(`decodes   no: ${fault}`);
@@ -75,8 +83,9 @@ async function passMessage(context: CommandContext, options: PassOptions): Promi
     throw new WrongUsage(`--sha256 is ${JSON.stringify(sha256)}; expected 64 hexadecimal digits`);
   }
   if (reason === "" || reason.length > 500) throw new WrongUsage("--reason takes 1 to 500 characters");
-  const passed = await onNats(context, async (connection, { natsPrefix: prefix }) => {
-    const { message, passed: before, log } = await examineIn(connection, prefix, sequence);
+  const passed = await onNats(context, async (connection, config) => {
+    const prefix = config.natsPrefix;
+    const { message, passed: before, log } = await examineIn(connection, config, {}, sequence);
     if (message.sha256 !== sha256) {
       throw new CommandFailed(`The message at ${sequence} has the digest ${message.sha256}: nothing is passed by.`);
     }
@@ -100,19 +109,27 @@ async function passMessage(context: CommandContext, options: PassOptions): Promi
   else context.print(`Message ${sequence} is passed by, by ${passed.passedBy} at ${passed.passedAt}: ${passed.reason}`);
 }
 
-const examine = (context: CommandContext, sequence: number) =>
-  onNats(context, async (connection, { natsPrefix }) => await examineIn(connection, natsPrefix, sequence));
-
-async function examineIn(connection: Parameters<typeof examineMessage>[0], prefix: string, sequence: number) {
+/** Where the log no longer has it, from the archive. Throws Archived where the file cannot be read. */
+async function examineIn(
+  connection: JetStreamConnection,
+  config: CompleteConfig,
+  options: ShowOptions,
+  sequence: number,
+) {
+  const prefix = config.natsPrefix;
   const log = await createJetStreamEventLog(connection, prefix);
-  const [message, passes] = await Promise.all([examineMessage(connection, prefix, sequence), log.readPasses()]);
+  const here = await examineMessage(connection, prefix, sequence);
+  const archive = archiveFor(connection, config, options);
+  const archived = here === null ? await archive.entryAt(sequence) : null;
+  const message = archived === null ? here : examined(prefix, { ...archived.entry, data: archived.entry.body });
+  const passes = archived === null ? await log.readPasses() : await createPassReader(log, archive, prefix)();
   if (message === null) throw new CommandFailed(`Nothing stands at ${sequence} in the log.`);
   const pass = passes.find(({ event: { data } }) => data.sequence === sequence && data.sha256 === message.sha256);
   const passed: Passed | null =
     pass === undefined
       ? null
       : { sequence, passedAt: pass.event.at, passedBy: pass.actor, reason: pass.event.data.reason };
-  return { message, passed, log };
+  return { message, passed, log, file: archived?.file ?? null };
 }
 
 const textOf = ({ body }: ExaminedMessage): string => Buffer.from(body).toString("utf8");

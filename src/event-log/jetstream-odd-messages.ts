@@ -1,6 +1,7 @@
 import type { Instant } from "../domain/message.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { lastMessageOf, messageAt } from "../nats/jetstream-api.ts";
+import type { StoredMessage } from "../nats/message.ts";
 import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
 import { decodeOrFail } from "./jetstream-passes.ts";
 import { leafHashOf } from "./log-message.ts";
@@ -26,10 +27,14 @@ export async function examineMessage(
   sequence: number,
 ): Promise<ExaminedMessage | null> {
   const stored = await asking(connection, () => messageAt(connection, streamName(prefix, "JOBS"), sequence));
-  if (stored === null) return null;
-  const { subject, data: body, storedAt } = stored;
+  return stored === null ? null : examined(prefix, stored);
+}
+
+/** The same for a message that was read from elsewhere. */
+export function examined(prefix: string, message: StoredMessage): ExaminedMessage {
+  const { sequence, subject, data: body, storedAt } = message;
   const sha256 = leafHashOf({ sequence, storedAt, subject, body }).toString("hex");
-  const decoded = decodeOrFail(prefix, stored);
+  const decoded = decodeOrFail(prefix, message);
   const { reason: fault, isNewer } = decoded instanceof UndecodableEvent ? decoded : { reason: null, isNewer: false };
   const at = new Date(Number(storedAt) / nanosOf(1)).toISOString();
   return { sequence, subject, storedAt: at, sha256, body, fault, isNewer };

@@ -1,9 +1,12 @@
-import { readdir } from "node:fs/promises";
+import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { addArchiveCommand } from "../../src/cli/archive.ts";
 import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
+import { addPassCommands } from "../../src/cli/log-pass.ts";
 import { addRebuildCommand } from "../../src/cli/rebuild.ts";
 import { addVerifyCommand } from "../../src/cli/verify.ts";
+import { CannotStart } from "../../src/lifecycle.ts";
 import { allPassed, trustNothing } from "../../src/seals/check.ts";
 import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
@@ -39,7 +42,7 @@ describe("Jobs of ten years ago", function () {
     client = createApiClient(service.url);
   };
   const commandLine = (more: Readonly<Record<string, string>>) =>
-    createCommandLine([addArchiveCommand, addVerifyCommand, addRebuildCommand], {
+    createCommandLine([addArchiveCommand, addVerifyCommand, addRebuildCommand, addPassCommands], {
       ...settingsFor(surroundings()),
       ...env,
       ...more,
@@ -148,6 +151,57 @@ describe("Jobs of ten years ago", function () {
     expect(await failureOf(run({}, "archive", "--before", "2020-01-01"))).to.be.instanceOf(WrongUsage);
   });
 
+  it("are shown as they are stored, from the file", async () => {
+    const [first = ""] = (await readdir(directory)).sort();
+    const { printed } = await run({}, "show", "1", "--archive", directory);
+    expect(printed[0]).to.equal("sequence  1");
+    expect(printed).to.include(`archived  in ${first}`).and.include("decodes   yes: nothing stops at it");
+    expect(await failureOf(run({}, "show", "1"))).to.match(
+      new RegExp(`in the file ${first}, .*ARCHIVE_DIR is not set`),
+    );
+  });
+
+  describe("with a file that", () => {
+    let copy: string;
+    let first: string;
+    before(async () => {
+      copy = await temporaryFolder();
+      [first = ""] = (await readdir(directory)).sort();
+      await start({ ARCHIVE_DIR: copy });
+    });
+
+    for (const [what, harm, words] of [
+      ["is missing", (path: string) => rm(path), "there is no such file"],
+      ["is too short", (path: string) => truncate(path, 700), "it was cut off"],
+      ["was changed", flipByte, "it was changed"],
+    ] as const) {
+      it(`${what}, are refused with its name by the API and by every command`, async () => {
+        await cp(directory, copy, { recursive: true });
+        const january = `/api/jobs/${jobs.get("january")}`;
+        expect((await client.get(`${january}/events`)).status).to.equal(200);
+        await harm(join(copy, first));
+        const { status, body } = await client.get(`${january}/events`);
+        expect(status).to.equal(410);
+        expect(body).to.deep.include({ code: "archived", file: first });
+        expect((body as { detail: string }).detail).to.include(words);
+        expect((await client.get(`${january}/evidence`)).status).to.equal(410);
+        const line = commandLine({ ARCHIVE_DIR: copy });
+        expect(await failureOf(line.run("verify"))).to.be.instanceOf(CommandFailed);
+        expect(line.last().printed).to.have.length(1);
+        expect(line.last().printed[0]).to.include(`[archive] ${first}: ${words}`);
+        for (const command of [
+          ["verify", "--job", jobs.get("january") ?? ""],
+          ["rebuild", "jobs"],
+          ["show", "1"],
+        ]) {
+          const failure = await failureOf(line.run(...command));
+          expect(failure, command.join(" ")).to.be.instanceOf(CommandFailed);
+          expect(String(failure)).to.include(first).and.include(words);
+        }
+      });
+    }
+  });
+
   describe("in a service without the files and without a database", () => {
     before(() => start({ ROLES: "api", AUTO_MIGRATE: "false" }, "mysql://root@127.0.0.1:1/nowhere"));
 
@@ -170,4 +224,38 @@ describe("Jobs of ten years ago", function () {
       expect(keys.map(mailed)).to.deep.equal([1, 1, 1, 1]);
     });
   });
+
+  describe("whose index was lost", () => {
+    before(async () => {
+      const { connection, close } = await openJetStreamLog(nats.config, nats.prefix);
+      await (await connection.nats.jetstreamManager()).streams.delete(`KV_${nats.prefix}_ARCHIVE`).finally(close);
+    });
+
+    it("are not mailed again by a service that runs, nor by one that starts", async () => {
+      expect((await ask("january")).status).to.equal(503);
+      await service.stop();
+      const failure = await failureOf(startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, env));
+      expect(failure).to.be.instanceOf(CannotStart);
+      expect(failure.message)
+        .to.match(/index of archived jobs .* ends at 0/)
+        .and.include("waybill archive --before");
+      expect(String(await failureOf(run({ ARCHIVE_DIR: directory }, "verify")))).to.include("index of archived jobs");
+      expect(keys.map(mailed)).to.deep.equal([1, 1, 1, 1]);
+    });
+
+    it("keep their keys once it is made again as the refused start says", async () => {
+      const { printed } = await run({}, "archive", "--before", "1970-01-01", "--to", directory);
+      expect(printed[0]).to.include("It was made again from the files.");
+      await start({ ARCHIVE_DIR: directory });
+      for (const key of keys) expect((await ask(key)).body["jobId"]).to.equal(jobs.get(key));
+      expect(keys.map(mailed)).to.deep.equal([1, 1, 1, 1]);
+    });
+  });
 });
+
+/** One byte in the middle, where a block is. */
+async function flipByte(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[60] = (bytes[60] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+}
