@@ -133,7 +133,8 @@ async function* readStretch(
       for (const isThere = hasSettled(reading); !(await isThere(stillThereMs)); ) yield { events: [], position };
       const read = await reading;
       if (read === null || read.done) return;
-      position = read.value.at(-1)?.sequence ?? position;
+      // What comes after the end is told by the tail.
+      position = Math.min(read.value.at(-1)?.sequence ?? position, end);
       yield { events: read.value.filter(({ sequence }) => sequence <= end), position };
     }
   } finally {

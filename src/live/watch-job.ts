@@ -27,12 +27,14 @@ export async function watchJob(
   const notifier = createNotifier(signal);
   const fold = createJobFold(ref.jobId);
   let early: StoredEvent[] | null = [];
+  let end = 0;
   let failure: unknown = null;
   const leave = await tail.listen(ref, {
     hear: (entry) => {
       if (!isOfJob(entry)) return;
       if (early !== null) early.push(entry);
-      else fold.add(entry);
+      // What the history has is heard as well, a moment later.
+      else if (entry.sequence > end) fold.add(entry);
       notifier.notify();
     },
     broken: (reason) => {
@@ -43,7 +45,7 @@ export async function watchJob(
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
   try {
-    const end = (await log.state()).lastSequence;
+    end = (await log.state()).lastSequence;
     // The subjects of a job are read one by one: they are complete only up to `end`.
     const [history, labels] = await Promise.all([log.readHistory(ref), readLabels(contentStore, ref)]);
     if (history.length === 0) {

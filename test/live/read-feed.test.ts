@@ -99,4 +99,31 @@ describe("A feed", () => {
     stopping.abort();
     tail.close();
   });
+
+  it("has what is stored while it reads up to what was the end", async () => {
+    const log = createMemoryEventLog();
+    const stopping = new AbortController();
+    const job = newJob("acme");
+    await happen(log, job, [jobCreated(), recipientSent()]);
+    const tail = createTail(log, () => {});
+    const growing: EventLog = {
+      ...log,
+      state: async () => {
+        const state = await log.state();
+        await happen(log, job, [recipientSent()]);
+        return state;
+      },
+    };
+    const past = createPastReaders(usualPast).reader("acme", stopping.signal);
+    const request = { tenant: "acme", after: beginOfLog, types: [], past };
+    const read: number[] = [];
+    const parts = { log: growing, tail, stretches: unknownStretches };
+    for await (const step of readFeed(parts, request, stopping.signal, 50)) {
+      read.push(...step.events.map(({ sequence }) => sequence));
+      if (step.position >= 3) break;
+    }
+    expect(read).to.deep.equal([1, 2, 3]);
+    stopping.abort();
+    tail.close();
+  });
 });
