@@ -48,21 +48,22 @@ describe("Jobs of ten years ago", function () {
       ...more,
     });
   const run = (more: Readonly<Record<string, string>>, ...args: readonly string[]) => commandLine(more).run(...args);
-  const ask = async (
-    key: string,
-  ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> => {
-    const response = await eventually(async () => {
-      const answer = await fetch(`${service.url}/api/jobs`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "Idempotency-Key": key },
-        body: JSON.stringify({ subject: "Your invoice", body: "Hello", recipients: [`${key}@example.com`] }),
-      });
-      // A busy machine may not hear from NATS in time.
-      expect(answer.status).not.to.equal(503);
-      return answer;
+  type Asked = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+  const askOnce = async (key: string): Promise<Asked> => {
+    const response = await fetch(`${service.url}/api/jobs`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+      body: JSON.stringify({ subject: "Your invoice", body: "Hello", recipients: [`${key}@example.com`] }),
     });
     return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
   };
+  /** Again while the service says so: on a busy machine it may not hear from NATS in time. */
+  const ask = (key: string): Promise<Asked> =>
+    eventually(async () => {
+      const asked = await askOnce(key);
+      expect(asked.status).not.to.equal(503);
+      return asked;
+    });
   const mailed = (key: string): number => mailServer.mails.filter(({ to }) => to.includes(`${key}@example.com`)).length;
   const isMailed = async (key: string): Promise<string> => {
     const { status, body } = await ask(key);
@@ -232,7 +233,7 @@ describe("Jobs of ten years ago", function () {
     });
 
     it("are not mailed again by a service that runs, nor by one that starts", async () => {
-      expect((await ask("january")).status).to.equal(503);
+      expect((await askOnce("january")).status).to.equal(503);
       await service.stop();
       const failure = await failureOf(startWaybill({ nats, mysqlUrl: database.url, smtpUrl: mailServer.url }, env));
       expect(failure).to.be.instanceOf(CannotStart);
