@@ -49,13 +49,17 @@ export async function actOnAll(
 
 /** False where the job's status does not allow the action, or the job no longer exists. */
 async function actOn(action: BulkAction, id: string, given: GivenReason, signal: AbortSignal): Promise<boolean> {
+  // The request before may have been carried out, though its answer was lost: then the status no longer allows it.
+  let mayBeDone = false;
   while (!signal.aborted) {
     try {
       await act(action, id, given);
       return true;
     } catch (failure) {
-      if (failure instanceof Problem && (failure.status === 409 || failure.status === 404)) return false;
+      if (failure instanceof Problem && failure.status === 404) return false;
+      if (failure instanceof Problem && failure.status === 409) return mayBeDone;
       if (!isPassing(failure)) throw failure;
+      mayBeDone = true;
       await pause(failure.retryAfterMs ?? pauseMs, signal);
     }
   }
