@@ -186,14 +186,16 @@ describe("Cutting off the beginning of the log", () => {
       }),
     );
     const failures: unknown[] = [];
-    for (let to = 1; to <= 9 && failures.length < 20; ) {
+    let to = 1;
+    // Until they have met at least once.
+    while ((to <= 9 || failures.length === 0) && to < 100 && failures.length < 20) {
       await cutBeginning(opened.connection, prefix, [{ to, count: 1 }]).catch((failure) => failures.push(failure));
       if ((await look()).first > to) to += 1;
     }
     isOver = true;
     await Promise.all([writing, opening]);
     const { first, messages } = await look();
-    expect(first).to.be.at.most(10);
+    expect(first).to.be.at.most(to);
     expect(failures.filter((failure) => !(failure instanceof CutRefused))).to.deep.equal([]);
     expect(failures).not.to.deep.equal([]);
     const { last_seq: last } = (await manager.streams.info(stream())).state;
