@@ -21,7 +21,7 @@ type Row = {
 
 /**
  * Answered from the rows of the jobs, for as much of the log as they have come to: the rest may have events of any tenant.
- * Where the rows are of another log or another release, or cannot be read, nothing is known.
+ * Where the rows are of another log or another release, or cannot be read, the answer is the whole rest.
  */
 export function createTenantStretches(db: Knex): TenantStretches {
   // One statement, because rows and checkpoint may be replaced by others at any moment.

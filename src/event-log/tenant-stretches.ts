@@ -6,8 +6,8 @@ export type Stretch = { readonly first: number; readonly last: number };
 /** Finds where in the log a tenant has events, so that a feed of its past does not read the events of all others. */
 export interface TenantStretches {
   /**
-   * The next part of the log behind a sequence that has events of the tenant: it has none between the two. Where nobody
-   * has looked yet, the part is the whole rest of the log, and its `last` is Infinity. `log` says which log is meant.
+   * The next part of the log after a sequence in which the tenant may have events; it has none between the two. Behind what
+   * the index covers, that is the whole rest of the log, and `last` is Infinity. `log` says which log is meant.
    */
   next(tenant: string, afterSequence: number, log: LogState): Promise<Stretch>;
 }

@@ -133,7 +133,7 @@ async function* readStretch(
       for (const isThere = hasSettled(reading); !(await isThere(stillThereMs)); ) yield { events: [], position };
       const read = await reading;
       if (read === null || read.done) return;
-      // What comes after the end is told by the tail.
+      // The tail delivers the events after the end.
       position = Math.min(read.value.at(-1)?.sequence ?? position, end);
       yield { events: read.value.filter(({ sequence }) => sequence <= end), position };
     }
