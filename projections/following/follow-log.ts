@@ -19,6 +19,8 @@ const manyEvents = 200;
  */
 const restByBusy = 3;
 const longestRestMs = 250;
+/** Shorter than the pace: what is committed next has been read by then. */
+const readRestMs = 30;
 const checkLogEveryMs = 5_000;
 
 /**
@@ -48,7 +50,8 @@ export async function followLog(following: Following, signal: AbortSignal): Prom
   const over = AbortSignal.any([signal, broken.signal]);
   const watch = watchLog(following, () => position, over).catch((failure) => broken.abort(failure));
   try {
-    for await (const batch of log.follow({ afterSequence: position.sequence, maxEvents, signal: over })) {
+    const from = { afterSequence: position.sequence, maxEvents, signal: over, restMs: () => readRestMs };
+    for await (const batch of log.follow(from)) {
       const begunAt = performance.now();
       position = await projectBatch(place, position, batch);
       await reached(position);

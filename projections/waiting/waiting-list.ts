@@ -57,4 +57,5 @@ export const toQueuedTurn = (row: WaitingRow): QueuedTurn => ({
   priority: row.priority,
   after: row.cause_sequence,
   cause: { id: row.cause_id, correlationId: row.correlation_id, traceparent: row.traceparent },
+  created: null,
 });

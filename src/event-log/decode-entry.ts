@@ -35,7 +35,8 @@ export function decodeMessage(
   return decodeEntry(parts, sequence, bytes);
 }
 
-function decodeEnvelope(
+/** Throws UndecodableEvent. */
+export function decodeEnvelope(
   { tenant, jobId, channel }: SubjectParts,
   { sequence, index }: Place,
   envelope: CloudEvent,

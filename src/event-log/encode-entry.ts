@@ -17,7 +17,8 @@ export function encodeEntry(job: JobRef, entry: NewEntry): Uint8Array {
   return Buffer.from(JSON.stringify(entry.map((event) => toEnvelope(job, event))));
 }
 
-function toEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): CloudEvent {
+/** Throws if the event breaks its own schema. */
+export function toEnvelope(job: JobRef, { id, event, ...cause }: NewEvent): CloudEvent {
   const version = releasedVersions.newest.get(event.type);
   if (version === undefined) throw new Error(`${event.type} is not an event type that this release writes`);
   try {

@@ -4,12 +4,10 @@ import type { JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, createReader, deleteReader, nextMessages } from "../nats/consumers.ts";
 import { deliveryOf, type StoredMessage, storedMessageOf } from "../nats/message.ts";
 import { untilInterrupted } from "../nats/patience.ts";
-import { openPull, PullEnded } from "../nats/pull.ts";
+import { openPull, PullEnded, type PullOptions } from "../nats/pull.ts";
 import { inBatches } from "./batches.ts";
-import type { FollowOptions, LogEvent, UndecodableEvent } from "./event-log.ts";
+import { type FollowOptions, type LogEvent, type UndecodableEvent, usualRestMs } from "./event-log.ts";
 
-/** Hardly later than at once, and in a steady flow a fraction of the work. */
-const restMs = 10;
 const firstRetryAfterMs = 250;
 const longestRetryAfterMs = 2000;
 
@@ -30,14 +28,14 @@ export type Decode = (
 export async function* followLog(
   connection: JetStreamConnection,
   stream: string,
-  { afterSequence, maxEvents, signal, wantsFacts }: FollowOptions,
+  { afterSequence, maxEvents, signal, wantsFacts, restMs = () => usualRestMs }: FollowOptions,
   decode: Decode,
 ): AsyncGenerator<readonly LogEvent[]> {
   let last = afterSequence;
   let retryAfterMs = firstRetryAfterMs;
   while (!signal.aborted) {
     try {
-      for await (const messages of readFrom(connection, stream, last, maxEvents, signal)) {
+      for await (const messages of readFrom(connection, stream, last, { batch: maxEvents, restMs }, signal)) {
         const { events, failure } = await decode(messages.map(storedMessageOf), wantsFacts?.());
         yield* inBatches(events, maxEvents);
         if (failure !== null) throw failure;
@@ -57,11 +55,11 @@ async function* readFrom(
   connection: JetStreamConnection,
   stream: string,
   afterSequence: number,
-  batch: number,
+  options: PullOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Msg[]> {
   const consumer = await untilInterrupted(createReader(connection, stream, afterSequence), signal);
-  const pull = openPull(connection, nextMessages(stream, consumer.name), { batch, restMs });
+  const pull = openPull(connection, nextMessages(stream, consumer.name), options);
   signal.addEventListener("abort", pull.close, { once: true });
   let delivered = 0;
   try {

@@ -27,6 +27,8 @@ export type Listener = {
   /** How many events may be in work before the listener reads on. */
   readonly atOnce: number;
   readonly tryAgainMs: number;
+  /** How long the listener rests in a steady flow of events, see FollowOptions; `unhurriedMs` where it does not say. */
+  readonly restMs?: number;
   /** Called when this process becomes active. */
   readonly companions?: () => readonly Companion[];
 };
@@ -45,6 +47,8 @@ export type Listening = {
 };
 
 const maxEvents = 500;
+/** For what follows from a decision and can wait. */
+const unhurriedMs = 100;
 /** Long enough for another process to take over, perhaps one of a newer release. */
 const standAgainAfterMs = 3000;
 
@@ -105,6 +109,7 @@ async function listen(
   held: HeldCheckpoint,
   ending: Ending,
 ): Promise<void> {
+  const { restMs = unhurriedMs } = listener;
   const { createdAt, position } = await beginning(log, listener, held, ending.stopping);
   const work = createWork(listener, ending, report);
   let read = position;
@@ -112,7 +117,8 @@ async function listen(
   try {
     while (!ending.stopping.aborted) {
       try {
-        const from = { afterSequence: read, maxEvents, signal: ending.stopping, wantsFacts: () => false };
+        const wants = { wantsFacts: () => false, restMs: () => restMs };
+        const from = { afterSequence: read, maxEvents, signal: ending.stopping, ...wants };
         for await (const batch of log.follow(from)) {
           for (const event of batch) {
             await work.room();

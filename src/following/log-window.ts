@@ -1,5 +1,5 @@
 import { endOfBatch } from "../event-log/batches.ts";
-import type { EventLog, LogEvent } from "../event-log/event-log.ts";
+import { type EventLog, type LogEvent, usualRestMs } from "../event-log/event-log.ts";
 
 const readAtOnce = 500;
 
@@ -9,8 +9,11 @@ export type LogWindow = {
   /** Whether facts are decoded: as long as a reader wants them. */
   hasFacts(): boolean;
   /** Adds a reader at a sequence that is covered. */
-  subscribe(afterSequence: number, wantsFacts: boolean, signal: AbortSignal): Subscription;
+  subscribe(afterSequence: number, reader: WindowReader, signal: AbortSignal): Subscription;
 };
+
+/** What a reader of a window takes, and how long it may rest: see FollowOptions. */
+export type WindowReader = { readonly wantsFacts: boolean; readonly restMs: () => number };
 
 /** One reader of a window, and how far it has come. */
 export type Subscription = {
@@ -66,8 +69,13 @@ export function openWindow(options: WindowOptions): LogWindow {
     await untilTaken(cursors, sequence, { patienceMs, changed, isClosed: () => closing.signal.aborted });
     if (start < sequence) drop(indexAfter(kept, sequence));
   };
+  const shortestRestMs = (): number => {
+    const [first = usualRestMs, ...others] = [...cursors].map(({ restMs }) => restMs());
+    return Math.min(first, ...others);
+  };
   const read = async (): Promise<void> => {
-    const from = { afterSequence, maxEvents: readAtOnce, signal: closing.signal, wantsFacts: () => hasFacts };
+    const wants = { wantsFacts: () => hasFacts, restMs: shortestRestMs };
+    const from = { afterSequence, maxEvents: readAtOnce, signal: closing.signal, ...wants };
     for await (const batch of log.follow(from)) {
       await makeRoom(batch.length);
       for (const entry of batch) kept.push(entry);
@@ -86,8 +94,8 @@ export function openWindow(options: WindowOptions): LogWindow {
   return {
     covers: (sequence, wantsFacts) => start <= sequence && sequence <= end() && (hasFacts || !wantsFacts),
     hasFacts: () => hasFacts,
-    subscribe: (from, wantsFacts, signal) => {
-      const cursor: Cursor = { position: from, wantsFacts };
+    subscribe: (from, reader, signal) => {
+      const cursor: Cursor = { position: from, ...reader };
       cursors.add(cursor);
       signal.addEventListener("abort", changed.notify);
       return {
@@ -123,7 +131,7 @@ export function openWindow(options: WindowOptions): LogWindow {
 }
 
 /** The sequence up to which a reader has taken the events. */
-type Cursor = { position: number; readonly wantsFacts: boolean };
+type Cursor = WindowReader & { position: number };
 
 type Patience = { readonly patienceMs: number; readonly changed: Notifier; readonly isClosed: () => boolean };
 

@@ -1,4 +1,4 @@
-import type { EventLog, FollowOptions, LogEvent } from "../event-log/event-log.ts";
+import { type EventLog, type FollowOptions, type LogEvent, usualRestMs } from "../event-log/event-log.ts";
 import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;
@@ -54,7 +54,7 @@ type WindowsOf = (createdAt: string) => {
 async function* followTogether(
   log: EventLog,
   windowsOf: WindowsOf,
-  { afterSequence, maxEvents, signal, wantsFacts: asked }: FollowOptions,
+  { afterSequence, maxEvents, signal, wantsFacts: asked, restMs = () => usualRestMs }: FollowOptions,
 ): AsyncGenerator<readonly LogEvent[]> {
   if (signal.aborted) return;
   const wantsFacts = asked?.() ?? true;
@@ -67,7 +67,7 @@ async function* followTogether(
   let position = afterSequence;
   while (!signal.aborted) {
     const window = windows.find(position, wantsFacts) ?? windows.open(position, wantsFacts);
-    const subscription = window.subscribe(position, wantsFacts, signal);
+    const subscription = window.subscribe(position, { wantsFacts, restMs }, signal);
     try {
       for (let batch = await subscription.next(maxEvents); batch !== null; batch = await subscription.next(maxEvents)) {
         yield batch;

@@ -57,6 +57,7 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
     onUnknown: request.onUnknown ?? "resend",
     requeueOf: null,
     groupSha256: request.groupKey === undefined ? null : groupOf(job.tenant, request.groupKey),
+    hasWebhookUrl: request.webhookUrl !== undefined,
   };
   return { job, content, attachments, settings, decoded };
 }

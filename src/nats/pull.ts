@@ -46,27 +46,24 @@ export type PullOptions = {
   /** How many messages to ask for at a time. */
   readonly batch: number;
   /**
-   * How long to leave a stream alone after its last message. The first message for a while comes at once; of a steady
-   * flow, those of this time come together. One by one, each costs server and client as much as ten together.
+   * How long to leave a stream alone after its last message, asked before each rest. The first message for a while comes
+   * at once; of a steady flow, those of this time come together. One by one, each costs server and client as much as ten
+   * together. Without it, there is no rest.
    */
-  readonly restMs?: number;
+  readonly restMs?: () => number;
 };
 
 /**
  * Requests messages from a consumer, `batch` at a time and hardly more than that ahead of its reader. The client's own
  * iterators prefetch, continue after a consumer was deleted, and lose count over a server's crash.
  */
-export function openPull(
-  connection: JetStreamConnection,
-  nextSubject: string,
-  { batch, restMs = 0 }: PullOptions,
-): Pull {
+export function openPull(connection: JetStreamConnection, nextSubject: string, { batch, restMs }: PullOptions): Pull {
   const { nats } = connection;
   const inbox = createInbox();
   let arrived: Msg[] = [];
   let outstanding = 0;
   /** How many messages wait at the server; null if it does not say. */
-  let waiting: number | null = restMs > 0 ? 0 : null;
+  let waiting: number | null = restMs === undefined ? null : 0;
   let arrivedAt = Number.NEGATIVE_INFINITY;
   let failure: PullEnded | null = null;
   // Checked periodically, because a separate timer for each message costs more than the message.
@@ -102,7 +99,7 @@ export function openPull(
       if (!isStatus(message)) {
         outstanding = Math.max(0, outstanding - 1);
         arrived.push(message);
-        if (restMs > 0) waiting = countIn(message);
+        if (restMs !== undefined) waiting = countIn(message);
         arrivedAt = performance.now();
         notify();
       } else if (!harmless.includes(message.headers?.code ?? 0)) {
@@ -115,7 +112,7 @@ export function openPull(
   return {
     next: async () => {
       if (outstanding === 0 && waiting === 0 && arrived.length === 0) {
-        const leftMs = arrivedAt + restMs - performance.now();
+        const leftMs = arrivedAt + (restMs?.() ?? 0) - performance.now();
         if (leftMs > 0) await pause(leftMs);
         if (failure === null) ask();
       } else if (outstanding === 0 && waiting !== 0 && failure === null) {

@@ -18,39 +18,50 @@ type Ports = {
   readonly waitingList: WaitingList;
 };
 
+/** How soon a queue of turns that was made again is noticed. */
+const lookEveryMs = 2_000;
+/** Then the read models may not know of the newest jobs yet, and the comparison is repeated after this. */
+const againAfterMs = 5_000;
 /** With very many turns one comparison takes long: the next one then waits, so that it takes a twentieth of the time. */
 const pauseForWork = 20;
 /** It may have seemed long because the process stood still. */
 const longestPauseMs = 180_000;
 
 /**
- * Puts the turns that are missing, at the start and every minute: someone has deleted or purged their stream, or a server
- * has lost it. The read models say which jobs to look at, and the log what to put: a job that has ended since, or waits
+ * Puts the turns that are missing, at the start, once their stream was made again, and every minute: someone has deleted or
+ * purged it, or a server has lost it. The read models say which jobs to look at, and the log what to put: a job that has ended since, or waits
  * for something, gets no turn. A turn too many starts nothing.
  */
 export function createMissingTurns(
   { log, turns, openJobs, waitingList }: Ports,
   put: PutTurn,
   report: (failure: unknown) => void,
-  everyMs = 60_000,
+  compareEveryMs = 60_000,
 ): PollLoop {
   let notBefore = 0;
+  let madeAt: string | null | undefined;
   const putIfOpen = async (job: JobRef): Promise<void> => {
     const turn = await openTurnOf(log, job);
     if (turn !== null) await put(turn);
   };
   const poll = async (): Promise<"done"> => {
     const begunAt = performance.now();
-    if (begunAt < notBefore) return "done";
+    const madeNowAt = await turns.madeAt();
+    const isAnew = madeAt !== undefined && madeNowAt !== madeAt;
+    if (!isAnew && begunAt < notBefore) return "done";
     const isThere = await turns.jobs();
     await waitingList.restore(isThere);
     await openJobs.forSome(async (jobs) => {
       await Promise.all(jobs.filter((job) => !isThere(job)).map(putIfOpen));
     });
-    notBefore = performance.now() + Math.min(longestPauseMs, pauseForWork * (performance.now() - begunAt));
+    const tookMs = performance.now() - begunAt;
+    notBefore =
+      performance.now() +
+      Math.max(isAnew ? againAfterMs : compareEveryMs, Math.min(longestPauseMs, pauseForWork * tookMs));
+    madeAt = madeNowAt;
     return "done";
   };
-  return createPollLoop({ poll, everyMs, report });
+  return createPollLoop({ poll, everyMs: Math.min(lookEveryMs, compareEveryMs), report });
 }
 
 /** The turn that a worker may take now, whoever holds it; null for a job that waits, or has ended. */

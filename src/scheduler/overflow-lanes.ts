@@ -13,7 +13,8 @@ export type OverflowLanes = {
   forgetAll(): void;
 };
 
-type WaitingTurn = QueuedTurn & { readonly place: TurnPlace; readonly sinceMs: number };
+type WaitingTurn = OfLane & { readonly after: number; readonly place: TurnPlace; readonly sinceMs: number };
+type OfLane = Pick<QueuedTurn, "tenant" | "type" | "priority">;
 
 /** Without this limit, a turn that is put once more after it was done would count for ever. */
 const forgottenAfterMs = 600_000;
@@ -24,33 +25,35 @@ export function createOverflowLanes(): OverflowLanes {
   /** How many turns of a tenant wait, by lane. */
   const counts = new Map<string, number>();
 
-  const count = (turn: QueuedTurn, more: 1 | -1): void => {
+  const count = (turn: OfLane, more: 1 | -1): void => {
     const left = (counts.get(laneOf(turn)) ?? 0) + more;
     if (left === 0) counts.delete(laneOf(turn));
     else counts.set(laneOf(turn), left);
   };
-  const decided = (job: JobRef): void => {
-    const turn = waiting.get(keyOf(job));
+  const forget = (key: string): void => {
+    const turn = waiting.get(key);
     if (turn === undefined) return;
-    waiting.delete(keyOf(job));
+    waiting.delete(key);
     count(turn, -1);
   };
   const forgetOld = (): void => {
-    for (const turn of waiting.values()) {
+    for (const [key, turn] of waiting) {
       if (performance.now() - turn.sinceMs < forgottenAfterMs) return;
-      decided(turn);
+      forget(key);
     }
   };
 
   return {
-    decided,
+    decided: (job) => forget(keyOf(job)),
     place: (turn) => {
       forgetOld();
-      const known = waiting.get(keyOf(turn));
+      const key = keyOf(turn);
+      const known = waiting.get(key);
       if (known?.after === turn.after) return known.place;
-      decided(turn);
+      forget(key);
       const place = counts.has(laneOf(turn)) ? "overflow" : "lane";
-      waiting.set(keyOf(turn), { ...turn, place, sinceMs: performance.now() });
+      const { tenant, type, priority, after } = turn;
+      waiting.set(key, { tenant, type, priority, after, place, sinceMs: performance.now() });
       count(turn, 1);
       return place;
     },
@@ -61,4 +64,4 @@ export function createOverflowLanes(): OverflowLanes {
   };
 }
 
-const laneOf = ({ tenant, type, priority }: QueuedTurn): string => `${tenant} ${type} ${priority}`;
+const laneOf = ({ tenant, type, priority }: OfLane): string => `${tenant} ${type} ${priority}`;

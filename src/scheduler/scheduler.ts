@@ -1,7 +1,7 @@
 import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
 import { statusOnceOpen } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
-import type { StoredEvent } from "../event-log/event-log.ts";
+import { type StoredEvent, usualRestMs } from "../event-log/event-log.ts";
 import { isDecision } from "../event-log/select-events.ts";
 import type { Companion, Listener } from "../following/listener.ts";
 import type { QueuedTurn, Turns } from "../turns/turns.ts";
@@ -39,6 +39,7 @@ export function createScheduler(
     },
     atOnce,
     tryAgainMs,
+    restMs: usualRestMs,
     companions: () => {
       // What it knows may be from long ago, before another process was active.
       lanes.forgetAll();
@@ -49,19 +50,14 @@ export function createScheduler(
 
 /** The turn, and the decision that opened it. */
 export const queuedAfter = (
-  { tenant, jobId, id, sequence, correlationId, traceparent }: StoredEvent<JobEvent>,
+  decision: StoredEvent<JobEvent>,
   { run, attempt, opening, type, priority }: OpenTurn,
-): QueuedTurn => ({
-  tenant,
-  jobId,
-  run,
-  attempt,
-  opening,
-  type,
-  priority,
-  after: sequence,
-  cause: { id, correlationId, traceparent },
-});
+): QueuedTurn => {
+  const { tenant, jobId, id, sequence, correlationId, traceparent } = decision;
+  const cause = { id, correlationId, traceparent };
+  const created = decision.event.type === "JobCreated" ? decision : null;
+  return { tenant, jobId, run, attempt, opening, type, priority, after: sequence, cause, created };
+};
 
 /** The turn that a decision opens at once, if any; a turn that waits for a time or its group belongs to the waiting list. */
 function turnOpenedBy(event: JobEvent): OpenTurn | null {

@@ -34,6 +34,7 @@ export const eventsOfJobs = {
       onUnknown: Type.Enum(["resend", "skip"]),
       requeueOf: orNull(Type.String()),
       groupSha256: orNull(sha256),
+      hasWebhookUrl: Type.Optional(Type.Boolean()),
     },
     {
       type: "webhook.deliver",
@@ -49,6 +50,7 @@ export const eventsOfJobs = {
       onUnknown: "skip",
       requeueOf: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0e",
       groupSha256: "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc",
+      hasWebhookUrl: true,
     },
   ),
   JobStarted: decision({ ...turn, worker: Type.String() }, { run: 1, attempt: 1, worker: "worker-1" }),

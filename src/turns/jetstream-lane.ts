@@ -25,6 +25,8 @@ export type Taker = {
   room: number;
   /** Before this moment a worker with turns in hand leaves those that wait to others. */
   askAt: number;
+  /** Turns have waited for so long that all workers must be busy: it may ask for several together. */
+  isBehind: boolean;
   /** The worker has got one more. */
   took(): void;
   /** It is time to take again. */
@@ -58,6 +60,8 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
   let answer: ((message: Msg | null) => void) | null = null;
   let standing: { readonly isIdle: boolean; timer: NodeJS.Timeout } | null = null;
   let emptyAt = Number.NEGATIVE_INFINITY;
+  /** How many messages waited behind the last one that was taken. */
+  let behind = 0;
 
   const handBack = (message: Msg): void => {
     emptyAt = Number.NEGATIVE_INFINITY;
@@ -103,19 +107,24 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
   };
   const subscription = nats.subscribe(inbox, { callback: (_, message) => heard(message) });
 
-  const ask = (): Promise<Msg | null> =>
+  /** Up to `count` messages that wait now: a status says that there are no more. */
+  const ask = (count: number): Promise<readonly Msg[]> =>
     new Promise((resolve) => {
-      const settle = (message: Msg | null): void => {
+      const messages: Msg[] = [];
+      const settle = (): void => {
         clearTimeout(timer);
         answer = null;
-        resolve(message);
+        resolve(messages);
       };
       const timer = setTimeout(() => {
         taker.doubt();
-        settle(null);
+        settle();
       }, answerMs);
-      answer = settle;
-      connection.say(next, oneNow, inbox);
+      answer = (message) => {
+        if (message !== null) messages.push(message);
+        if (message === null || messages.length === count) settle();
+      };
+      connection.say(next, JSON.stringify({ batch: count, no_wait: true }), inbox);
     });
   /** Silence may mean that the consumer was deleted: releases up to 2.9 do not answer for one that is not there. */
   const wait = (): void => {
@@ -137,11 +146,13 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
       const taken = kept.splice(0, limit);
       for (const _ of taken) taker.took();
       while (taken.length < limit && standing === null && !isEmpty() && performance.now() >= taker.askAt) {
-        const message = await ask();
-        if (message === null || deliveryOf(message).pending === 0) emptyAt = performance.now();
-        if (message === null) break;
-        taken.push(message);
-        taker.took();
+        const wanted = taker.isBehind ? Math.max(1, Math.min(limit - taken.length, behind)) : 1;
+        const messages = await ask(wanted);
+        const last = messages.at(-1);
+        behind = last === undefined ? 0 : deliveryOf(last).pending;
+        if (messages.length < wanted || behind === 0) emptyAt = performance.now();
+        for (const _ of messages) taker.took();
+        taken.push(...messages);
       }
       if (standing === null && isEmpty()) wait();
       return taken;
@@ -160,6 +171,5 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
 
 /** Statuses that are no news of the consumer: there is nothing, or others wait for what there is. */
 const timeIsUp: readonly number[] = [404, 408];
-const oneNow = JSON.stringify({ batch: 1, no_wait: true });
 const oneSoon = JSON.stringify({ batch: 1, expires: nanosOf(busyMs) });
 const oneLater = JSON.stringify({ batch: 1, expires: nanosOf(idleMs) });

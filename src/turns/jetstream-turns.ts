@@ -1,3 +1,4 @@
+import type { StreamInfo } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { keyOf, LogFull } from "../event-log/event-log.ts";
 import { ensureTurnsStream, type StreamSettings } from "../event-log/jetstream-streams.ts";
@@ -53,6 +54,17 @@ export function createJetStreamTurns(
         );
         const found = new Set(subjects.map((subject) => keyOf(parseTurnSubject(prefix, subject))));
         return (job) => found.has(keyOf(job));
+      }),
+    madeAt: () =>
+      asking(connection, async () => {
+        const asked = askJetStream<Pick<StreamInfo, "created">>(connection, `$JS.API.STREAM.INFO.${stream}`, "");
+        return await asked.then(
+          ({ created }) => created,
+          (failure: unknown) => {
+            if (isStreamMissing(failure)) return null;
+            throw failure;
+          },
+        );
       }),
   };
 }

@@ -46,11 +46,13 @@ export function createJetStreamWorkQueue(
     inHand: 0,
     room: 0,
     askAt: 0,
+    isBehind: false,
     took: () => {
       const now = performance.now();
       taker.inHand += 1;
       backlogSince = Math.min(backlogSince, now);
-      taker.askAt = now - backlogSince > leftByAllAfterMs ? 0 : now + taker.inHand * leaveToOthersMs;
+      taker.isBehind = now - backlogSince > leftByAllAfterMs;
+      taker.askAt = taker.isBehind ? 0 : now + taker.inHand * leaveToOthersMs;
     },
     arrived: () => arrived(),
     doubt: () => {
@@ -89,7 +91,10 @@ export function createJetStreamWorkQueue(
     lanes.map((lane) => ({ ...lane, take: async (limit: number) => (await lane.take(limit)).flatMap(toDelivery) })),
   );
   const askAgainInTime = (): void => {
-    if (!lanes.some((lane) => lane.mayHaveWork())) backlogSince = Number.POSITIVE_INFINITY;
+    if (!lanes.some((lane) => lane.mayHaveWork())) {
+      backlogSince = Number.POSITIVE_INFINITY;
+      taker.isBehind = false;
+    }
     const waitMs = taker.askAt - performance.now();
     if (taker.room > 0 && waitMs > 0) setTimeout(arrived, Math.ceil(waitMs)).unref();
   };

@@ -1,5 +1,5 @@
-import type { OpenTurn } from "../domain/job/events.ts";
-import type { Cause, JobRef } from "../event-log/event-log.ts";
+import type { JobEvent, OpenTurn } from "../domain/job/events.ts";
+import type { Cause, JobRef, StoredEvent } from "../event-log/event-log.ts";
 
 /** A turn that waits for a worker or is held by one, and the decision that opened it. */
 export type QueuedTurn = JobRef &
@@ -7,6 +7,8 @@ export type QueuedTurn = JobRef &
     /** The sequence of the decision: while it is the last one about the job, nothing has happened to the turn. */
     readonly after: number;
     readonly cause: { readonly id: string } & Pick<Cause, "correlationId" | "traceparent">;
+    /** The decision itself if it created the job: then a worker need not read it. Null for any other. */
+    readonly created: StoredEvent<JobEvent> | null;
   };
 
 /**
@@ -24,4 +26,6 @@ export interface Turns {
   put(turn: QueuedTurn, place: TurnPlace): Promise<void>;
   /** The jobs of which there is a turn, waiting or held. Costs as much as there are turns. */
   jobs(): Promise<(job: JobRef) => boolean>;
+  /** When the queue of turns was made, another time once it was lost; null where it was lost and is not made again yet. */
+  madeAt(): Promise<string | null>;
 }

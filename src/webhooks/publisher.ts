@@ -1,7 +1,7 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
 import { notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
-import type { EventLog, StoredEvent } from "../event-log/event-log.ts";
+import { type EventLog, keyOf, type StoredEvent } from "../event-log/event-log.ts";
 import { isDecision } from "../event-log/select-events.ts";
 import type { Listener } from "../following/listener.ts";
 import { deliveryIdOf } from "../signed-post/signed-post.ts";
@@ -19,8 +19,9 @@ const decisionsInHand = 256;
  * the decision comes. Without a checkpoint it begins with the log, so that no ended job is ever skipped.
  */
 export function createPublisher(log: EventLog, receivers: Receivers, sender: Sender): Listener {
+  const withoutUrl = createRecentKeys();
   const publish = async (decision: StoredEvent<JobEvent>, type: WebhookType, givenUp: AbortSignal): Promise<void> => {
-    const attempts = await firstAttempts(log, receivers, decision, type);
+    const attempts = await firstAttempts(log, receivers, decision, type, !withoutUrl.has(keyOf(decision)));
     await Promise.all(attempts.map((attempt) => sender.send(attempt, givenUp)));
   };
   return {
@@ -28,11 +29,29 @@ export function createPublisher(log: EventLog, receivers: Receivers, sender: Sen
     beginAfter: () => 0,
     act: (decision, { givenUp }) => {
       if (!isDecision(decision)) return null;
-      const type = notifiedTypes[decision.event.type];
+      const { event } = decision;
+      if (event.type === "JobCreated" && event.data.hasWebhookUrl === false) withoutUrl.add(keyOf(decision));
+      const type = notifiedTypes[event.type];
       return type === undefined ? null : publish(decision, type, givenUp);
     },
     atOnce: decisionsInHand,
     tryAgainMs,
+  };
+}
+
+/** As many as are mostly open at a time; what is forgotten is looked up. */
+const keysKept = 50_000;
+
+/** The keys that were added last. */
+function createRecentKeys() {
+  const keys = new Set<string>();
+  return {
+    has: (key: string): boolean => keys.has(key),
+    add: (key: string): void => {
+      keys.add(key);
+      const [oldest] = keys;
+      if (keys.size > keysKept && oldest !== undefined) keys.delete(oldest);
+    },
   };
 }
 
@@ -41,10 +60,11 @@ async function firstAttempts(
   receivers: Receivers,
   entry: StoredEvent<JobEvent>,
   type: WebhookType,
+  mayNameUrl: boolean,
 ): Promise<readonly DeliveryAttempt[]> {
   const { tenant, jobId, id, sequence, correlationId, traceparent, event } = entry;
   const job = { tenant, jobId };
-  const endpoints = await receivers.endpointsFor(job, type, event.at);
+  const endpoints = await receivers.endpointsFor(job, type, event.at, mayNameUrl);
   if (endpoints.length === 0) return [];
   const known = foldDeliveries((await readDeliveries(log, job)).map((notice) => notice.event));
   return endpoints

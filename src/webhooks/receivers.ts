@@ -21,8 +21,11 @@ export type Receiver = {
 };
 
 export type Receivers = {
-  /** Which receivers to notify that a job has ended: ids of endpoints, and `job` for the URL that the job names. */
-  endpointsFor(job: JobRef, type: WebhookType, at: Instant): Promise<readonly string[]>;
+  /**
+   * Which receivers to notify that a job has ended: ids of endpoints, and `job` for the URL that the job names. A job that
+   * is known to name none is not looked up.
+   */
+  endpointsFor(job: JobRef, type: WebhookType, at: Instant, mayNameUrl: boolean): Promise<readonly string[]>;
   /** Null if the receiver is gone. */
   find(job: JobRef, endpoint: string): Promise<Receiver | null>;
 };
@@ -37,8 +40,8 @@ export function createReceivers(store: WebhookStore, secrets: TenantSecrets, con
     return stored === null ? null : (decodeContent(stored).webhookUrl ?? null);
   };
   return {
-    endpointsFor: async (job, type, at) => {
-      const [url, { endpoints }] = await Promise.all([webhookUrlOf(job), readShared(job.tenant)]);
+    endpointsFor: async (job, type, at, mayNameUrl) => {
+      const [url, { endpoints }] = await Promise.all([mayNameUrl ? webhookUrlOf(job) : null, readShared(job.tenant)]);
       // An endpoint receives what happens after its creation: the log may go back years.
       const chosen = endpoints.filter(({ types, createdAt }) => types.includes(type) && createdAt <= at);
       return [...(url === null ? [] : [ownReceiver]), ...chosen.map(({ id }) => id)];

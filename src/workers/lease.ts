@@ -26,10 +26,16 @@ export type Lease = {
  */
 export const answersHoldMs = 1000;
 
-/** `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. */
+/** A job of a few recipients is mostly over by then, and the worker never listens for decisions about it. */
+const deafForMs = 250;
+
+/**
+ * `patience` ends the wait for a log that is away; calls that wait then throw Unavailable. A worker that has claimed all
+ * recipients together with the lease has little left that a decision could stop: it listens a moment later.
+ */
 export function watchLease(
   log: EventLog,
-  { job, leaseSequence, ...held }: Pick<HeldTurn, "job" | "leaseSequence" | "confirmedAt">,
+  { job, leaseSequence, claimed, settings, ...held }: LeasedTurn,
   patience: AbortSignal,
 ): Lease {
   let isHeld = true;
@@ -54,12 +60,22 @@ export function watchLease(
     return isHeld;
   };
   const isFresh = (): boolean => confirmedAt >= doubtedAt && performance.now() - confirmedAt < answersHoldMs;
-  const stopListening = log.onDecision(job, () => {
+  const doubt = (): void => {
     // An answer from before the hint is no longer valid: no mail goes out until the log has answered again.
     doubtedAt = performance.now();
     // A failure here loses nothing: the next claim asks again before anything is sent.
     if (!hasEnded) confirm().catch(() => {});
-  });
+  };
+  let stopListening = (): void => {};
+  const listen = (): void => {
+    stopListening = log.onDecision(job, doubt);
+  };
+  const listenLate = (): void => {
+    listen();
+    doubt();
+  };
+  const timer = claimed.length < settings.total ? undefined : setTimeout(listenLate, deafForMs);
+  if (timer === undefined) listen();
   return {
     isHeld: () => isHeld,
     confirm,
@@ -75,10 +91,13 @@ export function watchLease(
     },
     end: () => {
       hasEnded = true;
+      clearTimeout(timer);
       stopListening();
     },
   };
 }
+
+type LeasedTurn = Pick<HeldTurn, "job" | "leaseSequence" | "confirmedAt" | "claimed" | "settings">;
 
 /** Lets a worker find out whether the holder of a job's lease is still working. */
 export interface LeaseProbe {

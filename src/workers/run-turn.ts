@@ -45,7 +45,7 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const { log, probe, worker, stopping } = dependencies;
   const { tenant, jobId, run, attempt, opening, cause: opened } = delivery.turn;
   const job: JobRef = { tenant, jobId };
-  const decisions = await log.readDecisions(job);
+  const decisions = await decisionsBefore(delivery, log, job);
   const before = foldDecisions(decisions);
   const createdAt = decisions[0]?.event.at;
   if (before.state.status === "absent" || createdAt === undefined) return delivery.acknowledge();
@@ -89,6 +89,13 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   }
   delivery.acknowledge();
 }
+
+/**
+ * A turn that comes for the first time brings the decision that created the job. Whether there is another one since, the log
+ * says when the lease is taken.
+ */
+const decisionsBefore = async ({ turn: { created }, times }: TurnDelivery, log: EventLog, job: JobRef) =>
+  created !== null && times === 1 ? [created] : await log.readDecisions(job);
 
 const isRefusedAsWornOut = (started: Awaited<ReturnType<typeof takeLease>>): boolean =>
   started !== "outrun" && started.outcome === "rejected" && started.rejection.code === "too-many-takeovers";

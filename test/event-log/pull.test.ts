@@ -19,7 +19,7 @@ describe("Pulling messages of a steady flow", () => {
     opened = await openJetStreamLog(nats.config, nats.prefix);
     const stream = `${nats.prefix}_JOBS`;
     const { name } = await createReader(opened.connection, stream, 0);
-    pull = openPull(opened.connection, nextMessages(stream, name), { batch: 8, restMs });
+    pull = openPull(opened.connection, nextMessages(stream, name), { batch: 8, restMs: () => restMs });
   });
   afterEach(async () => {
     pull.close();

@@ -101,6 +101,25 @@ describe("followers that share a log", () => {
     await Promise.all([one, later].map(({ end }) => end()));
   });
 
+  it("let it rest as long as the most hurried of them may", async () => {
+    const source = createMemoryEventLog();
+    let restMs: () => number = () => Number.NaN;
+    const follow: EventLog["follow"] = (options) => {
+      restMs = options.restMs ?? restMs;
+      return source.follow(options);
+    };
+    const log = shareFollowing({ ...source, follow });
+    const resting = (ms: number) =>
+      follower({ ...log, follow: (options) => log.follow({ ...options, restMs: () => ms }) });
+    await storeFacts(source, 1);
+    const [patient, hurried] = [resting(100), resting(30)];
+    await Promise.all([patient.take(), hurried.take()]);
+    expect(restMs()).to.equal(30);
+    await hurried.end();
+    expect(restMs()).to.equal(100);
+    await patient.end();
+  });
+
   it("go on without the one that falls behind, which misses nothing and shares again once it has caught up", async () => {
     const { source, count, log } = openShared();
     await storeFacts(source, 8000);

@@ -47,15 +47,20 @@ describe("Turns that got lost", () => {
     timer.start();
     stops.push(timer.stop);
   };
-  const startComparing = (): void => {
+  const startComparing = (everyMs = 200): void => {
     const { log, turns } = writeSide;
     const ports = { log, turns, openJobs: createOpenJobs(readSide.db), waitingList: waitingList() };
-    const comparing = createMissingTurns(ports, put, report, 200);
+    const comparing = createMissingTurns(ports, put, report, everyMs);
     comparing.start();
     stops.push(comparing.stop);
   };
   const streams = async () => (await writeSide.connection.nats.jetstreamManager({ checkAPI: false })).streams;
   const turnsStream = (): string => streamName(writeSide.nats.prefix, "TURNS");
+  const openJobs = async (): Promise<readonly string[]> => {
+    const found: string[] = [];
+    await createOpenJobs(readSide.db).forSome(async (jobs) => void found.push(...jobs.map(({ jobId }) => jobId)));
+    return found;
+  };
   const isThere = async (job: JobRef): Promise<boolean> => (await writeSide.turns.jobs())(job);
   const gets = (job: JobRef) => eventually(async () => expect(await isThere(job)).to.equal(true), 10_000);
 
@@ -93,6 +98,15 @@ describe("Turns that got lost", () => {
       async () => expect((await (await streams()).info(turnsStream())).state.messages).to.equal(0),
       30_000,
     );
+  });
+
+  it("are put again a moment after their stream was deleted, long before the next comparison is due", async () => {
+    const job = await writeSide.createJob([]);
+    await eventually(async () => expect(await openJobs()).to.deep.equal([job.jobId]), 10_000);
+    startComparing(3_600_000);
+    await gets(job);
+    await (await streams()).delete(turnsStream());
+    await gets(job);
   });
 
   it("are put again of jobs that may run, and of no other", async () => {

@@ -37,6 +37,7 @@ describe("a job that may run at once", () => {
       priority: "high",
       after: created?.sequence,
       cause: { id: created?.id, correlationId: null, traceparent: null },
+      created,
     });
   });
 

@@ -180,6 +180,9 @@ function faultsOf({ process, jobId, recipient, calledAtMs }: Handover, history: 
   const sent = history.find(({ event }) => event.type === "RecipientSent" && event.data.recipient === recipient);
   // A worker that does not know yet that it lost the job cannot know either what another one sends.
   const couldKnow = sent !== undefined && (next === undefined || sent.sequence < next.sequence);
-  if (couldKnow) faults.push(`${mail} although #${sent.sequence} says that it was sent`);
+  // What it read of another worker it believes for as long as it believes in its lease.
+  const isBelieved =
+    sent !== undefined && sent.actor !== `worker:${process.name}` && calledAtMs - sent.storedAtMs <= leaseIsFreshForMs;
+  if (couldKnow && !isBelieved) faults.push(`${mail} although #${sent.sequence} says that it was sent`);
   return faults;
 }

@@ -125,6 +125,7 @@ export function createService(world: World, scenario: Scenario) {
     waiting: () => ask(world, process, "waiting", async () => queue.count()),
     onArrival: (arrived) => queue.onArrival(process, arrived),
   });
+  let losses = 0;
   const turnsOf = (process: SimulatedProcess): Turns => ({
     put: (turn, place) =>
       ask(world, process, "put", async () => {
@@ -136,6 +137,7 @@ export function createService(world: World, scenario: Scenario) {
         const found = shared.entries.map(({ jobId }) => jobId).filter((id) => queue.has(({ jobId }) => jobId === id));
         return ({ jobId }) => found.includes(jobId);
       }),
+    madeAt: () => ask(world, process, "madeAt", async () => String(losses)),
   });
   const startScheduler = (process: SimulatedProcess): null => {
     const log = shared.logOf(process);
@@ -185,6 +187,7 @@ export function createService(world: World, scenario: Scenario) {
       readSide.isUpToDate() &&
       [...running].every(({ worker }) => !worker?.busy()),
     loseTurns: (): void => {
+      losses += 1;
       world.note("all turns are lost");
       queue.lose();
     },

@@ -32,6 +32,7 @@ export const queuedTurn = (some: Partial<QueuedTurn> = {}): QueuedTurn => ({
   priority: "normal",
   after: 1,
   cause: { id: "created", correlationId: null, traceparent: null },
+  created: null,
   ...some,
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { StreamAPI } from "nats";
 import { streamName } from "../../src/event-log/subjects.ts";
@@ -54,6 +55,24 @@ describe("Turns on a work queue of JetStream", () => {
     await (await manage()).consumers.delete(stream(), "email-send-normal-lane");
     await turns.put(queuedTurn({ jobId: "job-2" }), "lane");
     await takes(queue, "job-2");
+  });
+
+  it("are asked for together once they have waited for so long that all workers must be busy", async () => {
+    for (let job = 0; job < 12; job += 1) await turns.put(queuedTurn({ jobId: `job-${job}` }), "lane");
+    const queue = openQueue();
+    await takes(queue, "job-0");
+    await pause(150);
+    await takes(queue, "job-1");
+    let requests = 0;
+    const asked = opened.connection.nats.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${stream()}.email-send-normal-lane`, {
+      callback: () => {
+        requests += 1;
+      },
+    });
+    const taken = await queue.take(5, 2);
+    expect(taken.map(({ turn }) => turn.jobId)).to.deep.equal(["job-2", "job-3", "job-4", "job-5", "job-6"]);
+    expect(requests).to.equal(1);
+    asked.unsubscribe();
   });
 
   const losses = {

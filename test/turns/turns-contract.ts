@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Turns } from "../../src/turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../../src/turns/work-queue.ts";
 import { eventually } from "../support/eventually.ts";
-import { queuedTurn } from "../support/examples.ts";
+import { caused, jobCreated, queuedTurn } from "../support/examples.ts";
 
 export type OpenedTurns = {
   readonly turns: Turns;
@@ -25,10 +25,14 @@ export function turnsContract(opened: () => OpenedTurns): void {
   };
 
   it("are handed out with all that the scheduler said of them", async () => {
+    const decision = { ...caused("created", jobCreated()), tenant: "default", jobId: "job-2", sequence: 18, index: 0 };
     const turn = queuedTurn({ run: 2, attempt: 3, opening: 1, after: 17 });
+    const newest = queuedTurn({ jobId: "job-2", after: 18, created: decision });
     await opened().turns.put(turn, "overflow");
-    const [delivery] = await takes(opened().openQueue(), "job-1");
+    await opened().turns.put(newest, "overflow");
+    const [delivery, other] = await takes(opened().openQueue(), "job-1", "job-2");
     expect(delivery?.turn).to.deep.equal(turn);
+    expect(other?.turn).to.deep.equal(newest);
     expect(delivery?.times).to.equal(1);
     expect(Date.now() - (delivery?.putAtMs ?? 0)).to.be.within(-1000, 60_000);
   });

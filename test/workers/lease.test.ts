@@ -1,11 +1,18 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { watchLease } from "../../src/workers/lease.ts";
-import { job, jobCancelled } from "../support/examples.ts";
+import { job, jobCancelled, settings } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { processing } from "../support/histories.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
-const takenAt = (leaseSequence: number) => ({ job, leaseSequence, confirmedAt: performance.now() });
+const takenAt = (leaseSequence: number, claimed: readonly number[] = []) => ({
+  job,
+  leaseSequence,
+  confirmedAt: performance.now(),
+  claimed,
+  settings,
+});
 
 describe("a lease that was confirmed a moment ago, when a decision about the job is heard of", () => {
   it("counts for nothing until the log has answered anew", async () => {
@@ -87,5 +94,37 @@ describe("a lease whose worker does not hear of decisions", () => {
     expect(await lease.confirmLately()).to.equal(true);
     passTime(200);
     expect(await lease.confirmLately()).to.equal(false);
+  });
+});
+
+describe("a lease whose worker has claimed every recipient with it", () => {
+  const everybody = [0, 1, 2];
+
+  it("is listened for only if the job takes its time, and a decision before that is found then", async () => {
+    const log = createMemoryEventLog();
+    const listened: number[] = [];
+    const startedAt = performance.now();
+    const onDecision: typeof log.onDecision = (...listening) => {
+      listened.push(performance.now() - startedAt);
+      return log.onDecision(...listening);
+    };
+    const leaseSequence = await happen(log, job, processing());
+    const lease = watchLease({ ...log, onDecision }, takenAt(leaseSequence, everybody), new AbortController().signal);
+    const lost = new Promise<void>((resolve) => lease.onLost(resolve));
+    await happen(log, job, [jobCancelled()]);
+    expect(lease.isHeld(), "at once").to.equal(true);
+    await lost;
+    expect(lease.isHeld(), "a moment later").to.equal(false);
+    expect(listened).to.have.lengthOf(1);
+    expect(listened[0]).to.be.greaterThan(100);
+    lease.end();
+  });
+
+  it("is never listened for if the job ends before", async () => {
+    const log = createMemoryEventLog();
+    const onDecision = (): never => expect.fail("It listened.");
+    const leaseSequence = await happen(log, job, processing());
+    watchLease({ ...log, onDecision }, takenAt(leaseSequence, everybody), new AbortController().signal).end();
+    await pause(400);
   });
 });

@@ -57,6 +57,8 @@ export type JobSettings = {
   readonly requeueOf: string | null;
   /** SHA-256 (hex) of the tenant and the job's group, whose jobs run one at a time; null for none. */
   readonly groupSha256: string | null;
+  /** Whether its content names a URL to notify of its end; undefined where only the content knows. */
+  readonly hasWebhookUrl?: boolean;
 };
 
 /** A run is one life of the job from queued to ended; an attempt is one try within a run. Both count from 1. */
