@@ -17,6 +17,8 @@ const { values } = parseArgs({
     only: { type: "string" },
     /** In the past of the aged log: each thousand takes a fifth of a second to write, and more to be followed. */
     jobs: { type: "string", default: String(fewAgedJobs) },
+    /** Cells at a time, each on servers of its own. A busy machine heals later, and may break a bound for that alone. */
+    "at-once": { type: "string", default: "1" },
   },
 });
 
@@ -29,16 +31,9 @@ async function runMatrix(seed: string): Promise<number> {
   print(`${faults.length} cells, seed ${seed}; the same again with: npm run test:faults -- --seed ${seed}\n`);
   print(heading);
   const beganAt = performance.now();
-  const ends: CellEnd[] = [];
-  for (const [index, fault] of faults.entries()) {
-    const end = await attempt(fault, seed);
-    ends.push(end);
-    print(toLine(end));
-    const violations = end.kind === "ran" ? end.result.violations : [end.reason];
-    for (const violation of violations.slice(0, 10)) print(`    ${violation}`);
-    // What a failed cell leaves behind must not be held against the next one.
-    if (!isHeld(end) || index === faults.length - 1) await leaveStage();
-  }
+  const left = [...faults];
+  const lanes = Array.from({ length: Number(values["at-once"]) }, () => runLane(left, seed));
+  const ends = (await Promise.all(lanes)).flat();
   const held = ends.filter(isHeld).length;
   const impossible = ends.filter(({ kind }) => kind === "cannot-run").length;
   const minutes = ((performance.now() - beganAt) / 60_000).toFixed(1);
@@ -46,13 +41,41 @@ async function runMatrix(seed: string): Promise<number> {
   return held > 0 && held + impossible === faults.length ? 0 : 1;
 }
 
-let stage: Stage | null = null;
+/** Runs one cell after the other, until none is left. */
+async function runLane(left: Fault[], seed: string): Promise<readonly CellEnd[]> {
+  const shared = createSharedStage();
+  const ends: CellEnd[] = [];
+  for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
+    const end = await attempt(fault, seed, shared);
+    ends.push(end);
+    const violations = end.kind === "ran" ? end.result.violations : [end.reason];
+    print([toLine(end), ...violations.slice(0, 10).map((violation) => `    ${violation}`)].join("\n"));
+    // What a failed cell leaves behind must not be held against the next one.
+    if (!isHeld(end)) await shared.leave();
+  }
+  await shared.leave();
+  return ends;
+}
 
-async function attempt(fault: Fault, seed: string): Promise<CellEnd> {
+/** For the cells that need no other servers than most. */
+function createSharedStage() {
+  let stage: Stage | null = null;
+  return {
+    open: async (): Promise<Stage> => {
+      stage ??= await openStage();
+      return stage;
+    },
+    leave: async (): Promise<void> => {
+      await stage?.close();
+      stage = null;
+    },
+  };
+}
+
+async function attempt(fault: Fault, seed: string, shared: ReturnType<typeof createSharedStage>): Promise<CellEnd> {
   try {
     if (fault.stage !== undefined) return { kind: "ran", result: await runOnOwnStage(fault, seed) };
-    stage ??= await openStage();
-    return { kind: "ran", result: await runCell(stage, fault, seed) };
+    return { kind: "ran", result: await runCell(await shared.open(), fault, seed) };
   } catch (failure) {
     const reason = failure instanceof Error ? failure.message : String(failure);
     return { kind: failure instanceof CannotRunHere ? "cannot-run" : "broke-off", fault: fault.name, reason };
@@ -66,11 +89,6 @@ async function runOnOwnStage(fault: Fault, seed: string) {
   } finally {
     await own.close();
   }
-}
-
-async function leaveStage(): Promise<void> {
-  await stage?.close();
-  stage = null;
 }
 
 try {
