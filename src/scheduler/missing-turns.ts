@@ -29,8 +29,8 @@ const longestPauseMs = 180_000;
 
 /**
  * Puts the turns that are missing, at the start, once their stream was made again, and every minute: someone has deleted or
- * purged it, or a server has lost it. The read models say which jobs to look at, and the log what to put: a job that has ended since, or waits
- * for something, gets no turn. A turn too many starts nothing.
+ * purged it, or a server has lost it. The read models say which jobs to look at, and the log what to put: a job that has
+ * ended since, or waits for something, gets no turn. A turn too many starts nothing.
  */
 export function createMissingTurns(
   { log, turns, openJobs, waitingList }: Ports,
