@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { contentSubjectOf } from "../../src/event-log/subjects.ts";
@@ -103,6 +104,8 @@ describe("A client of three servers", function () {
           },
           (failure: unknown) => broken.push(String(failure)),
         );
+        // Without a rest, nine clients keep the servers from each other, too.
+        await pause(5);
       }
     });
     await spread(clients).finally(() => {

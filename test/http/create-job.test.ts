@@ -55,6 +55,7 @@ describe("A mailing that is posted", () => {
       onUnknown: "resend",
       requeueOf: null,
       groupSha256: null,
+      hasWebhookUrl: false,
     });
   });
 
