@@ -1,7 +1,7 @@
 import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
 import { statusOnceOpen } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
-import { type StoredEvent, usualRestMs } from "../event-log/event-log.ts";
+import type { StoredEvent } from "../event-log/event-log.ts";
 import { isDecision } from "../event-log/select-events.ts";
 import type { Companion, Listener } from "../following/listener.ts";
 import type { QueuedTurn, Turns } from "../turns/turns.ts";
@@ -13,6 +13,8 @@ export type PutTurn = (turn: QueuedTurn) => Promise<void>;
 /** A decision that could not be carried out is tried again after this. */
 const tryAgainMs = 500;
 const atOnce = 200;
+/** A job that is created in a steady flow waits for its turn this much longer at most. */
+const restMs = 20;
 /** In entries: a scheduler without a checkpoint puts the turns of what was decided shortly before. */
 const firstLooksBack = 10_000;
 
@@ -39,7 +41,7 @@ export function createScheduler(
     },
     atOnce,
     tryAgainMs,
-    restMs: usualRestMs,
+    restMs,
     companions: () => {
       // What it knows may be from long ago, before another process was active.
       lanes.forgetAll();
