@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("The list of jobs", () => {
   let stage: DashboardStage;
@@ -24,6 +25,9 @@ describe("The list of jobs", () => {
 
   const statusOf = async (index: number) =>
     ((await stage.api.get(`/api/jobs/${ids[index]}`)).body as { status: string }).status;
+  /** The page tells what was decided, and the read models show it a moment later. */
+  const become = (statuses: readonly string[]) =>
+    eventually(async () => expect(await Promise.all([0, 1, 2, 3].map(statusOf))).to.deep.equal(statuses));
   const subjects = () => watched.page.getByRole("row").getByRole("link").allTextContents();
 
   it("is filtered by what stands in the address, which a reload and the back button keep", async () => {
@@ -64,12 +68,7 @@ describe("The list of jobs", () => {
     await page.getByLabel("Reason").fill("not this one");
     await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 job" }).click();
     await page.getByText("1 job cancelled.").waitFor();
-    expect(await Promise.all([0, 1, 2, 3].map(statusOf))).to.deep.equal([
-      "cancelled",
-      "scheduled",
-      "scheduled",
-      "scheduled",
-    ]);
+    await become(["cancelled", "scheduled", "scheduled", "scheduled"]);
   });
 
   it("cancels all that match, also those that no page shows", async () => {
@@ -78,7 +77,7 @@ describe("The list of jobs", () => {
     await page.getByRole("button", { name: "Cancel all 3 that match" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel 3 jobs" }).click();
     await page.getByText("3 jobs cancelled.").waitFor();
-    expect(await Promise.all([0, 1, 2, 3].map(statusOf))).to.deep.equal(Array(4).fill("cancelled"));
+    await become(Array(4).fill("cancelled"));
     await page.getByText("No job matches these filters.").waitFor();
   });
 });
