@@ -70,12 +70,15 @@ async function measure({ sizes, rounds }: Bench, stage: Stage): Promise<Measured
   return { written, posts, starting, asked, startedMb, endMb, restMb: await atRest(memory) };
 }
 
-/** Go collects at least every two minutes, and gives back what is free bit by bit. */
+/**
+ * An idle server collects every two minutes. What its caches held is free after the second time, and goes back to the
+ * system bit by bit.
+ */
 const sampleEveryMs = 10_000;
-const steadySamples = 18;
-const mostSamples = 90;
+const steadySamples = 30;
+const mostSamples = 120;
 
-/** The memory once the log's server has given nothing back for three minutes; after a quarter of an hour at the latest. */
+/** The memory once the log's server has given nothing back for five minutes; after twenty minutes at the latest. */
 async function atRest(memory: () => Both<number>): Promise<Both<number>> {
   const samples = [memory()];
   const isSteady = (): boolean => {
