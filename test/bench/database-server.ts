@@ -9,7 +9,7 @@ import {
   initialiseDatabase,
   withoutDefaults,
 } from "../../src/standalone/initialise-database.ts";
-import { findFreePort } from "./free-port.ts";
+import { findFreePort } from "../support/free-port.ts";
 
 export type DatabaseServer = ChildServer & { readonly url: string };
 

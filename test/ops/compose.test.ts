@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { expect } from "chai";
 import { roles } from "../../src/settings/config.ts";
-import { expectValidSettings, type Manifest, readCompose } from "./manifests.ts";
+import { expectValidSettings, type Manifest, readCompose, readText } from "./manifests.ts";
 
 const root = new URL("../../", import.meta.url);
 /** After SHUTDOWN_TIMEOUT, what the program takes to end whatever hangs. */
@@ -56,6 +56,29 @@ describe("the compose file", () => {
       }
     }
     for (const name of ["nats", "mysql"]) expect(compose.services[name].volumes, name).to.have.length(1);
+  });
+
+  it("runs three servers of NATS on request, and keeps as many copies of each stream", async () => {
+    const lines = (await readText("ops/compose/cluster.env")).split("\n").filter((line) => /^\w/.test(line));
+    const asked = new Map(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+    const filled = (text: string): string =>
+      withDefaults(text.replaceAll(/\$\{(\w+):-[^}]*\}/g, (all, name: string) => asked.get(name) ?? all));
+    const started = services().filter(([, { profiles = [] }]) => profiles.includes(asked.get("COMPOSE_PROFILES")));
+    const servers = ["nats", ...started.map(([name]) => name)];
+    for (const [name, { environment }] of ownServices()) {
+      const settings = Object.entries(environment).map(([key, value]) => [key, filled(String(value))]);
+      const { nats, streamReplicas } = expectValidSettings(Object.fromEntries(settings), name);
+      expect(nats?.servers).to.have.members(servers.map((server) => `nats://${server}:4222`));
+      expect(streamReplicas).to.equal(servers.length);
+    }
+    for (const server of servers) {
+      const { command, configs, volumes } = compose.services[server];
+      const file = filled(command[1]);
+      const { source } = configs.find(({ target }: Manifest) => target === file);
+      expect(compose.configs[source].content, server).to.include(`nats://${server}:6222`);
+      expect(command.slice(-2)).to.deep.equal(["--name", server]);
+      expect(volumes).to.deep.equal([`${server}:/data`]);
+    }
   });
 
   it("names files that are there", async () => {

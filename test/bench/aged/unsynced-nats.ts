@@ -4,7 +4,7 @@ import { connect } from "nats";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
 import type { NatsConfig } from "../../../src/settings/config.ts";
 import { startChildServer, untilReady } from "../../../src/standalone/child-server.ts";
-import { findFreePort } from "../free-port.ts";
+import { findFreePort } from "../../support/free-port.ts";
 
 export type UnsyncedNats = { readonly pid: number; readonly config: NatsConfig; stop(): Promise<void> };
 

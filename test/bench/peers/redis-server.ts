@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
 import { findBinary, versionOf } from "../../../src/standalone/find-binary.ts";
 import { eventually } from "../../support/eventually.ts";
+import { findFreePort } from "../../support/free-port.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { findFreePort } from "../free-port.ts";
 
 export type RedisServer = { readonly port: number; readonly pid: number };
 

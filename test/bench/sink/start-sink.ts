@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import type { Lifecycle } from "../../../src/lifecycle.ts";
 import { findBinary } from "../../../src/standalone/find-binary.ts";
 import { eventually } from "../../support/eventually.ts";
+import { findFreePort } from "../../support/free-port.ts";
 import { startAskedProcess } from "../asked-process.ts";
-import { findFreePort } from "../free-port.ts";
 import type { SinkOrder, SinkState } from "./tcp-sink.ts";
 
 /** A mail server that takes everything and keeps nothing, in a process of its own. */
