@@ -1,12 +1,14 @@
 import type { Measurement } from "./row.ts";
 import { agedLog } from "./rows/aged-log.ts";
 import { catchingUp } from "./rows/catching-up.ts";
+import { fleet } from "./rows/fleet.ts";
 import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
 import { mailingOneProcess } from "./rows/mailing-one-process.ts";
 import { mailingSeparate } from "./rows/mailing-separate.ts";
 import { mailingSynced } from "./rows/mailing-synced.ts";
 import { manyMailings } from "./rows/many-mailings.ts";
+import { noisyTenant } from "./rows/noisy-tenant.ts";
 import { postAlone } from "./rows/post-alone.ts";
 import { reads } from "./rows/reads.ts";
 import { rebuild } from "./rows/rebuild.ts";
@@ -29,6 +31,8 @@ export const allMeasurements: readonly Measurement[] = [
   manyMailings,
   agedLog,
   workers,
+  noisyTenant,
+  fleet,
   history,
   streamLatency,
   start,
