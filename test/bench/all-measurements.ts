@@ -1,6 +1,7 @@
 import type { Measurement } from "./row.ts";
 import { agedLog } from "./rows/aged-log.ts";
 import { catchingUp } from "./rows/catching-up.ts";
+import { clusteredLog } from "./rows/clustered-log.ts";
 import { fleet } from "./rows/fleet.ts";
 import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
@@ -32,6 +33,7 @@ export const allMeasurements: readonly Measurement[] = [
   agedLog,
   workers,
   noisyTenant,
+  clusteredLog,
   fleet,
   history,
   streamLatency,
