@@ -20,6 +20,7 @@ import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
 import { createJetStreamWorkQueue } from "../turns/jetstream-work-queue.ts";
 import { createJobWorker } from "../workers/create-job-worker.ts";
+import { createJetStreamHelp } from "../workers/jetstream-help.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import type { Standstill } from "../workers/standstill.ts";
@@ -100,6 +101,7 @@ type NamedWorker = {
 function createWorkers({ config, logger, connection, log, observer }: Parts, ports: WorkPorts): readonly NamedWorker[] {
   const prefix = config.natsPrefix;
   const probe = createJetStreamLeaseProbe(connection, prefix);
+  const exchange = createJetStreamHelp(connection, prefix);
   return allJobKinds.map(({ type, createWork }) => {
     // Each worker has a name of its own, because the membership request is answered worker by worker.
     const name = [config.processName, suffixOfKind(type)].filter((part) => part !== null).join("-");
@@ -110,12 +112,14 @@ function createWorkers({ config, logger, connection, log, observer }: Parts, por
       (notice) => logger.error(notice),
     );
     const worker = createJobWorker(
-      { log, probe, queue: observer.metrics.attempts.measure(queue) },
+      { log, probe, exchange, queue: observer.metrics.attempts.measure(queue) },
       work,
       { name, concurrency: config.workerConcurrency, retrySchedule: config.retry },
       {
         turnBrokeOff: (failure, turn) =>
           logger.error({ ...originOf({ ...turn, ...turn.cause }), err: failure }, "turn failed; retrying"),
+        helpBrokeOff: (failure, job) =>
+          logger.warn({ ...job, err: failure }, "help with a job of another worker failed"),
         standsStill: (standstill, hasEnded) => logStandstill(logger, type, standstill, hasEnded),
       },
     );

@@ -46,17 +46,19 @@ export function createBookkeeper(
   unwritten: Unwritten,
   { claiming, giveUp }: { readonly claiming: AbortSignal; readonly giveUp: AbortSignal },
 ): Bookkeeper {
-  const { job, turn, worker, leaseSequence, cause, ledger, settings } = held;
+  const { job, turn, worker, leaseSequence, help, cause, ledger, settings } = held;
+  const source = [job.jobId, leaseSequence, ...(help === null ? [] : [help])].join("/");
   const consequences = new Set<Promise<void>>();
   let hasConsequences = false;
   let failure: unknown = null;
   const group = createGroupCommit((entry) => persistently(giveUp, () => log.record(job, entry)), unwritten.limit);
 
   // The id names the lease: within one attempt the job may be paused and resumed, or change its worker, and a second
-  // event about the same recipient is then a new one. With the id of the first, the log would drop it silently.
+  // event about the same recipient is then a new one. With the id of the first, the log would drop it silently. It names
+  // the help, too: a recipient that one helper handed back is claimed once more under the same lease.
   const add = (what: string, event: RecipientEvent): Committing => {
     recordInLedger(ledger, event);
-    return group.add({ ...cause, id: `${job.jobId}/${leaseSequence}/${what}`, event });
+    return group.add({ ...cause, id: `${source}/${what}`, event });
   };
   const follow = (consequence: Promise<void>): void => {
     consequences.add(consequence);

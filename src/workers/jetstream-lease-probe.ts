@@ -20,17 +20,18 @@ export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix:
         if (!nats.isClosed()) subscription.unsubscribe();
       };
     },
-    isRunning: async (worker, { tenant, jobId }) => {
+    ask: async (worker, { tenant, jobId }) => {
       const question = JSON.stringify({ tenant, jobId });
       for (let asked = 0; asked < questions; asked += 1) {
         try {
-          return (await nats.request(subjectOf(worker), question, { timeout: timeoutMs })).string() === "yes";
+          const answer = await nats.request(subjectOf(worker), question, { timeout: timeoutMs });
+          return answer.string() === "yes" ? "running" : "over";
         } catch (failure) {
           // Where no worker listens, the server reports it at once.
-          if (!(failure instanceof NatsError) || failure.code !== ErrorCode.Timeout) return false;
+          if (!(failure instanceof NatsError) || failure.code !== ErrorCode.Timeout) return "silent";
         }
       }
-      return false;
+      return "silent";
     },
   };
 }

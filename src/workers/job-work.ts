@@ -49,6 +49,14 @@ export type Gate = {
   stop(): void;
 };
 
+/** The connections that all turns of a kind have in common, in one process. */
+export type SpareConnections = {
+  /** How many connections no job uses. */
+  free(): number;
+  /** Whether a job waits for a connection. */
+  areWanted(): boolean;
+};
+
 /** The work of one kind of job. Each kind has slots and lanes of its own: none waits for another. */
 export type JobWork = {
   readonly type: JobType;
@@ -58,6 +66,11 @@ export type JobWork = {
   readonly concurrency?: number;
   /** How many recipients all turns of one process serve at a time, where that is limited. */
   readonly connections?: number;
+  /**
+   * Given for a kind of job with recipients that several workers may serve at a time: idle workers then help those that
+   * have much left, as long as no turn of their own wants the connections.
+   */
+  readonly shares?: SpareConnections;
   /** Without a gate, the worker takes a turn whenever a slot is free. */
   readonly gate?: (worker: WorkerView) => Gate;
   /** The state of the breaker for the server that all turns of the kind need, if there is such a server. */

@@ -99,10 +99,15 @@ export function watchLease(
 
 type LeasedTurn = Pick<HeldTurn, "job" | "leaseSequence" | "confirmedAt" | "claimed" | "settings">;
 
-/** Lets a worker find out whether the holder of a job's lease is still working. */
+/**
+ * What a worker says about a job. It is `silent` if it was asked twice and did not answer within a second: it is dead,
+ * frozen, or cut off from the log.
+ */
+export type LeaseAnswer = "running" | "over" | "silent";
+
+/** Lets a worker find out whether another one, the holder of a job's lease or its helper, is still working. */
 export interface LeaseProbe {
   /** Answers for this worker from now on; returns a function that stops it. */
   answerFor(worker: string, isRunning: (job: JobRef) => boolean): () => void;
-  /** False where the worker, asked twice, does not answer within a second: it is dead, frozen, or cut off from the log. */
-  isRunning(worker: string, job: JobRef): Promise<boolean>;
+  ask(worker: string, job: JobRef): Promise<LeaseAnswer>;
 }

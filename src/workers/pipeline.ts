@@ -1,7 +1,8 @@
 export type Pipeline<Item> = {
   /** Items to handle first, that need no claim any more. */
   readonly claimed?: readonly Item[];
-  readonly items: readonly Item[];
+  /** Taken from the front. Meanwhile others may take from the end, and add. */
+  readonly items: Item[];
   /** How many items may be handled at a time; called again each time, as other jobs begin and end. */
   readonly window: () => number;
   /** How many items to claim at a time, once fewer than half as many wait to be handled; called again each time. */
@@ -28,7 +29,6 @@ export type PipelineEnd<Item> = {
 export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<PipelineEnd<Item>> {
   const { claimed = [], items, window, claimSize, claim, handle, mayGoOn } = pipeline;
   const ready = [...claimed];
-  let next = 0;
   let inHand = 0;
   let isClaiming = false;
   let failure: unknown = null;
@@ -49,12 +49,11 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
       });
   };
   const claimNext = (size: number): void => {
-    const group = items.slice(next, next + size);
-    next += group.length;
+    const group = items.splice(0, size);
     isClaiming = true;
     const claimed = claim(group).then((isClaimed) => {
       if (isClaimed) ready.push(...group);
-      else next -= group.length;
+      else items.unshift(...group);
     });
     begin(claimed, () => {
       isClaiming = false;
@@ -70,12 +69,12 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
     }
     const size = Math.max(1, claimSize());
     const isRunningLow = ready.length < size / 2;
-    if (isGoing() && !isClaiming && isRunningLow && next < items.length) claimNext(size);
-    if (inHand === 0 && !isClaiming && (!isGoing() || next >= items.length)) end();
+    if (isGoing() && !isClaiming && isRunningLow && items.length > 0) claimNext(size);
+    if (inHand === 0 && !isClaiming && (!isGoing() || items.length === 0)) end();
   };
 
   pump();
   await ended;
   if (failure !== null) throw failure;
-  return { isComplete: next >= items.length && ready.length === 0, unhandled: ready };
+  return { isComplete: items.length === 0 && ready.length === 0, unhandled: ready };
 }

@@ -1,15 +1,19 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type EntryOf, foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobEvent, JobType } from "../domain/job/events.ts";
-import { countRecipients } from "../domain/recipients/ledger.ts";
+import { countRecipients, emptyLedger, type Ledger } from "../domain/recipients/ledger.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, Fact, JobRef, NewEvent } from "../event-log/event-log.ts";
 import { isOutage, persistently } from "../event-log/persistently.ts";
 import type { TurnDelivery } from "../turns/work-queue.ts";
 import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
+import { askFormerWorkers, outwaitFormerWorkers } from "./former-workers.ts";
 import type { JobWork, PreparedWork, WorkOfTurn } from "./job-work.ts";
-import { type LeaseProbe, watchLease } from "./lease.ts";
-import { decideUnrivalled, haveProgressed, lastWorker, takeLease } from "./take-lease.ts";
+import { answersHoldMs, type LeaseProbe, watchLease } from "./lease.ts";
+import type { SharedTurn } from "./shared-turn.ts";
+import type { Sharing } from "./sharing.ts";
+import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
 import { commandFor, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
@@ -22,6 +26,8 @@ export type TurnDependencies = {
   /** Shared by the turns of the process. */
   readonly unwritten: Unwritten;
   readonly prepare: JobWork["prepare"];
+  /** Null for a kind of job whose turns are not shared. */
+  readonly sharing: Pick<Sharing, "share"> | null;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when the process stops, whatever is left to record. */
@@ -50,9 +56,10 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const createdAt = decisions[0]?.event.at;
   if (before.state.status === "absent" || createdAt === undefined) return delivery.acknowledge();
   if (before.state.settings.type !== dependencies.type) return delivery.giveBack(offerAgainMs);
-  const last = lastWorker(decisions);
+  const isFirst = !decisions.some(({ event }) => event.type === "JobStarted");
   // After a pause and a resume the job is open again, though the mails of its last worker are still on their way.
-  if (last !== null && last !== worker && (await probe.isRunning(last, job))) {
+  const former = await askFormerWorkers({ log, probe, worker }, job, decisions);
+  if (former === "at-work") {
     delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
   }
@@ -60,7 +67,7 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
   const { claims, work } = await prepareWork(() => dependencies.prepare(job, settings));
-  const claimed = last === null ? claims : [];
+  const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, claims: claimed };
   const confirmedAt = performance.now();
   const start = { type: "StartJob", run, attempt, opening, worker, at: now() } as const;
@@ -76,12 +83,17 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   }
   if (started.outcome === "accepted" && started.state.status === "processing") {
     const { state, sequence } = started;
-    const readLedger = () =>
-      persistently(stopping, () => replayLedger(log, job, settings.total, last === null ? null : decisions));
+    const readLedger = () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions));
+    const begin = async (): Promise<Ledger | null> => {
+      if (isFirst) return emptyLedger(settings.total);
+      const mayBegin =
+        former !== "silent" || (await outwaitFormerWorkers({ log, probe, worker }, job, decisions, stopping));
+      return mayBegin ? await readLedger() : null;
+    };
     const isLastAttempt = attempt >= settings.maxAttempts;
     const held = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed, isLastAttempt };
-    const lease = { leaseSequence: sequence, confirmedAt, readLedger };
-    const end = await underLease({ ...held, ...lease }, { state, sequence }, work, dependencies);
+    const lease = { leaseSequence: sequence, confirmedAt, readLedger, supply: null, help: null };
+    const end = await underLease({ ...held, ...lease }, begin, { state, sequence }, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
     // the turn, and that worker may die. Where no worker holds the turn, the message comes back once and is found to be over.
     if (end === "lost") return;
@@ -112,17 +124,20 @@ async function prepareWork(prepare: () => Promise<PreparedWork>): Promise<Prepar
 
 /**
  * Works from the lease to the end of the attempt. An exception breaks the turn off, and beginning it anew counts as a
- * takeover. Where the log was away, or the worker is stopping, the worker gives the lease back first: then it is none.
+ * takeover. Where the log was away, a helper was lost, or the worker is stopping, the worker gives the lease back first:
+ * then it is none. `begin` gives the ledger, or null if the worker is stopping.
  */
 async function underLease(
   hold: Omit<HeldTurn, "ledger">,
+  begin: () => Promise<Ledger | null>,
   from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "released" | "lost"> {
   try {
-    const held = { ...hold, ledger: await hold.readLedger() };
-    const end = await doTurn(held, from, work, dependencies);
+    const ledger = await begin();
+    const end = ledger === null ? "interrupted" : await doTurn({ ...hold, ledger }, from, work, dependencies);
+    if (end === "helpers-lost") return await giveSharedLeaseBack(hold, from, dependencies);
     if (end !== "interrupted") return end;
   } catch (failure) {
     if (isOutage(failure)) await giveLeaseBack(hold, from, dependencies);
@@ -147,18 +162,37 @@ async function giveLeaseBack(
   }
 }
 
+/**
+ * A helper that does not answer may still believe in the lease for a moment. Until that is over, this worker says that it
+ * is at the job. One that could not wait for its helpers does not give the lease back: who takes the job up asks them.
+ */
+async function giveSharedLeaseBack(
+  hold: Omit<HeldTurn, "ledger">,
+  from: JobVersion,
+  dependencies: TurnDependencies,
+): Promise<"released" | "lost"> {
+  if (dependencies.giveUp.aborted) return "released";
+  const end = await giveLeaseBack(hold, from, dependencies);
+  await pause(answersHoldMs, undefined, { signal: dependencies.giveUp }).catch(() => {});
+  return end;
+}
+
 async function doTurn(
-  held: HeldTurn,
+  own: HeldTurn,
   from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
-): Promise<"over" | "interrupted" | "lost"> {
-  const { log, unwritten, stopping, giveUp, retrySchedule } = dependencies;
-  const lease = watchLease(log, held, stopping);
+): Promise<"over" | "interrupted" | "helpers-lost" | "lost"> {
+  const { log, unwritten, stopping, giveUp, retrySchedule, sharing } = dependencies;
+  const lease = watchLease(log, own, stopping);
+  const shared: SharedTurn | null = sharing?.share(own, lease, { stopping, giveUp }) ?? null;
+  const held = { ...own, supply: shared };
   // The watch ends before the attempt does: the worker's own decision is no news to it.
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
-  const end = await work(held, lease, books, stopping).finally(lease.end);
-  if (end.kind === "interrupted") return "interrupted";
+  const end = await work(held, lease, books, stopping)
+    .finally(() => shared?.end())
+    .finally(lease.end);
+  if (end.kind === "interrupted") return shared?.hasLost() ? "helpers-lost" : "interrupted";
   if (end.kind === "lease-lost") return "lost";
   const command = commandFor(end, held, retrySchedule, now());
   // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.

@@ -5,7 +5,8 @@ import { type Bookkeeper, giveBackClaims } from "./bookkeeper.ts";
 import { answersHoldMs, type Lease } from "./lease.ts";
 import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
-import { type AttemptEnd, endOfAttempt, type HeldTurn, type Tried } from "./turn.ts";
+import { noOthers } from "./supply.ts";
+import { type AttemptEnd, endOfAttempt, exhausted, type HeldTurn, type Tried } from "./turn.ts";
 
 /** The outcome for one recipient, with the id by which the other side can recognise a repetition. */
 export type Served = {
@@ -66,21 +67,32 @@ export async function serveRecipients(
   if (toServe.length > notSent.size) lease.confirm().catch(() => {});
   const progress = trackProgress(held, lease, books, leavingOut, { notSent, last: toServe.at(-1) }, serving);
   const { using = (work) => work() } = serving;
-  const end = await runPipeline({
-    claimed: held.claimed,
-    items: toServe.filter((recipient) => !notSent.has(recipient)),
-    window: serving.window,
-    claimSize: () => claimSize(held, serving),
-    claim: async (group) => {
-      const others = await leavingOut.sift(group);
-      if (!(await lease.confirmLately())) return false;
-      for (const recipient of others) notSent.add(recipient);
-      if (others.length > 0) await books.claim(others);
-      return true;
-    },
-    handle: (recipient) => using(() => progress.handle(recipient)),
-    mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
-  })
+  const left = toServe.filter((recipient) => !notSent.has(recipient));
+  const { supply } = held;
+  supply?.open(left);
+  const serveLeft = (claimed: readonly number[]) =>
+    runPipeline({
+      claimed,
+      items: left,
+      window: serving.window,
+      claimSize: () => claimSize(held, serving),
+      claim: async (group) => {
+        const others = await leavingOut.sift(group);
+        if (!(await lease.confirmLately())) return false;
+        for (const recipient of others) notSent.add(recipient);
+        supply?.claimed(group);
+        if (others.length > 0) await books.claim(others);
+        return true;
+      },
+      handle: (recipient) => using(() => progress.handle(recipient)),
+      mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
+    });
+  const serveAll = async () => {
+    let end = await serveLeft(held.claimed);
+    while (supply !== null && end.isComplete && (await supply.refill())) end = await serveLeft([]);
+    return end;
+  };
+  const end = await serveAll()
     .finally(progress.end)
     .then(async (end) => {
       // What is known when every recipient was served is stored with the decision that ends the attempt.
@@ -95,8 +107,12 @@ export async function serveRecipients(
       throw failure;
     });
   // No check here whether the lease was held to the end: the decision that ends the attempt is guarded by the lease.
-  if (end.isComplete && notSent.size === 0) return endOfAttempt(held, progress);
-  if (!(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
+  const isComplete = end.isComplete && notSent.size === 0;
+  if (!isComplete && !(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
+  const others = (await supply?.gather(books.settled)) ?? noOthers;
+  if (others.areLost) return { kind: "interrupted" };
+  const isExhausted = (): boolean => progress.isExhausted() || others.isExhausted;
+  if (isComplete && others.haveServedAll) return endOfAttempt(held, { ...progress, isExhausted });
   const outage = progress.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
@@ -169,7 +185,7 @@ function trackProgress(
         notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
         if (!held.isLastAttempt) return await books.outcome({ type: "RecipientDeferred", recipient, error });
         isExhausted = true;
-        const last = { ...error, code: "attempts-exhausted" };
+        const last = { ...error, code: exhausted };
         return await books.outcome({ type: "RecipientFailed", recipient, error: last });
       }
     }

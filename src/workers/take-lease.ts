@@ -99,9 +99,3 @@ export function haveProgressed(
   }
   return lastOutcome > since && [...onTheirWay.values()].every((claimed) => claimed >= since);
 }
-
-/** The worker that began the last attempt of the job, however the attempt ended. */
-export function lastWorker(decisions: readonly StoredEvent<JobEvent>[]): string | null {
-  const started = decisions.findLast(({ event }) => event.type === "JobStarted")?.event;
-  return started?.type === "JobStarted" ? started.data.worker : null;
-}

@@ -1,5 +1,6 @@
 import type { JobError, JobEvent, JobSettings, RecipientCounts, Turn } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
+import type { RecipientEvent } from "../domain/recipients/events.ts";
 import {
   beginRunInLedger,
   countRecipients,
@@ -10,6 +11,7 @@ import {
 } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { Supply } from "./supply.ts";
 
 /** The state that a worker holds while it does one attempt of a job. */
 export type HeldTurn = {
@@ -31,6 +33,10 @@ export type HeldTurn = {
   readonly claimed: readonly number[];
   /** Whether this is the last attempt that the job has. */
   readonly isLastAttempt: boolean;
+  /** How recipients come from the holder of the lease to its helpers; null where the worker has none. */
+  readonly supply: Supply | null;
+  /** Names the help of a worker that is not the holder of the lease, in the ids of its events; null for the holder. */
+  readonly help: string | null;
 };
 
 /** How an attempt ended, as a closed set of cases. */
@@ -48,7 +54,7 @@ export type AttemptEnd =
     }
   /** Another decision about the job came first: another worker has it, or it is paused or cancelled. */
   | { readonly kind: "lease-lost" }
-  /** This process is stopping; another worker continues where the log ends. */
+  /** This process is stopping, or a helper was lost; another lease continues where the log ends. */
   | { readonly kind: "interrupted" };
 
 /** The facts about an attempt besides its ledger. */
@@ -69,7 +75,7 @@ export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }:
   }
   if (isExhausted()) {
     const message = "Some recipients were deferred on every attempt, the last one included.";
-    return { kind: "failed", counts, error: { code: "attempts-exhausted", message } };
+    return { kind: "failed", counts, error: { code: exhausted, message } };
   }
   if (hasTooManyFailures(counts)) {
     const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
@@ -97,18 +103,27 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
   }
 }
 
+/** Whether a recipient was deferred for the last time under this lease. */
+export const wereExhausted = (facts: readonly StoredEvent<RecipientEvent>[], leaseSequence: number): boolean =>
+  facts.some(
+    ({ sequence, event }) =>
+      sequence > leaseSequence && event.type === "RecipientFailed" && event.data.error.code === exhausted,
+  );
+
+/** The code of a failure that was a deferral, on the last attempt. */
+export const exhausted = "attempts-exhausted";
+
 /**
  * The outcomes of the recipients so far, with the retries by hand in between, in the order of the log. `decisions` are the
- * decisions before the lease, which is guarded by the last of them; null for a job that no worker has ever held.
+ * decisions before the lease, which is guarded by the last of them.
  */
 export async function replayLedger(
   log: EventLog,
   job: JobRef,
   total: number,
-  decisions: readonly StoredEvent<JobEvent>[] | null,
+  decisions: readonly StoredEvent<JobEvent>[],
 ): Promise<Ledger> {
   const ledger = emptyLedger(total);
-  if (decisions === null) return ledger;
   const retries = decisions.filter(({ event }) => event.type === "JobRetried");
   const history: StoredEvent[] = [...retries, ...(await log.readRecipients(job))];
   for (const { event } of history.sort((one, other) => one.sequence - other.sequence)) {

@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { keyOf } from "../event-log/event-log.ts";
+import { type JobRef, keyOf } from "../event-log/event-log.ts";
 import { isOutage } from "../event-log/persistently.ts";
 import type { QueuedTurn } from "../turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
+import type { Helper } from "./helper.ts";
 import type { LeaseProbe } from "./lease.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
@@ -15,6 +16,8 @@ export type WorkerSettings = {
   readonly mayTake: () => Promise<number | Hindrance>;
   /** A turn that broke off is handed out again after this, the first time; later repetitions wait longer. */
   readonly firstDelayMs: number;
+  /** The help that the worker gives to others; null for a kind of job whose turns are not shared. */
+  readonly helper: Pick<Helper, "isHelping" | "stop"> | null;
 };
 
 /** Does one turn; the signals are those of `stop`. */
@@ -30,12 +33,17 @@ export type Worker = {
   busy(): number;
   /** Turns at once, at most. */
   readonly slots: number;
+  /** Whether the worker has a turn of the job. */
+  holds(job: JobRef): boolean;
+  /** Whether it waits for another turn, and none is there. */
+  hasRoom(): boolean;
   /** Why the worker has taken no work for some time, though it has room; null where it does take work. */
   standstill(): Standstill | null;
 };
 
 export type ReportOfWorker = {
   readonly turnBrokeOff: (failure: unknown, turn: QueuedTurn) => void;
+  readonly helpBrokeOff: (failure: unknown, job: JobRef) => void;
   readonly standsStill: SayStandstill;
 };
 
@@ -74,10 +82,17 @@ export function createWorker(
   let endWait: () => void = () => {};
   let loop: Promise<void> | null = null;
   let stopAnswering: () => void = () => {};
+  let isWaiting = false;
   const standstill = watchStandstill(report.standsStill);
 
+  const isHelping = (job: JobRef): boolean => settings.helper?.isHelping(job) ?? false;
   const begin = (delivery: TurnDelivery): void => {
     const key = keyOf(delivery.turn);
+    // This worker is at the job already, under the lease of another.
+    if (isHelping(delivery.turn)) {
+      delivery.giveBack(otherTurnAfterMs);
+      return;
+    }
     const running = turns.get(key);
     if (running !== undefined) {
       // Another turn of the same job, for example after a quick pause and resume, waits until this turn has ended.
@@ -141,7 +156,9 @@ export function createWorker(
       });
       if (turns.size < settings.concurrency && (await takeSome())) continue;
       const timer = setTimeout(() => endWait(), askEveryMs);
+      isWaiting = true;
       await woken;
+      isWaiting = false;
       clearTimeout(timer);
     }
   };
@@ -149,7 +166,7 @@ export function createWorker(
   return {
     start: () => {
       if (loop !== null) return;
-      stopAnswering = probe.answerFor(settings.name, (job) => turns.has(keyOf(job)));
+      stopAnswering = probe.answerFor(settings.name, (job) => turns.has(keyOf(job)) || isHelping(job));
       const stopListening = queue.onArrival(() => endWait());
       loop = run().finally(stopListening);
     },
@@ -157,8 +174,10 @@ export function createWorker(
       stopping.abort();
       endWait();
       const deadline = setTimeout(() => giveUp.abort(), withinMs);
+      const helped = settings.helper?.stop(withinMs);
       await loop;
       standstill.stop();
+      await helped;
       await Promise.all([...turns.values()].map(({ done }) => done));
       clearTimeout(deadline);
       stopAnswering();
@@ -166,6 +185,8 @@ export function createWorker(
     standstill: standstill.current,
     lookForWork: () => endWait(),
     busy: () => turns.size,
+    holds: (job) => turns.has(keyOf(job)),
+    hasRoom: () => isWaiting && turns.size < settings.concurrency,
     slots: settings.concurrency,
   };
 }

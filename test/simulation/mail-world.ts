@@ -159,21 +159,25 @@ const unavailable = { kind: "unavailable", error: { code: "smtp-unavailable", me
 
 const reply = (code: string, replyCode: number | null) => ({ code, message: code, replyCode, statusCode: null });
 
+/** The lease of a claim, which its holder or a helper made: the first claims stand in one entry with it, others name it. */
+const leaseSequenceOf = ({ id, sequence }: Entry): number =>
+  id.endsWith("/claim") ? sequence : Number(id.split("/")[1]);
+
 /** What is wrong with handing over this mail now, by the log alone. */
 function faultsOf({ process, jobId, recipient, calledAtMs }: Handover, history: readonly Entry[]): string[] {
   const mail = `${process.name} hands over ${jobId} recipient ${recipient}`;
-  const lease = history.findLast(({ event }) => event.type === "JobStarted" && event.data.worker === process.name);
-  if (lease === undefined) return [`${mail} without ever having held the job`];
-  const faults: string[] = [];
-  const isClaimed = history.some(
-    ({ event, sequence }) =>
-      // The first claims are stored in one entry with the lease.
-      sequence >= lease.sequence &&
+  const claim = history.findLast(
+    ({ event }) =>
       event.type === "RecipientsClaimed" &&
       event.data.worker === process.name &&
       event.data.recipients.includes(recipient),
   );
-  if (!isClaimed) faults.push(`${mail} without a claim`);
+  if (claim === undefined) return [`${mail} without a claim`];
+  const lease = history.findLast(
+    ({ event, sequence }) => event.type === "JobStarted" && sequence === leaseSequenceOf(claim),
+  );
+  if (lease === undefined) return [`${mail} without a lease`];
+  const faults: string[] = [];
   const next = history.find((entry) => isDecision(entry) && entry.sequence > lease.sequence);
   const lostForMs = next === undefined ? 0 : calledAtMs - next.storedAtMs;
   if (lostForMs > leaseIsFreshForMs) faults.push(`${mail} ${Math.round(lostForMs)} ms after ${next?.event.type}`);

@@ -1,6 +1,6 @@
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { isDecision } from "../../src/event-log/select-events.ts";
-import type { LeaseProbe } from "../../src/workers/lease.ts";
+import type { LeaseAnswer, LeaseProbe } from "../../src/workers/lease.ts";
 import type { MailWorld } from "./mail-world.ts";
 import type { SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
@@ -35,13 +35,15 @@ export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
     if (!mayTakeOver) world.violated(`${worker} takes ${jobId} from ${holder.worker} without having asked for it`);
   });
 
-  const look = (worker: string, job: JobRef): boolean => {
+  const look = (worker: string, job: JobRef): LeaseAnswer => {
     const asked = answering.get(worker);
-    if (asked === undefined || asked.process.state === "dead" || !asked.isRunning(job)) return false;
-    if (asked.process.state === "alive" && !world.isLogAway() && !world.strikes(world.faults.lostProbes)) return true;
+    if (asked === undefined || asked.process.state === "dead") return "silent";
+    const isThere = asked.process.state === "alive" && !world.isLogAway();
+    if (!asked.isRunning(job)) return isThere ? "over" : "silent";
+    if (isThere && !world.strikes(world.faults.lostProbes)) return "running";
     world.note(`${worker} does not answer that it is at ${job.jobId}`);
     mail.doubt(asked.process, job.jobId);
-    return false;
+    return "silent";
   };
 
   return {
@@ -50,13 +52,14 @@ export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
         answering.set(worker, { process, isRunning });
         return () => answering.delete(worker);
       },
-      isRunning: (worker, job) =>
+      ask: (worker, job) =>
         new Promise((resolve) => {
           world.leave(process, () => {
             world.schedule(world.latency(), () => {
-              const isThere = look(worker, job);
-              if (!isThere) foundGone.push({ by: process.name, worker, jobId: job.jobId, atMs: world.nowMs() });
-              world.tell(process, isThere ? world.latency() : timeoutMs, () => resolve(isThere));
+              const answer = look(worker, job);
+              if (answer !== "running")
+                foundGone.push({ by: process.name, worker, jobId: job.jobId, atMs: world.nowMs() });
+              world.tell(process, answer === "silent" ? timeoutMs : world.latency(), () => resolve(answer));
             });
           });
         }),

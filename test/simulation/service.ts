@@ -16,6 +16,7 @@ import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createConsumer } from "./consumer.ts";
+import { createHelping } from "./helping.ts";
 import { createMailWorld } from "./mail-world.ts";
 import { createProbes } from "./probes.ts";
 import { createReadSide } from "./read-side.ts";
@@ -32,6 +33,8 @@ type Running = { readonly process: SimulatedProcess; readonly worker: Worker | n
 const stopWithinMs = 10_000;
 /** Long enough for the request that comes again and again, so that every job gets its own id. */
 const sweeping = { olderThanMs: 60_000, everyMs: 5000 };
+/** Much sooner than usual: jobs are small here. */
+const sharingPace = { everyMs: 20, aheadMs: 0, groupMs: 200 };
 const rankOf = ({ priority }: QueuedTurn): number => ["high", "normal", "low"].indexOf(priority);
 
 type PlacedTurn = QueuedTurn & { readonly place: TurnPlace };
@@ -49,6 +52,7 @@ export function createService(world: World, scenario: Scenario) {
   const suppressions = createSuppressions(world, scenario.unsubscriptions.length > 0);
   mail.isRefused.push(suppressions.whyNotToMail);
   const probes = createProbes(world, shared, mail);
+  const helping = createHelping(world);
   const readSide = createReadSide(world, shared);
   const queue = createConsumer<PlacedTurn>(
     world,
@@ -100,15 +104,22 @@ export function createService(world: World, scenario: Scenario) {
       publicUrl: null,
     });
     const worker = createJobWorker(
-      { log: shared.logOf(process), queue: queueOf(process), probe: probes.probeOf(process) },
+      {
+        log: shared.logOf(process),
+        queue: queueOf(process),
+        probe: probes.probeOf(process),
+        exchange: helping.exchangeOf(process),
+      },
       work,
       {
         name: process.name,
         concurrency: scenario.concurrency,
+        sharingPace,
         retrySchedule: { baseDelayMs: 1000, factor: 2, jitter: 0.1, delaysMs: null },
       },
       {
         turnBrokeOff: report(process),
+        helpBrokeOff: report(process),
         standsStill: ({ reason, failure }) => {
           if (reason === "queue-failed") report(process)(failure);
         },

@@ -26,6 +26,7 @@ import { createJetStreamTurns } from "../../src/turns/jetstream-turns.ts";
 import { createJetStreamWorkQueue } from "../../src/turns/jetstream-work-queue.ts";
 import type { Turns } from "../../src/turns/turns.ts";
 import { createJobWorker, type JobWorkerConfig } from "../../src/workers/create-job-worker.ts";
+import { createJetStreamHelp } from "../../src/workers/jetstream-help.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";
 import type { JobWork } from "../../src/workers/job-work.ts";
 import { queuePatienceMs, type Worker } from "../../src/workers/worker.ts";
@@ -107,7 +108,12 @@ export async function startWriteSide(): Promise<WriteSide> {
       (notice) => reported.push(notice),
     );
     const worker = createJobWorker(
-      { log, queue, probe: createJetStreamLeaseProbe(connection, prefix) },
+      {
+        log,
+        queue,
+        probe: createJetStreamLeaseProbe(connection, prefix),
+        exchange: createJetStreamHelp(connection, prefix),
+      },
       work,
       {
         name: `worker-${workers}`,
@@ -115,7 +121,11 @@ export async function startWriteSide(): Promise<WriteSide> {
         retrySchedule: { baseDelayMs: 60_000, factor: 2, jitter: 0, delaysMs: null },
         ...config,
       },
-      { turnBrokeOff: (failure) => reported.push(failure), standsStill: (standstill) => reported.push(standstill) },
+      {
+        turnBrokeOff: (failure) => reported.push(failure),
+        helpBrokeOff: (failure) => reported.push(failure),
+        standsStill: (standstill) => reported.push(standstill),
+      },
     );
     worker.start();
     stops.push(() => worker.stop(2000));

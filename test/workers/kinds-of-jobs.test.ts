@@ -72,7 +72,8 @@ describe("jobs of several kinds", () => {
     const job = await createJob("tea.make");
     await runTurn(deliver(job), {
       log: writeSide.log,
-      probe: { answerFor: () => () => {}, isRunning: async () => false },
+      probe: { answerFor: () => () => {}, ask: async () => "silent" },
+      sharing: null,
       worker: "worker-of-mails",
       type: "email.send",
       retrySchedule: { baseDelayMs: 1, factor: 1, jitter: 0, delaysMs: null },

@@ -9,6 +9,9 @@ export type ConnectionShare = {
 export type ConnectionShares = {
   /** How many connections no job uses. */
   free(): number;
+  /** Whether a job waits for a connection. */
+  areWanted(): boolean;
+  /** Jobs with fewer recipients left go first; help for another worker, of which it is not known, goes last. */
   join(recipients: number): ConnectionShare;
 };
 
@@ -44,6 +47,7 @@ export function createConnectionShares(connections: number): ConnectionShares {
 
   return {
     free: () => connections - inUse,
+    areWanted: () => waitingJobs.size > 0,
     join: (recipients) => {
       const job: Job = { left: recipients, waiting: [] };
       let own = 0;

@@ -78,6 +78,8 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
     connections: mailer.connections,
     gate: createGate,
     breaker: mailer.state,
+    // Mails that are to go out one after the other are no work for several.
+    ...(others.batchDelayMs === 0 && { shares }),
     prepare: async (job, settings) => {
       const mailing = await loadMailing({ job, settings }, others);
       if ("code" in mailing) return failedBecause(mailing);
@@ -89,7 +91,8 @@ export function createMailWork({ mailer, ...others }: MailWorkDependencies): Job
           whyNot,
         ),
         work: (held, lease, books, stopping) => {
-          const share = shares.join(recipientsToMail(held.ledger).length);
+          const isHelp = held.supply?.isHelp ?? false;
+          const share = shares.join(isHelp ? Number.POSITIVE_INFINITY : recipientsToMail(held.ledger).length);
           return sendMailing(held, lease, books, {
             ...others,
             mailing,

@@ -89,6 +89,8 @@ export async function openReportSide(): Promise<ReportSide> {
         readLedger: async () => emptyLedger(0),
         claimed: [],
         isLastAttempt: false,
+        supply: null,
+        help: null,
       };
       const lease = watchLease(log, held, stopping);
       const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
