@@ -13,6 +13,7 @@ import { noisyTenant } from "./rows/noisy-tenant.ts";
 import { postAlone } from "./rows/post-alone.ts";
 import { reads } from "./rows/reads.ts";
 import { rebuild } from "./rows/rebuild.ts";
+import { sharedMailings } from "./rows/shared-mailings.ts";
 import { smallJobs } from "./rows/small-jobs.ts";
 import { start } from "./rows/start.ts";
 import { streamLatency } from "./rows/stream-latency.ts";
@@ -35,6 +36,7 @@ export const allMeasurements: readonly Measurement[] = [
   noisyTenant,
   clusteredLog,
   fleet,
+  sharedMailings,
   history,
   streamLatency,
   start,

@@ -15,6 +15,9 @@ export type Sizes = {
   readonly streamedEvents: number;
   readonly longMailing: MailingShape;
   readonly slowMailing: MailingShape;
+  /** Mailings for many workers together: more mailings than workers, and fewer. */
+  readonly manyShared: MailingShape;
+  readonly fewShared: MailingShape;
   readonly agedJobs: number;
 };
 
@@ -32,6 +35,8 @@ const fullSizes: Sizes = {
   longMailing: { jobs: 200, recipientsPerJob: 1000 },
   // Many jobs, so that several workers can share them evenly to the end, and the last of each counts for little.
   slowMailing: { jobs: 200, recipientsPerJob: 100 },
+  manyShared: { jobs: 20, recipientsPerJob: 1000 },
+  fewShared: { jobs: 5, recipientsPerJob: 1000 },
   agedJobs: 2_000_000,
 };
 
@@ -48,6 +53,8 @@ const quickSizes: Sizes = {
   streamedEvents: 200,
   longMailing: { jobs: 20, recipientsPerJob: 1000 },
   slowMailing: { jobs: 40, recipientsPerJob: 50 },
+  manyShared: { jobs: 20, recipientsPerJob: 250 },
+  fewShared: { jobs: 5, recipientsPerJob: 500 },
   agedJobs: 20_000,
 };
 

@@ -113,7 +113,8 @@ const faults: fc.Arbitrary<Faults> = fc.record({
 });
 
 const job: fc.Arbitrary<JobOfScenario> = fc.record({
-  recipients: fc.integer({ min: 1, max: 8 }),
+  // Workers help each other only with the larger ones.
+  recipients: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 9, max: 40 })),
   priority: fc.constantFrom("high", "normal", "low"),
   maxAttempts: fc.integer({ min: 1, max: 3 }),
   retryDelayMs: fc.integer({ min: 500, max: 10_000 }),
@@ -174,7 +175,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   faults,
   jobs: fc.array(job, { minLength: 1, maxLength: 3 }),
   orders,
-  workers: fc.integer({ min: 1, max: 3 }),
+  workers: fc.integer({ min: 1, max: 4 }),
   schedulers: fc.integer({ min: 1, max: 2 }),
   concurrency: fc.integer({ min: 1, max: 2 }),
   connections: fc.integer({ min: 1, max: 4 }),
