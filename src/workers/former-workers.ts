@@ -13,14 +13,21 @@ export type FormerWorkers =
   /** None is at it, and none begins again. */
   | "gone";
 
-type Ports = { readonly log: EventLog; readonly probe: LeaseProbe; readonly worker: string };
+type Ports = {
+  readonly log: EventLog;
+  readonly probe: LeaseProbe;
+  readonly worker: string;
+  /** False for a job that is never shared. */
+  readonly mayHaveHelpers: boolean;
+};
 
 /**
- * Asks the holder of the last lease. A holder that lives ends its turn after its helpers, and so does one that decided the
- * end of its lease. Otherwise the helpers are those that claimed recipients under the lease, and they are asked, too.
+ * Asks the holder of the last lease, and those who helped. A holder that lives has ended its turn after its helpers, and so
+ * has one that decided the end of its lease: then only workers whose claims have no outcome are asked, as one that was cut
+ * off may be back. Otherwise whoever claimed recipients under the lease may claim more.
  */
 export async function askFormerWorkers(
-  { log, probe, worker }: Ports,
+  { log, probe, worker, mayHaveHelpers }: Ports,
   job: JobRef,
   decisions: readonly StoredEvent<JobEvent>[],
 ): Promise<FormerWorkers> {
@@ -29,12 +36,15 @@ export async function askFormerWorkers(
   const ask = async (one: string): Promise<LeaseAnswer> => (one === worker ? "over" : await probe.ask(one, job));
   const answer = await ask(start.worker);
   if (answer === "running") return "at-work";
-  if (answer === "over" && start.worker !== worker) return "gone";
-  if (decisions.some(({ sequence, event }) => sequence > start.sequence && endsLease(event))) return "gone";
-  const helpers = helpersSince(await log.readRecipients(job), start.sequence).filter((one) => one !== start.worker);
-  const answers = [answer, ...(await Promise.all(helpers.map(ask)))];
+  const hasEnded =
+    (answer === "over" && start.worker !== worker) ||
+    decisions.some(({ sequence, event }) => sequence > start.sequence && endsLease(event));
+  const facts = mayHaveHelpers ? await log.readRecipients(job) : [];
+  const helpers = new Set([...claimantsInDoubt(facts), ...(hasEnded ? [] : claimantsSince(facts, start.sequence))]);
+  helpers.delete(start.worker);
+  const answers = [answer, ...(await Promise.all([...helpers].map(ask)))];
   if (answers.includes("running")) return "at-work";
-  return answers.includes("silent") ? "silent" : "gone";
+  return !hasEnded && answers.includes("silent") ? "silent" : "gone";
 }
 
 /**
@@ -70,9 +80,20 @@ function lastStart(
 const endsLease = ({ type }: JobEvent): boolean =>
   type === "JobReleased" || type === "JobRetryScheduled" || type === "JobCompleted";
 
-function helpersSince(facts: readonly StoredEvent<RecipientEvent>[], sequence: number): string[] {
-  const workers = facts.flatMap((fact) =>
-    fact.sequence >= sequence && fact.event.type === "RecipientsClaimed" ? [fact.event.data.worker] : [],
+const claimantsSince = (facts: readonly StoredEvent<RecipientEvent>[], start: number): string[] =>
+  facts.flatMap(({ sequence, event }) =>
+    sequence >= start && event.type === "RecipientsClaimed" ? [event.data.worker] : [],
   );
-  return [...new Set(workers)];
+
+/** Those whose claims have neither an outcome nor been taken back. */
+function claimantsInDoubt(facts: readonly StoredEvent<RecipientEvent>[]): Iterable<string> {
+  const claimants = new Map<number, string>();
+  for (const { event } of facts) {
+    if (event.type === "RecipientsClaimed") {
+      for (const recipient of event.data.recipients) claimants.set(recipient, event.data.worker);
+    } else if (event.type === "RecipientsReleased") {
+      for (const recipient of event.data.recipients) claimants.delete(recipient);
+    } else claimants.delete(event.data.recipient);
+  }
+  return claimants.values();
 }

@@ -10,7 +10,7 @@ import type { TurnDelivery } from "../turns/work-queue.ts";
 import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import { askFormerWorkers, outwaitFormerWorkers } from "./former-workers.ts";
 import type { JobWork, PreparedWork, WorkOfTurn } from "./job-work.ts";
-import { answersHoldMs, type LeaseProbe, watchLease } from "./lease.ts";
+import { answersHoldMs, type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import type { SharedTurn } from "./shared-turn.ts";
 import type { Sharing } from "./sharing.ts";
 import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
@@ -58,7 +58,9 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   if (before.state.settings.type !== dependencies.type) return delivery.giveBack(offerAgainMs);
   const isFirst = !decisions.some(({ event }) => event.type === "JobStarted");
   // After a pause and a resume the job is open again, though the mails of its last worker are still on their way.
-  const former = await askFormerWorkers({ log, probe, worker }, job, decisions);
+  const mayHaveHelpers = dependencies.sharing !== null && before.state.settings.total > 1;
+  const asking = { log, probe, worker, mayHaveHelpers };
+  const former = await askFormerWorkers(asking, job, decisions);
   if (former === "at-work") {
     delivery.giveBack(before.state.status === "processing" ? askAgainMs : lookAgainMs);
     return;
@@ -84,16 +86,15 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   if (started.outcome === "accepted" && started.state.status === "processing") {
     const { state, sequence } = started;
     const readLedger = () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions));
-    const begin = async (): Promise<Ledger | null> => {
-      if (isFirst) return emptyLedger(settings.total);
-      const mayBegin =
-        former !== "silent" || (await outwaitFormerWorkers({ log, probe, worker }, job, decisions, stopping));
-      return mayBegin ? await readLedger() : null;
-    };
+    // A lease that is taken and left behind here is one more takeover: the next worker has to wait as well.
+    if (former === "silent" && !(await outwaitFormerWorkers(asking, job, decisions, stopping))) {
+      return delivery.giveBack(0);
+    }
+    const readFirst = isFirst ? async () => emptyLedger(settings.total) : readLedger;
     const isLastAttempt = attempt >= settings.maxAttempts;
     const held = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed, isLastAttempt };
-    const lease = { leaseSequence: sequence, confirmedAt, readLedger, supply: null, help: null };
-    const end = await underLease({ ...held, ...lease }, begin, { state, sequence }, work, dependencies);
+    const lease = { leaseSequence: sequence, confirmedAt, readLedger, help: null };
+    const end = await underLease({ ...held, ...lease }, readFirst, { state, sequence }, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
     // the turn, and that worker may die. Where no worker holds the turn, the message comes back once and is found to be over.
     if (end === "lost") return;
@@ -125,36 +126,47 @@ async function prepareWork(prepare: () => Promise<PreparedWork>): Promise<Prepar
 /**
  * Works from the lease to the end of the attempt. An exception breaks the turn off, and beginning it anew counts as a
  * takeover. Where the log was away, a helper was lost, or the worker is stopping, the worker gives the lease back first:
- * then it is none. `begin` gives the ledger, or null if the worker is stopping.
+ * then it is none.
  */
 async function underLease(
-  hold: Omit<HeldTurn, "ledger">,
-  begin: () => Promise<Ledger | null>,
+  hold: Omit<HeldTurn, "ledger" | "supply">,
+  readFirst: () => Promise<Ledger>,
   from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
 ): Promise<"over" | "released" | "lost"> {
+  let shared: SharedTurn | null = null;
+  const giveBack = () => giveLeaseBack(hold, from, dependencies, shared?.hasLost() ?? false);
   try {
-    const ledger = await begin();
-    const end = ledger === null ? "interrupted" : await doTurn({ ...hold, ledger }, from, work, dependencies);
-    if (end === "helpers-lost") return await giveSharedLeaseBack(hold, from, dependencies);
+    const own = { ...hold, ledger: await readFirst(), supply: null };
+    const lease = watchLease(dependencies.log, own, dependencies.stopping);
+    shared = dependencies.sharing?.share(own, lease, dependencies) ?? null;
+    const end = await doTurn({ ...own, supply: shared }, lease, shared, from, work, dependencies);
     if (end !== "interrupted") return end;
   } catch (failure) {
-    if (isOutage(failure)) await giveLeaseBack(hold, from, dependencies);
+    if (isOutage(failure)) await giveBack();
     throw failure;
   }
-  return await giveLeaseBack(hold, from, dependencies);
+  return await giveBack();
 }
 
-/** Waits for the log as long as the process may live. A lease not given back by then looks like the death of the worker. */
+/**
+ * Waits for the log as long as the process may live. A lease not given back by then looks like the death of the worker.
+ *
+ * A helper that was lost may believe in the lease for a moment longer: until that is over, this worker says that it is at
+ * the job. It leaves the lease behind where it could not wait for its helpers: the next worker then asks them.
+ */
 async function giveLeaseBack(
-  { job, cause, turn, worker }: Omit<HeldTurn, "ledger">,
+  { job, cause, turn, worker }: Omit<HeldTurn, "ledger" | "supply">,
   from: JobVersion,
   { log, giveUp }: TurnDependencies,
+  areHelpersLost: boolean,
 ): Promise<"released" | "lost"> {
+  if (areHelpersLost && giveUp.aborted) return "released";
   const command: JobCommand = { type: "ReleaseJob", ...turn, worker, at: now() };
   try {
     const { outcome } = await persistently(giveUp, () => handleCommand(log, job, command, cause, { from }));
+    if (areHelpersLost) await pause(answersHoldMs, undefined, { signal: giveUp }).catch(() => {});
     return outcome === "accepted" ? "released" : "lost";
   } catch (failure) {
     if (!isOutage(failure)) throw failure;
@@ -162,37 +174,21 @@ async function giveLeaseBack(
   }
 }
 
-/**
- * A helper that does not answer may still believe in the lease for a moment. Until that is over, this worker says that it
- * is at the job. One that could not wait for its helpers does not give the lease back: who takes the job up asks them.
- */
-async function giveSharedLeaseBack(
-  hold: Omit<HeldTurn, "ledger">,
-  from: JobVersion,
-  dependencies: TurnDependencies,
-): Promise<"released" | "lost"> {
-  if (dependencies.giveUp.aborted) return "released";
-  const end = await giveLeaseBack(hold, from, dependencies);
-  await pause(answersHoldMs, undefined, { signal: dependencies.giveUp }).catch(() => {});
-  return end;
-}
-
 async function doTurn(
-  own: HeldTurn,
+  held: HeldTurn,
+  lease: Lease,
+  shared: SharedTurn | null,
   from: JobVersion,
   work: WorkOfTurn,
   dependencies: TurnDependencies,
-): Promise<"over" | "interrupted" | "helpers-lost" | "lost"> {
-  const { log, unwritten, stopping, giveUp, retrySchedule, sharing } = dependencies;
-  const lease = watchLease(log, own, stopping);
-  const shared: SharedTurn | null = sharing?.share(own, lease, { stopping, giveUp }) ?? null;
-  const held = { ...own, supply: shared };
-  // The watch ends before the attempt does: the worker's own decision is no news to it.
+): Promise<"over" | "interrupted" | "lost"> {
+  const { log, unwritten, stopping, giveUp, retrySchedule } = dependencies;
   const books = createBookkeeper(log, held, now, unwritten, { claiming: stopping, giveUp });
   const end = await work(held, lease, books, stopping)
     .finally(() => shared?.end())
+    // The watch ends before the attempt does: the worker's own decision is no news to it.
     .finally(lease.end);
-  if (end.kind === "interrupted") return shared?.hasLost() ? "helpers-lost" : "interrupted";
+  if (end.kind === "interrupted") return "interrupted";
   if (end.kind === "lease-lost") return "lost";
   const command = commandFor(end, held, retrySchedule, now());
   // The decision is guarded by the lease: if the lease is lost, the append finds out, and the decisions since are read then.

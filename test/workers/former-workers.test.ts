@@ -11,6 +11,7 @@ import {
   jobResumed,
   jobRetryScheduled,
   jobStarted,
+  recipientSent,
   recipientsClaimed,
 } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
@@ -31,6 +32,7 @@ describe("a worker that is handed a job which another one held", () => {
   const portsOf = (worker: string) => ({
     log,
     worker,
+    mayHaveHelpers: true,
     probe: {
       answerFor: () => () => {},
       ask: async (one: string) => {
@@ -45,6 +47,7 @@ describe("a worker that is handed a job which another one held", () => {
   };
   const started = [jobCreated(), jobStarted({ worker: "holder" })];
   const helped = [...started, claimedBy("holder", 0), claimedBy("helper", 1)];
+  const served = [...helped, recipientSent({ recipient: 0 }), recipientSent({ recipient: 1 })];
 
   it("takes it at once if no worker ever held it", async () => {
     expect(await ask([jobCreated()])).to.equal("gone");
@@ -58,19 +61,27 @@ describe("a worker that is handed a job which another one held", () => {
 
   it("asks no helper where the holder lives and has ended its turn: it has waited for them", async () => {
     answers = { holder: "over", helper: "running" };
-    expect(await ask([...helped, jobPaused(), jobResumed()])).to.equal("gone");
+    expect(await ask([...served, jobPaused(), jobResumed()])).to.equal("gone");
     expect(asked).to.deep.equal(["holder"]);
   });
 
   it("asks no helper where the holder has decided the end of its lease before it stopped", async () => {
     answers = { helper: "running" };
-    expect(await ask([...helped, jobReleased({ worker: "holder" })])).to.equal("gone");
+    expect(await ask([...served, jobReleased({ worker: "holder" })])).to.equal("gone");
     expect(await ask([jobStarted({ worker: "holder" }), jobRetryScheduled()])).to.equal("gone");
+    expect(asked).to.deep.equal(["holder", "holder"]);
+  });
+
+  it("leaves it to a worker that was lost under an earlier lease and is back, with a mail on its way", async () => {
+    answers = { helper: "running" };
+    expect(await ask([...helped, jobReleased({ worker: "holder" })])).to.equal("at-work");
+    answers = { helper: "silent" };
+    expect(await askFormerWorkers(portsOf("taker"), job, await log.readDecisions(job))).to.equal("gone");
   });
 
   it("leaves the job to the helper of a holder that died", async () => {
     answers = { helper: "running" };
-    expect(await ask(helped)).to.equal("at-work");
+    expect(await ask(served)).to.equal("at-work");
     expect(asked).to.deep.equal(["holder", "helper"]);
   });
 
@@ -81,7 +92,7 @@ describe("a worker that is handed a job which another one held", () => {
   });
 
   it("asks those who helped under the last lease only", async () => {
-    expect(await ask([...helped, jobStarted({ worker: "second" }), claimedBy("third", 2)])).to.equal("silent");
+    expect(await ask([...served, jobStarted({ worker: "second" }), claimedBy("third", 2)])).to.equal("silent");
     expect(asked).to.deep.equal(["second", "third"]);
   });
 
