@@ -101,6 +101,9 @@ export function createMailWorld(world: World, shared: SharedLog) {
     return { outcome: { kind: "sent", response: "250 2.0.0 OK" }, isTaken: true };
   };
 
+  const answersAfterMs = (): number =>
+    world.strikes(world.faults.slowMails) ? world.chance.between(2000, 30_000) : world.chance.between(1, 60);
+
   return {
     handovers,
     isRefused,
@@ -144,7 +147,7 @@ export function createMailWorld(world: World, shared: SharedLog) {
             world.schedule(world.chance.between(1, 60), () => {
               const { outcome, isTaken } = decide(handover);
               if (isTaken) take(handover);
-              world.tell(process, outcome.kind === "unknown" ? patienceMs : world.chance.between(1, 60), () => {
+              world.tell(process, outcome.kind === "unknown" ? patienceMs : answersAfterMs(), () => {
                 handover.answer = outcome.kind;
                 resolve(outcome);
               });

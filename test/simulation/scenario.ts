@@ -19,6 +19,8 @@ export type Faults = {
   readonly unavailable: number;
   /** The mail server takes a mail, or does not, and does not answer. */
   readonly unanswered: number;
+  /** The mail server takes so long to answer that the queue may give up on the worker meanwhile. */
+  readonly slowMails: number;
 };
 
 export type JobOfScenario = {
@@ -110,6 +112,7 @@ const faults: fc.Arbitrary<Faults> = fc.record({
   deferred: probability(0.3),
   unavailable: probability(0.1),
   unanswered: probability(0.1),
+  slowMails: probability(0.02),
 });
 
 const job: fc.Arbitrary<JobOfScenario> = fc.record({
@@ -203,9 +206,59 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   ),
 });
 
-/** The same for the same seed, with the same version of fast-check. */
-export function scenarioOf(seed: number): Scenario {
-  const [scenario] = fc.sample(anyScenario, { seed, numRuns: 1 });
+/**
+ * Few large mailings and several workers, which share them. Fewer things go wrong each time that they could, as there are
+ * more such times; turns come twice more often, so that a job is also taken up while helpers are at it.
+ */
+const sharedMailings: fc.Arbitrary<Scenario> = fc
+  .record({
+    any: anyScenario,
+    jobs: fc.array(
+      job.chain((one) => fc.integer({ min: 15, max: 60 }).map((recipients) => ({ ...one, recipients }))),
+      { minLength: 1, maxLength: 2 },
+    ),
+    rare: fc.record({
+      crashes: probability(0.003),
+      freezes: probability(0.002),
+      refused: probability(0.05),
+      deferred: probability(0.03),
+      unavailable: probability(0.005),
+      unanswered: probability(0.02),
+      repeats: probability(0.6),
+      slowMails: probability(0.05),
+    }),
+    workers: fc.integer({ min: 2, max: 4 }),
+    connections: fc.integer({ min: 1, max: 3 }),
+    interruptions: fc.array(
+      fc.record({
+        job: fc.nat({ max: 1 }),
+        type: fc.constantFrom("CancelJob", "PauseJob", "ResumeJob", "ResumeJob"),
+        scope: fc.constant("failed"),
+        startsAfterMs: fc.constant(null),
+        afterEvents: fc.nat({ max: 120 }),
+        delayMs: within(150),
+      }),
+      { maxLength: 3 },
+    ),
+    restarts: fc.array(fc.record({ afterEvents: fc.nat({ max: 120 }), delayMs: within(150) }), { maxLength: 3 }),
+  })
+  .map(({ any, rare, interruptions, ...others }) => ({
+    ...any,
+    ...others,
+    faults: { ...any.faults, ...rare },
+    orders: [...any.orders, ...interruptions] as readonly Order[],
+    batchDelayMs: 0,
+    deadly: null,
+  }));
+
+function sampleOf(arbitrary: fc.Arbitrary<Scenario>, seed: number): Scenario {
+  const [scenario] = fc.sample(arbitrary, { seed, numRuns: 1 });
   if (scenario === undefined) throw new Error(`Seed ${seed} gives no scenario`);
   return scenario;
 }
+
+/** The same for the same seed, with the same version of fast-check. */
+export const scenarioOf = (seed: number): Scenario => sampleOf(anyScenario, seed);
+
+/** As `scenarioOf`, of large mailings that workers share. */
+export const sharedScenarioOf = (seed: number): Scenario => sampleOf(sharedMailings, seed);

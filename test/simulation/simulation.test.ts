@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { runHistory } from "./run-history.ts";
+import { sharedScenarioOf } from "./scenario.ts";
 
 function wholeNumber(name: string, otherwise: number): number {
   const value = Number(process.env[name] ?? otherwise);
@@ -18,6 +19,18 @@ describe("a service in a world where everything goes wrong", () => {
       if (violations.length === 0) continue;
       const again = `SIMULATION_SEED=${seed} SIMULATION_RUNS=1`;
       expect.fail([`History ${seed} broke a promise (${again}):`, ...violations, "", ...story].join("\n"));
+    }
+  });
+
+  it("keeps it where workers share large mailings", async function () {
+    const runs = Math.ceil(wholeNumber("SIMULATION_RUNS", 1500) / 3);
+    const first = wholeNumber("SIMULATION_SEED", 1);
+    this.timeout(60_000 + runs * 2000);
+    this.slow(runs * 60);
+    for (let seed = first; seed < first + runs; seed += 1) {
+      const { violations, story } = await runHistory(seed, sharedScenarioOf(seed));
+      const again = `SIMULATION_SEED=${seed} SIMULATION_RUNS=1`;
+      expect(violations, [`History ${seed} (${again})`, ...story].join("\n")).to.deep.equal([]);
     }
   });
 
