@@ -47,9 +47,12 @@ export async function askFormerWorkers(
   return !hasEnded && answers.includes("silent") ? "silent" : "gone";
 }
 
+/** What came of the wait for former workers. */
+type Outwaited = "gone" | "stopping" | "lease-lost";
+
 /**
- * Returns once no former worker can begin a mail any more, with the lease of this worker in the log; false where the
- * signal ended the wait. Called where one of them was silent.
+ * Returns once no former worker can begin a mail any more, with the lease of this worker in the log. Called where one of
+ * them was silent. Another worker may take this one for dead meanwhile, and wait for it in its turn.
  *
  * A worker begins a mail only within `answersHoldMs` after a question to the log whether the lease stands, and after its
  * claim was stored. So from then on the log names each helper that may have a mail on its way, also one that had just got
@@ -59,12 +62,16 @@ export async function outwaitFormerWorkers(
   ports: Ports,
   job: JobRef,
   decisions: readonly StoredEvent<JobEvent>[],
+  leaseSequence: number,
   stopping: AbortSignal,
-): Promise<boolean> {
+): Promise<Outwaited> {
   const rest = (): Promise<unknown> => pause(answersHoldMs, undefined, { signal: stopping }).catch(() => {});
   await rest();
-  while (!stopping.aborted && (await askFormerWorkers(ports, job, decisions)) === "at-work") await rest();
-  return !stopping.aborted;
+  while (!stopping.aborted && (await askFormerWorkers(ports, job, decisions)) === "at-work") {
+    if ((await ports.log.lastDecision(job)) !== leaseSequence) return "lease-lost";
+    await rest();
+  }
+  return stopping.aborted ? "stopping" : "gone";
 }
 
 /** The last lease that was taken of a job; null if there was none. */

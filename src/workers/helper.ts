@@ -2,6 +2,7 @@ import type { JobType } from "../domain/job/events.ts";
 import { type JobRef, keyOf } from "../event-log/event-log.ts";
 import type { HelpWanted } from "./help.ts";
 import { type HelpDependencies, helpWith } from "./help-with.ts";
+import type { WorkOfWorker } from "./lease.ts";
 
 /** What a helper asks about its own worker. */
 export type OwnWorker = {
@@ -18,7 +19,7 @@ export type Helper = {
   start(): void;
   /** Ends sends in progress and gives the other recipients back; gives up after `withinMs` on what is not yet recorded. */
   stop(withinMs: number): Promise<void>;
-  isHelping(job: JobRef): boolean;
+  isHelping(about: WorkOfWorker): boolean;
 };
 
 /** While the last mails of one job are on their way, the connections that are free serve another one. */
@@ -31,7 +32,8 @@ export function createHelper(
   own: OwnWorker,
 ): Helper {
   const { worker, exchange, connections } = dependencies;
-  const helps = new Map<string, Promise<void>>();
+  /** By job. */
+  const helps = new Map<string, { readonly id: string; readonly done: Promise<void> }>();
   const stopping = new AbortController();
   const giveUp = new AbortController();
   let begun = 0;
@@ -46,18 +48,18 @@ export function createHelper(
     own.hasRoom() &&
     connections.free() > 0 &&
     !connections.areWanted();
-  const help = async (wanted: HelpWanted): Promise<void> => {
+  const help = async (wanted: HelpWanted, id: string): Promise<void> => {
     if (!(await own.mayServe())) return;
-    begun += 1;
-    const id = `${worker}.${begun}`;
     await helpWith(wanted, { ...dependencies, id, stopping: stopping.signal, giveUp: giveUp.signal });
   };
   const begin = (wanted: HelpWanted): void => {
     const key = keyOf(wanted);
-    const done = help(wanted)
+    begun += 1;
+    const id = `${worker}.${begun}`;
+    const done = help(wanted, id)
       .catch((failure: unknown) => own.helpBrokeOff(failure, wanted))
       .finally(() => helps.delete(key));
-    helps.set(key, done);
+    helps.set(key, { id, done });
   };
 
   return {
@@ -70,9 +72,12 @@ export function createHelper(
       stopListening();
       stopping.abort();
       const deadline = setTimeout(() => giveUp.abort(), withinMs);
-      await Promise.all(helps.values());
+      await Promise.all([...helps.values()].map(({ done }) => done));
       clearTimeout(deadline);
     },
-    isHelping: (job) => helps.has(keyOf(job)),
+    isHelping: ({ help: id, ...job }) => {
+      const helping = helps.get(keyOf(job));
+      return helping !== undefined && (id === undefined || id === helping.id);
+    },
   };
 }

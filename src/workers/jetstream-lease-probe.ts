@@ -1,8 +1,7 @@
 import { ErrorCode, NatsError } from "nats";
-import type { JobRef } from "../event-log/event-log.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { startOf } from "../nats/names.ts";
-import type { LeaseProbe } from "./lease.ts";
+import type { LeaseProbe, WorkOfWorker } from "./lease.ts";
 
 const timeoutMs = 1000;
 /** One answer may get lost, and a live worker must not lose its job over that. */
@@ -14,14 +13,14 @@ export function createJetStreamLeaseProbe({ nats }: JetStreamConnection, prefix:
   return {
     answerFor: (worker, isRunning) => {
       const subscription = nats.subscribe(subjectOf(worker), {
-        callback: (_, message) => message.respond(isRunning(message.json<JobRef>()) ? "yes" : "no"),
+        callback: (_, message) => message.respond(isRunning(message.json<WorkOfWorker>()) ? "yes" : "no"),
       });
       return () => {
         if (!nats.isClosed()) subscription.unsubscribe();
       };
     },
-    ask: async (worker, { tenant, jobId }) => {
-      const question = JSON.stringify({ tenant, jobId });
+    ask: async (worker, { tenant, jobId, help }) => {
+      const question = JSON.stringify({ tenant, jobId, help });
       for (let asked = 0; asked < questions; asked += 1) {
         try {
           const answer = await nats.request(subjectOf(worker), question, { timeout: timeoutMs });

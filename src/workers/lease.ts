@@ -105,9 +105,15 @@ type LeasedTurn = Pick<HeldTurn, "job" | "leaseSequence" | "confirmedAt" | "clai
  */
 export type LeaseAnswer = "running" | "over" | "silent";
 
+/**
+ * All that a worker does about a job, or its help of this name alone: one that helped may hold the lease by now, and wait
+ * for the worker that asks.
+ */
+export type WorkOfWorker = JobRef & { readonly help?: string };
+
 /** Lets a worker find out whether another one, the holder of a job's lease or its helper, is still working. */
 export interface LeaseProbe {
   /** Answers for this worker from now on; returns a function that stops it. */
-  answerFor(worker: string, isRunning: (job: JobRef) => boolean): () => void;
-  ask(worker: string, job: JobRef): Promise<LeaseAnswer>;
+  answerFor(worker: string, isRunning: (about: WorkOfWorker) => boolean): () => void;
+  ask(worker: string, about: WorkOfWorker): Promise<LeaseAnswer>;
 }

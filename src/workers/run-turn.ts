@@ -87,8 +87,10 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
     const { state, sequence } = started;
     const readLedger = () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions));
     // A lease that is taken and left behind here is one more takeover: the next worker has to wait as well.
-    if (former === "silent" && !(await outwaitFormerWorkers(asking, job, decisions, stopping))) {
-      return delivery.giveBack(0);
+    if (former === "silent") {
+      const outwaited = await outwaitFormerWorkers(asking, job, decisions, sequence, stopping);
+      if (outwaited === "lease-lost") return;
+      if (outwaited === "stopping") return delivery.giveBack(0);
     }
     const readFirst = isFirst ? async () => emptyLedger(settings.total) : readLedger;
     const isLastAttempt = attempt >= settings.maxAttempts;

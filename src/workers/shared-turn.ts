@@ -20,6 +20,7 @@ export type SharedTurn = Supply & {
 
 /** The help of one worker, as the holder knows it. */
 type Help = {
+  readonly id: string;
   readonly helper: string;
   readonly granted: number[];
   /** The number of its last request, and what that was answered. */
@@ -73,7 +74,7 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
     return group.reverse();
   };
   const begin = (helper: string, id: string): Help => {
-    const help: Help = { helper, granted: [], part: -1, last: [], state: "open" };
+    const help: Help = { id, helper, granted: [], part: -1, last: [], state: "open" };
     helps.set(id, help);
     return help;
   };
@@ -98,7 +99,8 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
     changed();
   };
 
-  const isGone = async ({ helper }: Help): Promise<boolean> => (await probe.ask(helper, held.job)) !== "running";
+  const isGone = async ({ helper, id }: Help): Promise<boolean> =>
+    (await probe.ask(helper, { ...held.job, help: id })) !== "running";
   const change = async (): Promise<void> => {
     const waiting = new AbortController();
     const woken = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { isOutage } from "../event-log/persistently.ts";
 import type { QueuedTurn } from "../turns/turns.ts";
 import type { TurnDelivery, WorkQueue } from "../turns/work-queue.ts";
 import type { Helper } from "./helper.ts";
-import type { LeaseProbe } from "./lease.ts";
+import type { LeaseProbe, WorkOfWorker } from "./lease.ts";
 import { type Hindrance, type SayStandstill, type Standstill, watchStandstill } from "./standstill.ts";
 
 export type WorkerSettings = {
@@ -85,7 +85,9 @@ export function createWorker(
   let isWaiting = false;
   const standstill = watchStandstill(report.standsStill);
 
-  const isHelping = (job: JobRef): boolean => settings.helper?.isHelping(job) ?? false;
+  const isHelping = (about: WorkOfWorker): boolean => settings.helper?.isHelping(about) ?? false;
+  const isAt = (about: WorkOfWorker): boolean =>
+    isHelping(about) || (about.help === undefined && turns.has(keyOf(about)));
   const begin = (delivery: TurnDelivery): void => {
     const key = keyOf(delivery.turn);
     // This worker is at the job already, under the lease of another.
@@ -166,7 +168,7 @@ export function createWorker(
   return {
     start: () => {
       if (loop !== null) return;
-      stopAnswering = probe.answerFor(settings.name, (job) => turns.has(keyOf(job)) || isHelping(job));
+      stopAnswering = probe.answerFor(settings.name, isAt);
       const stopListening = queue.onArrival(() => endWait());
       loop = run().finally(stopListening);
     },

@@ -1,11 +1,10 @@
-import type { JobRef } from "../../src/event-log/event-log.ts";
 import { isDecision } from "../../src/event-log/select-events.ts";
-import type { LeaseAnswer, LeaseProbe } from "../../src/workers/lease.ts";
+import type { LeaseAnswer, LeaseProbe, WorkOfWorker } from "../../src/workers/lease.ts";
 import type { MailWorld } from "./mail-world.ts";
 import type { SharedLog } from "./shared-log.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 
-type Answering = { readonly process: SimulatedProcess; readonly isRunning: (job: JobRef) => boolean };
+type Answering = { readonly process: SimulatedProcess; readonly isRunning: (about: WorkOfWorker) => boolean };
 
 const timeoutMs = 1000;
 
@@ -35,7 +34,7 @@ export function createProbes(world: World, shared: SharedLog, mail: MailWorld) {
     if (!mayTakeOver) world.violated(`${worker} takes ${jobId} from ${holder.worker} without having asked for it`);
   });
 
-  const look = (worker: string, job: JobRef): LeaseAnswer => {
+  const look = (worker: string, job: WorkOfWorker): LeaseAnswer => {
     const asked = answering.get(worker);
     if (asked === undefined || asked.process.state === "dead") return "silent";
     const isThere = asked.process.state === "alive" && !world.isLogAway();

@@ -35,7 +35,7 @@ describe("a worker that is handed a job which another one held", () => {
     mayHaveHelpers: true,
     probe: {
       answerFor: () => () => {},
-      ask: async (one: string) => {
+      ask: async (one: string): Promise<LeaseAnswer> => {
         asked.push(one);
         return answers[one] ?? "silent";
       },
@@ -108,26 +108,37 @@ describe("a worker that is handed a job which another one held", () => {
   it("waits with its own lease for a helper that had not claimed anything when the holder died", async () => {
     await happen(log, job, started);
     const decisions = await log.readDecisions(job);
-    await happen(log, job, [jobStarted({ worker: "taker" })]);
+    const lease = await happen(log, job, [jobStarted({ worker: "taker" })]);
     setTimeout(() => void log.record(job, [{ ...causeOf("late"), event: claimedBy("helper", 1) }]), 100);
     answers = { helper: "running" };
     let isOver = false;
-    const over = outwaitFormerWorkers(portsOf("taker"), job, decisions, new AbortController().signal).then((may) => {
+    const { signal } = new AbortController();
+    const over = outwaitFormerWorkers(portsOf("taker"), job, decisions, lease, signal).then((end) => {
       isOver = true;
-      return may;
+      return end;
     });
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(isOver).to.equal(false);
     answers = { helper: "over" };
-    expect(await over).to.equal(true);
+    expect(await over).to.equal("gone");
+  });
+
+  it("does not wait any more once its lease is lost: the worker that has it waits for this one", async () => {
+    await happen(log, job, helped);
+    const decisions = await log.readDecisions(job);
+    const lease = await happen(log, job, [jobStarted({ worker: "taker" })]);
+    await happen(log, job, [jobStarted({ worker: "third" })]);
+    answers = { helper: "running" };
+    const { signal } = new AbortController();
+    expect(await outwaitFormerWorkers(portsOf("taker"), job, decisions, lease, signal)).to.equal("lease-lost");
   });
 
   it("does not wait any more when it is to stop", async () => {
     await happen(log, job, started);
     const stopping = new AbortController();
-    const over = outwaitFormerWorkers(portsOf("taker"), job, await log.readDecisions(job), stopping.signal);
+    const over = outwaitFormerWorkers(portsOf("taker"), job, await log.readDecisions(job), 2, stopping.signal);
     stopping.abort();
-    expect(await over).to.equal(false);
+    expect(await over).to.equal("stopping");
   });
 });
 
