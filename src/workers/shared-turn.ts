@@ -59,11 +59,13 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
   let changed: () => void = () => {};
 
   const openHelps = (): Help[] => [...helps.values()].filter(({ state }) => state === "open");
-  const mayGrant = (): boolean => isOpen && lease.isHeld() && !stopping.aborted && left.length > leastOfGroup;
+  const mayBePassedOn = (): number =>
+    isOpen && lease.isHeld() && !stopping.aborted ? left.filter((recipient) => !doubtful.has(recipient)).length : 0;
+  const mayGrant = (): boolean => mayBePassedOn() > leastOfGroup;
   const takeGroup = (): number[] => {
-    if (!mayGrant()) return [];
-    const fair = Math.ceil(left.length / (2 * (openHelps().length + 1)));
-    const size = Math.min(Math.max(leastOfGroup, Math.min(fair, around.mostOfGroup())), left.length - leastOfGroup);
+    const count = mayBePassedOn();
+    const fair = Math.ceil(count / (2 * (openHelps().length + 1)));
+    const size = Math.min(Math.max(leastOfGroup, Math.min(fair, around.mostOfGroup())), count - leastOfGroup);
     const group: number[] = [];
     for (let place = left.length - 1; place >= 0 && group.length < size; place -= 1) {
       const recipient = left[place] as number;
@@ -91,9 +93,10 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
     return group;
   };
   const finish = ({ helper, help: id, parts, notServed, isClean }: HelpDone): void => {
-    // Its first request may come after its last.
-    const help = helps.get(id) ?? begin(helper, id);
-    if (help.state !== "open") return;
+    const help = helps.get(id);
+    // Its first request may come after its last; or it helped under an earlier lease, of which nothing is passed on here.
+    if (help === undefined) begin(helper, id).state = "done";
+    if (help?.state !== "open") return;
     help.state = isClean ? "done" : "lost";
     left.push(...notServed, ...(help.part >= parts ? help.last : []));
     changed();
@@ -132,7 +135,7 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
   return {
     isHelp: false,
     hasLost: () => [...helps.values()].some(({ state }) => state === "lost"),
-    left: () => (mayGrant() ? left.length : 0),
+    left: () => (mayGrant() ? mayBePassedOn() : 0),
     open: (recipients) => {
       left = recipients;
       isOpen = true;

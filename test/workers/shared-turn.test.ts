@@ -131,6 +131,20 @@ describe("a turn of a hundred recipients that is shared by groups of at least te
     expect(more("one")).to.deep.equal([]);
   });
 
+  it("takes nothing back from a helper of an earlier lease", () => {
+    const { done } = share();
+    left.splice(0);
+    done("one", { parts: 3, notServed: [98, 99] });
+    expect(left).to.deep.equal([]);
+  });
+
+  it("wants no help where all that is left is in doubt", () => {
+    ledger.cells.fill(cell.claimed);
+    const { turn, more } = share();
+    expect(turn.left()).to.equal(0);
+    expect(more("one")).to.deep.equal([]);
+  });
+
   it("ends once the helpers are done, with what the log says of their recipients", async () => {
     const { turn, more, done } = share();
     more("one");
