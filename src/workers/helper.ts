@@ -20,6 +20,8 @@ export type Helper = {
   /** Ends sends in progress and gives the other recipients back; gives up after `withinMs` on what is not yet recorded. */
   stop(withinMs: number): Promise<void>;
   isHelping(about: WorkOfWorker): boolean;
+  /** How many jobs it helps with. */
+  helping(): number;
 };
 
 /** While the last mails of one job are on their way, the connections that are free serve another one. */
@@ -75,6 +77,7 @@ export function createHelper(
       await Promise.all([...helps.values()].map(({ done }) => done));
       clearTimeout(deadline);
     },
+    helping: () => helps.size,
     isHelping: ({ help: id, ...job }) => {
       const helping = helps.get(keyOf(job));
       return helping !== undefined && (id === undefined || id === helping.id);

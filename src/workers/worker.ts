@@ -17,7 +17,7 @@ export type WorkerSettings = {
   /** A turn that broke off is handed out again after this, the first time; later repetitions wait longer. */
   readonly firstDelayMs: number;
   /** The help that the worker gives to others; null for a kind of job whose turns are not shared. */
-  readonly helper: Pick<Helper, "isHelping" | "stop"> | null;
+  readonly helper: Pick<Helper, "isHelping" | "helping" | "stop"> | null;
 };
 
 /** Does one turn; the signals are those of `stop`. */
@@ -33,6 +33,8 @@ export type Worker = {
   busy(): number;
   /** Turns at once, at most. */
   readonly slots: number;
+  /** Jobs of other workers that it helps with. */
+  helping(): number;
   /** Whether the worker has a turn of the job. */
   holds(job: JobRef): boolean;
   /** Whether it waits for another turn, and none is there. */
@@ -187,6 +189,7 @@ export function createWorker(
     standstill: standstill.current,
     lookForWork: () => endWait(),
     busy: () => turns.size,
+    helping: () => settings.helper?.helping() ?? 0,
     holds: (job) => turns.has(keyOf(job)),
     hasRoom: () => isWaiting && turns.size < settings.concurrency,
     slots: settings.concurrency,

@@ -196,7 +196,7 @@ export function createService(world: World, scenario: Scenario) {
       queue.isEmpty() &&
       checkpoints.reached("scheduler") >= (shared.entries.at(-1)?.sequence ?? 0) &&
       readSide.isUpToDate() &&
-      [...running].every(({ worker }) => !worker?.busy()),
+      [...running].every(({ worker }) => !worker?.busy() && !worker?.helping()),
     loseTurns: (): void => {
       losses += 1;
       world.note("all turns are lost");
