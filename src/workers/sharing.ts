@@ -16,7 +16,7 @@ export type SharingPace = {
   readonly groupMs: number;
 };
 
-export const usualPace: SharingPace = { everyMs: 300, aheadMs: 1000, groupMs: 500 };
+export const usualPace: SharingPace = { everyMs: 300, aheadMs: 500, groupMs: 400 };
 
 export type Sharing = {
   start(): void;
