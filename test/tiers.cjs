@@ -18,6 +18,7 @@ const options = require("../.mocharc.json");
  */
 const long = [
   "test/faults/short-pass.test.ts",
+  "test/cluster/faults/short-pass.test.ts",
   "test/ops/backup.test.ts",
   "test/docs/",
   "test/job-kinds/report/memory.test.ts",

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NatsConfig } from "../../src/settings/config.ts";
 import { type ChildServer, startChildServer, untilReady } from "../../src/standalone/child-server.ts";
-import type { Routes } from "./routes.ts";
+import type { OneWay, Routes } from "./routes.ts";
 
 /** One server of the cluster. It keeps its address, and its data unless they are wiped. */
 export type ClusterNode = {
@@ -20,12 +20,16 @@ export type ClusterNode = {
   /** SIGSTOP: connections stay open, and nothing is answered until `thaw`. */
   freeze(): void;
   thaw(): void;
+  /** Lame duck mode: it sends its clients away one by one, and ends. */
+  retire(): Promise<void>;
   /** Removes all that it has stored. It must be stopped. */
   wipe(): Promise<void>;
   /** Breaks its routes to the others; clients still reach it. */
   cutOff(): Promise<void>;
   /** Lets its routes, or the one to another server, swallow everything until `rejoin`, which passes it on. */
   stall(other?: ClusterNode): void;
+  /** The others hear nothing of it until `rejoin`, or it hears nothing of them. */
+  stallOneWay(held: OneWay): void;
   rejoin(): Promise<void>;
 };
 
@@ -36,10 +40,13 @@ type NodeOptions = {
   readonly binary: string;
   readonly folder: string;
   readonly routes: Routes;
+  /** Every message is on the disk before it is acknowledged; NATS 2.10 or later. */
+  readonly isSynced?: boolean;
 };
 
 /** Starts it; it is ready once the others are there too. */
-export async function startClusterNode({ name, binary, folder, routes }: NodeOptions): Promise<ClusterNode> {
+export async function startClusterNode(options: NodeOptions): Promise<ClusterNode> {
+  const { name, binary, folder, routes, isSynced = false } = options;
   const store = join(folder, "store");
   let ports: Ports = { nats: -1, cluster: -1, monitoring: -1 };
   let server: ChildServer | null = null;
@@ -52,7 +59,7 @@ export async function startClusterNode({ name, binary, folder, routes }: NodeOpt
     await rm(portsFolder, { recursive: true, force: true });
     await mkdir(portsFolder, { recursive: true });
     const configFile = join(folder, "nats-server.conf");
-    const config = toServerConfig(name, store, portsFolder, ports, routes.urlsFrom(name));
+    const config = toServerConfig({ name, store, isSynced, portsFolder, ports, routes: routes.urlsFrom(name) });
     await writeFile(configFile, JSON.stringify(config, null, 2));
     const child = await startChildServer({ name: "nats-server", binary, args: ["-c", configFile], folder });
     ports = await untilReady(child, "nats-server", () => readPorts(portsFolder));
@@ -83,6 +90,13 @@ export async function startClusterNode({ name, binary, folder, routes }: NodeOpt
       isFrozen = server !== null;
     },
     thaw,
+    retire: async () => {
+      const leaving = server;
+      if (leaving === null) return;
+      process.kill(leaving.pid, "SIGUSR2");
+      await leaving.exited;
+      server = null;
+    },
     wipe: async () => {
       if (server !== null) throw new Error(`${name} still runs: its data cannot be wiped`);
       await rm(store, { recursive: true, force: true });
@@ -95,6 +109,10 @@ export async function startClusterNode({ name, binary, folder, routes }: NodeOpt
       hasRoutes = false;
       if (other === undefined) routes.stall(name);
       else routes.stallBetween(name, other.name);
+    },
+    stallOneWay: (held) => {
+      hasRoutes = false;
+      routes.stallOneWay(name, held);
     },
     rejoin: () => {
       hasRoutes = true;
@@ -111,14 +129,26 @@ export const toConfig = (ports: readonly number[]): NatsConfig => ({
   caFile: null,
 });
 
-const toServerConfig = (name: string, store: string, portsFolder: string, ports: Ports, routes: readonly string[]) => ({
+type ServerSettings = {
+  readonly name: string;
+  readonly store: string;
+  readonly isSynced: boolean;
+  readonly portsFolder: string;
+  readonly ports: Ports;
+  readonly routes: readonly string[];
+};
+
+const toServerConfig = ({ name, store, isSynced, portsFolder, ports, routes }: ServerSettings) => ({
   server_name: name,
   host: "127.0.0.1",
   // Free ones at first, and the same again later.
   port: ports.nats,
   http_port: ports.monitoring,
   ports_file_dir: portsFolder,
-  jetstream: { store_dir: store },
+  jetstream: { store_dir: store, ...(isSynced ? { sync_interval: "always" } : {}) },
+  // The least that the server takes.
+  lame_duck_duration: "30s",
+  lame_duck_grace_period: "2s",
   cluster: {
     name: "waybill",
     host: "127.0.0.1",

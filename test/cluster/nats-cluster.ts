@@ -38,14 +38,16 @@ export type NatsCluster = {
   cleanUp(): Promise<void>;
 };
 
+export type ClusterOptions = { readonly isSynced?: boolean };
+
 /** For one test file: call it in `before`, and `cleanUp` in `after`. It takes the `nats-server` that is first in PATH. */
-export async function startNatsCluster(): Promise<NatsCluster> {
+export async function startNatsCluster(options: ClusterOptions = {}): Promise<NatsCluster> {
   const { nats: binary } = await locateOwnBinaries();
   const folder = await temporaryFolder();
   const names = Array.from({ length: replicas }, (_, index) => `n${index + 1}`);
   const routes = await startRoutes(names);
   const nodes = await Promise.all(
-    names.map((name) => startClusterNode({ name, binary, folder: join(folder, name), routes })),
+    names.map((name) => startClusterNode({ name, binary, folder: join(folder, name), routes, ...options })),
   );
   const cleanUp = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()));

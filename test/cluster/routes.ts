@@ -3,6 +3,9 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 /** The way from one server of a cluster to another leads through a proxy of its own. */
 type Way = { readonly from: string; readonly to: string; readonly proxy: TcpProxy };
 
+/** As a server sees it whose routes work in one direction only. */
+export type OneWay = "what it says" | "what it hears";
+
 export type Routes = {
   /** Where a server finds the others. */
   urlsFrom(name: string): readonly string[];
@@ -12,7 +15,9 @@ export type Routes = {
   cutOff(name: string): Promise<void>;
   /** Holds back what a server says to the others and what they say to it, without breaking a connection. */
   stall(name: string): void;
-  /** The same between two servers alone, each of which still has the third. */
+  /** Holds back what a server says to the others, which it still hears, or what they say to it, while they hear it. */
+  stallOneWay(name: string, held: OneWay): void;
+  /** The same as `stall` between two servers alone, each of which still has the third. */
   stallBetween(one: string, other: string): void;
   /** Ends a cut or a stall; what was held back arrives now. */
   restore(name: string): Promise<void>;
@@ -44,6 +49,14 @@ export async function startRoutes(names: readonly string[]): Promise<Routes> {
     cutOff: (name) => each(name, (proxy) => proxy.cut()),
     stall: (name) => {
       for (const proxy of waysOf(name)) proxy.stall();
+    },
+    stallOneWay: (name, held) => {
+      const isHeldAtOpener = held === "what it says";
+      for (const { from, to, proxy } of ways) {
+        // Whoever has opened the connection, both talk over it.
+        if (from === name) proxy.stallOneWay(isHeldAtOpener ? "toUpstream" : "toClient");
+        if (to === name) proxy.stallOneWay(isHeldAtOpener ? "toClient" : "toUpstream");
+      }
     },
     stallBetween: (one, other) => {
       for (const { from, to, proxy } of ways)

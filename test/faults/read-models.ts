@@ -3,14 +3,14 @@ import { placeToText } from "../../src/event-log/place.ts";
 import { ask } from "./ask.ts";
 import { countsOf, type FoldedJob } from "./fold-of-log.ts";
 import type { AcceptedJob } from "./load.ts";
-import type { Stage } from "./stage.ts";
+import type { Observed } from "./observed.ts";
 
 /** A read model's answers, and the log's, in the same words: they must be equal to the letter. */
 type Seen = { readonly job: object; readonly lines: readonly object[] };
 
 /** Where the read models, by SQL and over HTTP, differ from the fold of the log; nothing where they do not. */
 export async function differencesFromLog(
-  stage: Stage,
+  stage: Pick<Observed, "mysqlUrl" | "apiUrls">,
   jobs: readonly (AcceptedJob & { readonly folded: FoldedJob })[],
 ): Promise<string[]> {
   const differences: string[] = [];
@@ -82,8 +82,8 @@ const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
 type JobAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
 type LineAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
 
-async function fromHttp({ actors }: Stage, jobId: string): Promise<Seen> {
-  const url = `${actors.api.url()}/api/jobs/${jobId}`;
+async function fromHttp({ apiUrls }: Pick<Observed, "apiUrls">, jobId: string): Promise<Seen> {
+  const url = `${apiUrls()[0]}/api/jobs/${jobId}`;
   const answer = (await read(url)) as JobAnswer;
   const { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, error, progress } = answer;
   const job = { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, progress };

@@ -3,6 +3,7 @@ import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../su
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { Surroundings } from "../support/waybill.ts";
 import { type LogReader, openLogReader } from "./log-reader.ts";
+import type { Observed } from "./observed.ts";
 import { untilFollowed, writePast } from "./past.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
@@ -15,18 +16,13 @@ export type Actor = (typeof actors)[number];
 export type Links = { readonly nats: TcpProxy; readonly mysql: TcpProxy; readonly smtp: TcpProxy };
 
 /** The service in real processes on servers of its own, with a door on each link between them. */
-export type Stage = {
+export type Stage = Observed & {
   readonly actors: Readonly<Record<Actor, StagedProcess>>;
   readonly links: Readonly<Record<Actor, Links>>;
   readonly nats: OwnNats;
   readonly mysql: TestMysql;
-  readonly mailServer: TestMailServer;
   /** What NATS stores on; null for the shared disk. */
   readonly disk: SmallDisk | null;
-  /** The database as it is, past every door. */
-  readonly mysqlUrl: string;
-  /** The log as it is, past every door. */
-  readonly log: LogReader;
   close(): Promise<void>;
 };
 
@@ -89,7 +85,8 @@ export async function openStage({ smallDisk, jobsMaxBytes, agedJobs = 0 }: Stage
     await Promise.all(actors.map((actor) => processes[actor].start()));
     const log = await openLogReader(nats, (past?.entries ?? 0) + 1);
     if (past !== null) await untilFollowed(processes.api.url(), past);
-    return { actors: processes, links, nats, mysql, mailServer, disk, mysqlUrl, log, close: () => close(log) };
+    const apiUrls = (): readonly string[] => [processes.api.url()];
+    return { actors: processes, apiUrls, links, nats, mysql, mailServer, disk, mysqlUrl, log, close: () => close(log) };
   } catch (failure) {
     // A stage that is not whole would go on beside the next one for ever.
     await close(null);

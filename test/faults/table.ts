@@ -1,11 +1,5 @@
+import { type CellEnd, isHeld } from "./matrix.ts";
 import type { CellResult } from "./run-cell.ts";
-
-/** How it went: to its end, or it broke off before, or this machine does not allow what it needs. */
-export type CellEnd =
-  | { readonly kind: "ran"; readonly result: CellResult }
-  | { readonly kind: "broke-off" | "cannot-run"; readonly fault: string; readonly reason: string };
-
-export const isHeld = (end: CellEnd): boolean => end.kind === "ran" && end.result.violations.length === 0;
 
 const widths = { fault: 48, jobs: 5, mails: 6, duplicates: 11, seconds: 8, verdict: 10 };
 
@@ -20,7 +14,7 @@ export const heading = [
   "clients were told",
 ].join("  ");
 
-export function toLine(end: CellEnd): string {
+export function toLine(end: CellEnd<CellResult>): string {
   if (end.kind !== "ran") {
     const [fault, none] = [end.fault.padEnd(widths.fault), "–"];
     const figures = [none.padStart(widths.jobs), none.padStart(widths.mails), none.padStart(widths.duplicates)];

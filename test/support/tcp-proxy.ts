@@ -8,6 +8,8 @@ export type TcpProxy = {
   cut(): Promise<void>;
   /** Keeps connections open, and takes new ones, but passes nothing on: a network that swallows packets. */
   stall(): void;
+  /** The same in one direction: what clients say, or what they are told. */
+  stallOneWay(line: "toUpstream" | "toClient"): void;
   /** Passes on what clients say and drops what they are answered, until their connections are cut. */
   loseAnswers(): void;
   /** Passes everything on in the end, each direction of each connection no faster than this. */
@@ -22,12 +24,12 @@ export type TcpProxy = {
 /** A door in front of a server, on a loopback port of its own, that can be shut to see what happens. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
-  let isStalled = false;
+  let stalled: Both<boolean> = flowing;
   let slowness: Both<Slowness | null> = fast;
   const accept = (client: Socket): void => {
     const pair = join(client, connect(target), (line) => slowness[line]);
     pairs.add(pair);
-    if (isStalled) hold(pair);
+    hold(pair, stalled);
     client.once("close", () => pairs.delete(pair));
   };
   const breakAll = (): void => {
@@ -45,13 +47,15 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     breakAll();
     await once(server, "close");
   };
+  const stall = (lines: Both<boolean>): void => {
+    stalled = lines;
+    for (const pair of pairs) hold(pair, lines);
+  };
   return {
     port,
     cut: shut,
-    stall: () => {
-      isStalled = true;
-      for (const pair of pairs) hold(pair);
-    },
+    stall: () => stall({ toUpstream: true, toClient: true }),
+    stallOneWay: (line) => stall({ ...flowing, [line]: true }),
     loseAnswers: () => {
       for (const { upstream, toClient } of pairs) upstream.unpipe(toClient).resume();
     },
@@ -62,7 +66,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       slowness = { ...fast, toClient: { latencyMs, bytesPerSecond: Number.POSITIVE_INFINITY } };
     },
     restore: async () => {
-      isStalled = false;
+      stalled = flowing;
       slowness = fast;
       for (const pair of pairs) pass(pair);
       if (!server.listening) server = await listen(accept, port);
@@ -73,6 +77,8 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
 
 /** The two directions of a connection. */
 type Both<Value> = { readonly toUpstream: Value; readonly toClient: Value };
+
+const flowing: Both<boolean> = { toUpstream: false, toClient: false };
 
 const fast: Both<Slowness | null> = { toUpstream: null, toClient: null };
 
@@ -100,9 +106,9 @@ function join(client: Socket, upstream: Socket, slowness: (line: keyof Both<Slow
   };
 }
 
-function hold({ client, upstream, toUpstream, toClient }: Pair): void {
-  client.unpipe(toUpstream).pause();
-  upstream.unpipe(toClient).pause();
+function hold({ client, upstream, toUpstream, toClient }: Pair, lines: Both<boolean>): void {
+  if (lines.toUpstream) client.unpipe(toUpstream).pause();
+  if (lines.toClient) upstream.unpipe(toClient).pause();
 }
 
 function pass({ client, upstream, toUpstream, toClient }: Pair): void {

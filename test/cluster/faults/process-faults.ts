@@ -1,0 +1,45 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { drawn } from "../../faults/seeded.ts";
+import { afterDeathMs, type ClusterFault, costsNothing } from "./fault.ts";
+import type { ClusterStage } from "./stage.ts";
+
+/** As an operator brings a new release to all machines. */
+export const rollingRestart: ClusterFault = {
+  name: "SIGTERM and restart of each process in turn",
+  without201Ms: afterDeathMs,
+  strike: async ({ processes }) => {
+    for (const process of processes) await process.restart();
+    return costsNothing;
+  },
+};
+
+/** A worker takes two seconds of CPU to be there again. */
+const killEveryMs = 5000;
+
+/** The same fault while some worker dies every few seconds. */
+export const whileWorkersDie = (fault: ClusterFault): ClusterFault => ({
+  ...fault,
+  name: `${fault.name}; workers die`,
+  strike: async (stage, seed) => {
+    const over = new AbortController();
+    const killing = killWorkers(stage, `${seed} ${fault.name}`, over.signal);
+    try {
+      const toll = await fault.strike(stage, seed);
+      over.abort();
+      return { ...toll, killedWorkers: toll.killedWorkers + (await killing) };
+    } finally {
+      over.abort();
+    }
+  },
+});
+
+/** Returns how often it did. */
+async function killWorkers({ workers }: ClusterStage, seed: string, signal: AbortSignal): Promise<number> {
+  let killed = 0;
+  for (;;) {
+    await pause(killEveryMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return killed;
+    workers[Math.floor(drawn(seed, `victim ${killed}`) * workers.length)]?.kill();
+    killed += 1;
+  }
+}

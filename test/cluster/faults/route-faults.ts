@@ -1,0 +1,55 @@
+import type { ClusterNode } from "../cluster-node.ts";
+import { clientsOf } from "./clients-of-node.ts";
+import { afterSilenceMs, type ClusterFault, costsNothing, lasting } from "./fault.ts";
+import { follower, leaderOfLog, type Part } from "./parts-of-nodes.ts";
+import type { ClusterStage } from "./stage.ts";
+
+const apartMs = 20_000;
+
+/** A node that clients reach, and that does not reach the other nodes, or is not reached by them. */
+const apart = ({ name, find }: Part, how: string, part: (node: ClusterNode) => void | Promise<void>): ClusterFault => ({
+  name: `${name} ${how}, 20 s`,
+  without201Ms: afterSilenceMs,
+  strike: async (stage) => {
+    await part(await find(stage));
+    await lasting(apartMs);
+    await stage.cluster.heal();
+    return costsNothing;
+  },
+});
+
+const movedWithinMs = 10_000;
+
+async function nodeOfMostClients({ cluster }: ClusterStage): Promise<ClusterNode> {
+  const counted = await Promise.all(
+    cluster.nodes.map(async (node) => ({ node, count: (await clientsOf(node)).length })),
+  );
+  const [most] = counted.toSorted((one, other) => other.count - one.count);
+  return (most as (typeof counted)[number]).node;
+}
+
+/** Its clients are connected, are answered, and can have nothing stored. */
+export const minority: ClusterFault = {
+  name: "the node of most clients loses its routes, 20 s",
+  without201Ms: afterSilenceMs,
+  strike: async (stage) => {
+    const node = await nodeOfMostClients(stage);
+    node.stall();
+    await lasting(movedWithinMs);
+    const left = await clientsOf(node);
+    await lasting(apartMs - movedWithinMs);
+    await stage.cluster.heal();
+    const violations = left.map((client) => `${client} was on the minority's side after ${movedWithinMs / 1000} s`);
+    return { ...costsNothing, violations };
+  },
+};
+
+export const partings: readonly ClusterFault[] = [
+  ...[leaderOfLog, follower].flatMap((part) => [
+    apart(part, "without routes", (node) => node.cutOff()),
+    apart(part, "cut off in both directions", (node) => node.stall()),
+    apart(part, "is not heard", (node) => node.stallOneWay("what it says")),
+    apart(part, "hears nothing", (node) => node.stallOneWay("what it hears")),
+  ]),
+  minority,
+];

@@ -1,0 +1,124 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { openLogReader } from "../../faults/log-reader.ts";
+import type { Observed } from "../../faults/observed.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { startOwnMysql } from "../../support/services.ts";
+import { settingsFor } from "../../support/waybill.ts";
+import { type ClusterOptions, type NatsCluster, startNatsCluster } from "../nats-cluster.ts";
+import { type SupervisedProcess, superviseProcess } from "./supervised-process.ts";
+
+/** The processes of a service on several machines, by their names; the number makes the name unique. */
+const rolesOf = {
+  "api-1": "api",
+  "api-2": "api",
+  "scheduler-1": "scheduler",
+  "scheduler-2": "scheduler",
+  "worker-1": "worker",
+  "worker-2": "worker",
+  "worker-3": "worker",
+  "worker-4": "worker",
+  "projector-1": "projector",
+  "projector-2": "projector",
+  "webhooks-1": "webhooks",
+  "outbox-1": "outbox",
+} as const;
+
+export type ProcessName = keyof typeof rolesOf;
+
+/** The service as it runs on several machines: each role twice or more, on three nodes of NATS. */
+export type ClusterStage = Observed & {
+  readonly cluster: NatsCluster;
+  readonly processes: readonly SupervisedProcess[];
+  readonly workers: readonly SupervisedProcess[];
+  /** The environment of a command of Waybill. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+};
+
+/** The most mails that one worker can have in flight. */
+const connectionsOfWorker = 5;
+
+/** The most mails that are repeated for one worker: those in flight, and as many whose outcomes were not written yet. */
+export const repeatedForWorker = 2 * connectionsOfWorker;
+
+/** Long enough for mails to be in flight whenever a fault strikes. */
+const msPerMail = 25;
+
+const settings = {
+  STREAM_REPLICAS: "3",
+  SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
+  SMTP_TIMEOUT: "8000",
+  // Outages of some seconds must not use up the attempts of a job: what is proved here is that nothing is lost.
+  MAX_ATTEMPTS: "20",
+  RETRY_DELAYS: "1000",
+  SEAL_EVERY_EVENTS: "1000",
+  SEAL_EVERY_MINUTES: "0.1",
+  LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "warn",
+};
+
+export async function openClusterStage(options: ClusterOptions = {}): Promise<ClusterStage> {
+  const [cluster, mysql, mailServer] = await Promise.all([
+    startNatsCluster(options),
+    startOwnMysql(),
+    startMailServer(),
+  ]);
+  const { url: mysqlUrl } = await mysql.freshDatabase();
+  mailServer.slowDown(msPerMail);
+  const surroundings = { nats: cluster, mysqlUrl, smtpUrl: mailServer.url };
+  const processes: SupervisedProcess[] = [];
+  const apiUrls: string[] = [];
+  const start = async (name: ProcessName): Promise<void> => {
+    const role = rolesOf[name];
+    const port = role === "api" ? await freePort() : 0;
+    if (role === "api") apiUrls.push(`http://127.0.0.1:${port}`);
+    processes.push(superviseProcess(name, surroundings, role, { ...settings, PORT: String(port) }));
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(processes.map((process) => process.stop()));
+    await mailServer.stop();
+    await Promise.all([cluster.cleanUp(), mysql.cleanUp()]);
+  };
+  try {
+    // It makes the tables, which the others wait for.
+    await start("projector-1");
+    await processes[0]?.untilReady();
+    for (const name of Object.keys(rolesOf) as ProcessName[]) if (name !== "projector-1") await start(name);
+    await Promise.all(processes.map((process) => process.untilReady()));
+    const log = await openLogReader(cluster);
+    return {
+      cluster,
+      processes,
+      workers: processes.filter(({ name }) => name.startsWith("worker")),
+      apiUrls: () => apiUrls,
+      mailServer,
+      mysqlUrl,
+      log,
+      env: { ...settingsFor(surroundings), ...settings },
+      close: async () => {
+        await log.close();
+        await close();
+      },
+    };
+  } catch (failure) {
+    // A stage that is not whole would go on beside the next one for ever.
+    await close();
+    throw failure;
+  }
+}
+
+/** Below those that systems give to outgoing connections: one of those could take the port of a process that is away. */
+const [leastPort, ports] = [20_000, 10_000];
+
+async function freePort(): Promise<number> {
+  const port = leastPort + Math.floor(Math.random() * ports);
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return await freePort();
+  }
+  server.close();
+  await once(server, "close");
+  return port;
+}

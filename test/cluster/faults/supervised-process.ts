@@ -1,0 +1,80 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { eventually } from "../../support/eventually.ts";
+import { type LaunchedWaybill, launchWaybill, type Surroundings } from "../../support/waybill.ts";
+
+/** A process of the service, started again a second after it ended, as systemd does it. */
+export type SupervisedProcess = {
+  readonly name: string;
+  /** SIGKILL. */
+  kill(): void;
+  /** SIGTERM; returns when its successor is ready. Throws where it does not end with 0. */
+  restart(): Promise<void>;
+  untilReady(): Promise<void>;
+  /** Each time that it ended and nothing here had ended it, with its last words. */
+  readonly ownEnds: readonly string[];
+  /** What the process that runs now has printed. */
+  output(): string;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+};
+
+const restartAfterMs = 1000;
+/** On a busy machine; it is two seconds on one that is not. */
+const readyWithinMs = 60_000;
+const lengthOfLastWords = 2000;
+
+export function superviseProcess(
+  name: string,
+  surroundings: Surroundings,
+  roles: string,
+  env: Readonly<Record<string, string>>,
+): SupervisedProcess {
+  const ownEnds: string[] = [];
+  const stopping = new AbortController();
+  const launch = (): LaunchedWaybill => launchWaybill(surroundings, roles, env);
+  let current = launch();
+  let isEnding = false;
+  const supervise = async (): Promise<void> => {
+    for (;;) {
+      const code = await current.exitCode();
+      if (stopping.signal.aborted) return;
+      if (!isEnding)
+        ownEnds.push(`${name} ended by itself with ${code}: ${current.output().slice(-lengthOfLastWords)}`);
+      isEnding = false;
+      await pause(restartAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      current = launch();
+    }
+  };
+  const supervising = supervise();
+  const untilReady = (): Promise<void> =>
+    eventually(() => {
+      if (!current.output().includes('"msg":"waybill is ready"'))
+        throw new Error(`${name} is not ready: ${current.output()}`);
+    }, readyWithinMs);
+  return {
+    name,
+    ownEnds,
+    kill: () => {
+      isEnding = true;
+      void current.kill();
+    },
+    restart: async () => {
+      isEnding = true;
+      const ending = current;
+      const code = await ending.terminate();
+      if (code !== 0) throw new Error(`${name} ended with ${code}: ${ending.output().slice(-lengthOfLastWords)}`);
+      await eventually(() => {
+        if (current === ending) throw new Error(`${name} was not started again`);
+      });
+      await untilReady();
+    },
+    untilReady,
+    output: () => current.output(),
+    stop: async () => {
+      stopping.abort();
+      await current.kill();
+      await supervising;
+    },
+  };
+}

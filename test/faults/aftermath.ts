@@ -1,0 +1,85 @@
+import { eventually } from "../support/eventually.ts";
+import { type FoldedJob, foldLog, hasEnded } from "./fold-of-log.ts";
+import { changesOf, duplicatesAmong, type Remains, violationsIn } from "./invariants.ts";
+import type { AcceptedJob, Load } from "./load.ts";
+import type { RawEvent } from "./log-reader.ts";
+import type { Observed } from "./observed.ts";
+import { differencesFromLog } from "./read-models.ts";
+
+/** The log as it was when a cell began. */
+export type Before = { readonly events: readonly RawEvent[] };
+
+export const lookBefore = async ({ log }: Observed): Promise<Before> => ({ events: [...(await log.read())] });
+
+const projectedWithinMs = 30_000;
+
+/** What the cell left behind, once each of its jobs has ended. Throws where one does not in time. */
+export async function untilEnded(
+  { log, mailServer }: Observed,
+  { accepted }: Pick<Load, "accepted">,
+  { events }: Before,
+  withinMs: number,
+): Promise<Remains> {
+  const jobs = await eventually(async () => {
+    // What was there before is left out: the logs of stages that are shared become long.
+    const folded = foldLog((await log.read()).slice(events.length));
+    const known = accepted.map((job) => ({ ...job, folded: folded.get(job.jobId) }));
+    const open = known.filter((job) => job.folded === undefined || !hasEnded(job.folded));
+    if (open.length > 0) throw new Error(`${open.length} jobs did not end: ${describe(open)}`);
+    return known as Remains["jobs"];
+  }, withinMs);
+  const addresses = new Set(jobs.flatMap(({ recipients }) => recipients));
+  return { jobs, mails: mailServer.mails.filter(({ to }) => to.some((address) => addresses.has(address))) };
+}
+
+const describe = (jobs: readonly (AcceptedJob & { readonly folded: FoldedJob | undefined })[]): string =>
+  jobs
+    .slice(0, 5)
+    .map(({ jobId, folded }) => `${jobId} is ${folded?.status ?? "not in the log"}`)
+    .join(", ");
+
+/** What must hold after any fault, besides what the read models say: sentences about what does not. */
+export async function violationsAfter(
+  observed: Observed,
+  before: Before,
+  { accepted, wrong }: Pick<Load, "accepted" | "wrong">,
+  remains: Remains,
+  mayDouble: number,
+): Promise<string[]> {
+  // Some of it was read before the fault.
+  const known = await observed.log.read();
+  return [
+    ...violationsIn(remains),
+    ...changesOf(known, await observed.log.readAll()),
+    ...tooManyDuplicates(remains, mayDouble),
+    ...wrong,
+    ...unknownJobs(known, before, accepted),
+  ];
+}
+
+/** Where the read models differ from the log: they come later than the log, and what they say in the end counts. */
+export async function untilProjected(observed: Observed, { jobs }: Remains): Promise<readonly string[]> {
+  let differences: readonly string[] = [];
+  const look = async (): Promise<void> => {
+    differences = await differencesFromLog(observed, jobs);
+    if (differences.length > 0) throw new Error(differences[0]);
+  };
+  try {
+    await eventually(look, projectedWithinMs);
+    return [];
+  } catch (failure) {
+    return differences.length > 0 ? differences : [String(failure)];
+  }
+}
+
+function tooManyDuplicates({ mails }: Remains, mayDouble: number): string[] {
+  const duplicates = duplicatesAmong(mails);
+  return duplicates > mayDouble ? [`${duplicates} mails came twice; at most ${mayDouble} were in flight`] : [];
+}
+
+/** A request that was repeated under its key must never have made a second job. */
+function unknownJobs(events: readonly RawEvent[], before: Before, accepted: readonly AcceptedJob[]): string[] {
+  const known = new Set(accepted.map(({ jobId }) => jobId));
+  const made = [...foldLog(events.slice(before.events.length)).keys()].filter((jobId) => !known.has(jobId));
+  return made.map((jobId) => `${jobId} was made, and no client was told`);
+}
