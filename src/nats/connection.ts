@@ -171,6 +171,9 @@ export async function asking<Answer>(connection: JetStreamConnection, ask: () =>
   }
 }
 
+/** Whether other servers may hold other parts of the same stream. */
+export const isClustered = ({ nats }: JetStreamConnection): boolean => Boolean(nats.info?.cluster);
+
 export const nanosOf = (ms: number): number => ms * 1_000_000;
 
 /**

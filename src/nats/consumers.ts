@@ -1,4 +1,4 @@
-import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, type Msg, ReplayPolicy } from "nats";
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, type Msg, ReplayPolicy } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection, nanosOf } from "./connection.ts";
 import { isConsumerMissing, isJetStreamError } from "./errors.ts";
@@ -34,16 +34,20 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
   const manager = await asking(connection, () =>
     connection.nats.jetstreamManager({ checkAPI: false, timeout: slowAnswerMs }),
   );
-  const found = await asking(connection, () => findConsumer(manager, consumer));
+  const found = await findConsumer(connection, consumer);
   if (found === null) await asking(connection, () => manager.consumers.add(consumer.stream, config));
   else if (found.ack_wait !== config.ack_wait || found.max_ack_pending !== config.max_ack_pending) {
     await asking(connection, () => manager.consumers.update(consumer.stream, consumer.name, { ...found, ...config }));
   }
 }
 
-async function findConsumer(manager: JetStreamManager, consumer: DurableConsumer): Promise<ConsumerConfig | null> {
+async function findConsumer(
+  connection: JetStreamConnection,
+  { stream, name }: DurableConsumer,
+): Promise<ConsumerConfig | null> {
   try {
-    return (await manager.consumers.info(consumer.stream, consumer.name)).config;
+    const subject = `$JS.API.CONSUMER.INFO.${stream}.${name}`;
+    return (await askSlowly<{ readonly config: ConsumerConfig }>(connection, subject, "")).config;
   } catch (failure) {
     if (isConsumerMissing(failure)) return null;
     throw failure;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
-import { asking, type JetStreamConnection } from "./connection.ts";
+import { asking, isClustered, type JetStreamConnection } from "./connection.ts";
 import { lastMessageOf, messageAt, type StreamMessage } from "./jetstream-api.ts";
 import { firstSequenceOf } from "./read-subject.ts";
 
@@ -9,9 +9,6 @@ const seen = new WeakMap<JetStreamConnection, Map<string, number>>();
 
 const patienceMs = 1500;
 const askAgainAfterMs = 100;
-
-/** Whether other servers may hold other parts of the same stream. */
-export const isClustered = ({ nats }: JetStreamConnection): boolean => Boolean(nats.info?.cluster);
 
 /** Records a stored message: from then on, no answer may show this process a state before it. */
 export function sawStored(connection: JetStreamConnection, stream: string, sequence: number): void {

@@ -1,6 +1,6 @@
-import { type ApiError, headers, type Msg, type MsgHdrs, NatsError } from "nats";
+import { type ApiError, ErrorCode, headers, type Msg, type MsgHdrs, NatsError } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { asking, type JetStreamConnection } from "./connection.ts";
+import { asking, isClustered, type JetStreamConnection } from "./connection.ts";
 import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
 import type { StoredMessage } from "./message.ts";
 
@@ -30,8 +30,14 @@ function answerIn<Answer>({ data: bytes }: Msg): Answer {
 export const slowAnswerMs = 30_000;
 
 /**
+ * In a cluster, the server that has to answer may be frozen or dead, and the one that takes its place knows nothing of the
+ * question: it is asked again after these times, which together are as long as a single server is given.
+ */
+const patienceInCluster = [2500, 7500, slowAnswerMs - 10_000];
+
+/**
  * Like askJetStream, for what the server may take long for. A connection that is lost meanwhile ends the wait at once,
- * because its answers are lost with it. Throws Unavailable.
+ * because its answers are lost with it. What is asked for may be done more than once. Throws Unavailable.
  */
 export async function askSlowly<Answer>(
   connection: JetStreamConnection,
@@ -43,11 +49,27 @@ export async function askSlowly<Answer>(
     stopListening = connection.onReconnect(() => reject(new Unavailable("The connection to NATS was lost.")));
   });
   try {
-    const asked = asking(connection, () => connection.nats.request(subject, data, { timeout: slowAnswerMs }));
+    const [timeout = slowAnswerMs, ...later] = isClustered(connection) ? patienceInCluster : [];
+    let asked = askFor(connection, subject, data, timeout);
+    for (const longer of later) {
+      const answer = await Promise.race([asked.catch(unlessLate), lost]);
+      if (answer !== null) return answerIn<Answer>(answer);
+      asked = askFor(connection, subject, data, longer);
+    }
     return answerIn<Answer>(await Promise.race([asked, lost]));
   } finally {
     stopListening();
   }
+}
+
+const askFor = (connection: JetStreamConnection, subject: string, data: string, timeout: number): Promise<Msg> =>
+  asking(connection, () => connection.nats.request(subject, data, { timeout }));
+
+/** Null for an answer that did not come in time; any other failure comes at once, and would come again. */
+function unlessLate(failure: unknown): null {
+  const { cause } = failure as Error;
+  if (cause instanceof NatsError && cause.code === ErrorCode.Timeout) return null;
+  throw failure;
 }
 
 /**

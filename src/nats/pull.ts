@@ -89,8 +89,11 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
     ticksOfSilence += 1;
     // Only an unfinished pull is owed an answer: a reader may take its time over the messages that it has.
     if (outstanding === 0) return;
-    if (ticksOfSilence * tickMs >= silenceMs) end("no answer from the server");
-    else if (ticksSinceAsked * tickMs >= askAgainMs) ask();
+    if (ticksOfSilence * tickMs >= silenceMs) {
+      // A process that does nothing but read would not find out by anything else that its node has lost the others.
+      connection.unanswered();
+      end("no answer from the server");
+    } else if (ticksSinceAsked * tickMs >= askAgainMs) ask();
   }, tickMs);
   const subscription = nats.subscribe(inbox, {
     callback: (_, message) => {

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { asking, isClustered, type JetStreamConnection } from "../nats/connection.ts";
 import { canReadAgain, readPending } from "../nats/consumers.ts";
-import { isClustered } from "../nats/horizon.ts";
 import { askJetStream, lastMessageOf } from "../nats/jetstream-api.ts";
 import { deliveryOf } from "../nats/message.ts";
 import { digestPattern } from "./address-digest.ts";

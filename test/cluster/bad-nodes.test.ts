@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
-import { contentSubjectOf } from "../../src/event-log/subjects.ts";
+import { contentSubjectOf, streamFilter, streamName } from "../../src/event-log/subjects.ts";
 import { asking, connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
+import { ensureDurable } from "../../src/nats/consumers.ts";
 import { goNextTo } from "../../src/nats/server-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ClusterNode } from "./cluster-node.ts";
@@ -66,6 +68,36 @@ describe("A client of three servers", function () {
     await minority.cutOff();
     await storesBy(connection, cutOffMs);
     expect(nodeOf(connection).name).not.to.equal(minority.name);
+  });
+
+  it("leaves it, too, where it does nothing but follow the log", async () => {
+    const connection = await open();
+    const log = await createJetStreamEventLog(connection, cluster.prefix);
+    const over = new AbortController();
+    const following = log.follow({ afterSequence: 0, maxEvents: 100, signal: over.signal });
+    const end = following[Symbol.asyncIterator]().next();
+    const minority = nodeOf(connection);
+    await pause(1000);
+    minority.stall();
+    await eventually(() => expect(nodeOf(connection).name).not.to.equal(minority.name), cutOffMs);
+    over.abort();
+    await end;
+  });
+
+  it("is soon told of a consumer whose leader froze meanwhile", async () => {
+    const stream = streamName(cluster.prefix, "TURNS");
+    const filterSubject = streamFilter(cluster.prefix, "TURNS").replace(">", "any");
+    const consumer = { stream, name: "any", filterSubject, ackWaitMs: 5000 };
+    const first = await open();
+    await eventually(() => ensureDurable(first, consumer));
+    const { cluster: placed } = await cluster.manage(({ consumers }) => consumers.info(stream, consumer.name));
+    const other = cluster.nodes.find(({ name }) => name !== placed?.leader) as ClusterNode;
+    const connection = await connectJetStream(other.config, "test", () => {});
+    connections.push(connection);
+    cluster.nodes.find(({ name }) => name === placed?.leader)?.freeze();
+    const begunAt = performance.now();
+    await ensureDurable(connection, consumer);
+    expect(performance.now() - begunAt).to.be.lessThan(frozenMs);
   });
 
   const nodesOf = (clients: readonly JetStreamConnection[]): ReadonlySet<string> =>

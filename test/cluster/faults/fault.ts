@@ -6,8 +6,6 @@ export type Excused = { readonly from: number; readonly to: number };
 
 export type ClusterFault = {
   readonly name: string;
-  /** The longest that all clients together may be without a 201. */
-  readonly without201Ms: number;
   /** Strikes, and returns when the last node is back; while it does, jobs go on being posted. */
   readonly strike: (stage: ClusterStage, seed: string) => Promise<Toll>;
 };
@@ -21,11 +19,6 @@ export type Toll = {
 };
 
 export const costsNothing: Toll = { killedWorkers: 0, excused: [], violations: [] };
-
-/** A node that died is noticed at once. */
-export const afterDeathMs = 6000;
-/** One that is frozen or cut off has to be found out. */
-export const afterSilenceMs = 10_000;
 
 /** How long a fault lasts: the one thing here that is a matter of time and not of something to wait for. */
 export const lasting = (ms: number): Promise<void> => pause(ms);

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { drawn } from "../../faults/seeded.ts";
-import { afterDeathMs, type ClusterFault, costsNothing } from "./fault.ts";
+import { type ClusterFault, costsNothing } from "./fault.ts";
 import type { ClusterStage } from "./stage.ts";
 
 /** As an operator brings a new release to all machines. */
 export const rollingRestart: ClusterFault = {
   name: "SIGTERM and restart of each process in turn",
-  without201Ms: afterDeathMs,
   strike: async ({ processes }) => {
     for (const process of processes) await process.restart();
     return costsNothing;

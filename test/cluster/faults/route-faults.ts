@@ -1,6 +1,6 @@
 import type { ClusterNode } from "../cluster-node.ts";
 import { clientsOf } from "./clients-of-node.ts";
-import { afterSilenceMs, type ClusterFault, costsNothing, lasting } from "./fault.ts";
+import { type ClusterFault, costsNothing, lasting } from "./fault.ts";
 import { follower, leaderOfLog, type Part } from "./parts-of-nodes.ts";
 import type { ClusterStage } from "./stage.ts";
 
@@ -9,7 +9,6 @@ const apartMs = 20_000;
 /** A node that clients reach, and that does not reach the other nodes, or is not reached by them. */
 const apart = ({ name, find }: Part, how: string, part: (node: ClusterNode) => void | Promise<void>): ClusterFault => ({
   name: `${name} ${how}, 20 s`,
-  without201Ms: afterSilenceMs,
   strike: async (stage) => {
     await part(await find(stage));
     await lasting(apartMs);
@@ -31,7 +30,6 @@ async function nodeOfMostClients({ cluster }: ClusterStage): Promise<ClusterNode
 /** Its clients are connected, are answered, and can have nothing stored. */
 export const minority: ClusterFault = {
   name: "the node of most clients loses its routes, 20 s",
-  without201Ms: afterSilenceMs,
   strike: async (stage) => {
     const node = await nodeOfMostClients(stage);
     node.stall();

@@ -20,7 +20,7 @@ export type ClusterCellResult = {
   /** The slowest answer of an API. */
   readonly slowestMs: number;
   /** From the return of the last node until every job had ended. */
-  readonly secondsToHeal: number;
+  readonly healedMs: number;
   /** What clients were told besides success. */
   readonly trouble: string;
   /** Nothing where all invariants and bounds hold. */
@@ -36,7 +36,14 @@ const load: readonly LoadShape[] = [
 const warmUpMs = 3000;
 const afterwardsMs = 1000;
 /** Nothing may be stuck so long after the last node is back. */
-const endWithinMs = 30_000;
+const healedWithinMs = 30_000;
+/** What takes longer is a fault, and yet it makes a difference whether it ends at all. */
+const endWithinMs = 150_000;
+/**
+ * The longest that all clients together may be without a 201. After the last word of a leader the other nodes wait for 4 to
+ * 9 s before one of them stands for election: that is fixed in the source of NATS, and no client can make it shorter.
+ */
+const without201Ms = 10_000;
 const withoutMailMs = 10_000;
 const slowestAnswerMs = 2000;
 
@@ -61,12 +68,13 @@ export async function runClusterCell(
     const stoppedAt = performance.now();
     await jobs.stop();
     const remains = await untilEnded(stage, jobs, before, endWithinMs);
-    const secondsToHeal = (performance.now() - healedAt) / 1000;
+    const healedMs = performance.now() - healedAt;
     const mayDouble = toll.killedWorkers * repeatedForWorker;
     const figures = {
       without201: longestGap(acceptancesIn(jobs.told), struckAt, stoppedAt, toll.excused),
       withoutMail: longestGap(arrivalsAt(stage), struckAt, stoppedAt, toll.excused),
       slowestMs: Math.max(0, ...jobs.told.map(({ afterMs }) => afterMs)),
+      healedMs,
     };
     return {
       fault: fault.name,
@@ -75,10 +83,9 @@ export async function runClusterCell(
       duplicates: duplicatesAmong(remains.mails),
       mayDouble,
       ...figures,
-      secondsToHeal,
       trouble: [...jobs.trouble].map(([word, count]) => `${count}× ${word}`).join(", "),
       violations: [
-        ...brokenBounds(fault, figures),
+        ...brokenBounds(figures),
         ...toll.violations,
         ...ownEndsOf(stage).slice(ownEndsBefore),
         ...(await untilProjected(stage, remains)),
@@ -105,9 +112,9 @@ const acceptancesIn = (told: readonly Told[]): readonly number[] =>
 const arrivalsAt = ({ mailServer }: ClusterStage): readonly number[] =>
   mailServer.mails.map(({ receivedAt }) => receivedAt.getTime() - performance.timeOrigin);
 
-type Figures = Pick<ClusterCellResult, "without201" | "withoutMail" | "slowestMs">;
+type Figures = Pick<ClusterCellResult, "without201" | "withoutMail" | "slowestMs" | "healedMs">;
 
-function brokenBounds({ without201Ms }: ClusterFault, { without201, withoutMail, slowestMs }: Figures): string[] {
+function brokenBounds({ without201, withoutMail, slowestMs, healedMs }: Figures): string[] {
   const broken: string[] = [];
   const bound = (what: string, ms: number, mostMs: number): void => {
     if (ms > mostMs) broken.push(`${what} for ${(ms / 1000).toFixed(1)} s, longer than ${mostMs / 1000} s`);
@@ -115,5 +122,6 @@ function brokenBounds({ without201Ms }: ClusterFault, { without201, withoutMail,
   bound("no client was told 201", without201.countedMs, without201Ms);
   bound("no mail arrived", withoutMail.countedMs, withoutMailMs);
   bound("a client waited for an answer", slowestMs, slowestAnswerMs);
+  bound("jobs went on", healedMs, healedWithinMs);
   return broken;
 }

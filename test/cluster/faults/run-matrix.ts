@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { runMatrix } from "../../faults/matrix.ts";
 import { endRun } from "../../support/end-of-run.ts";
 import { allClusterFaults } from "./all-faults.ts";
 import type { ClusterFault } from "./fault.ts";
-import { runClusterCell } from "./run-cell.ts";
+import { type ClusterCellResult, runClusterCell } from "./run-cell.ts";
 import { type ClusterStage, openClusterStage } from "./stage.ts";
 import { clusterHeading, toClusterLine } from "./table.ts";
 
@@ -17,13 +19,35 @@ const { values } = parseArgs({
     only: { type: "string" },
     /** NATS syncs every message before it acknowledges it. */
     synced: { type: "boolean", default: false },
+    /** A folder for what the processes of the service printed in cells that failed. */
+    logs: { type: "string" },
   },
 });
 
 const seed = values.seed ?? randomBytes(4).toString("hex");
 
-const run = async (fault: ClusterFault, shared: () => Promise<ClusterStage>) =>
-  await runClusterCell(await shared(), fault, seed);
+async function run(fault: ClusterFault, shared: () => Promise<ClusterStage>): Promise<ClusterCellResult> {
+  const stage = await shared();
+  let result: ClusterCellResult | null = null;
+  try {
+    result = await runClusterCell(stage, fault, seed);
+    return result;
+  } finally {
+    if (result === null || result.violations.length > 0) await keepLogs(stage, fault);
+  }
+}
+
+async function keepLogs({ processes }: ClusterStage, { name }: ClusterFault): Promise<void> {
+  if (values.logs === undefined) return;
+  const folder = join(values.logs, name.replaceAll(/[^A-Za-z0-9]+/g, "-"));
+  await mkdir(folder, { recursive: true });
+  for (const process of processes) await writeFile(join(folder, `${process.name}.log`), process.output());
+}
+
+// A dozen processes and four servers would go on without it.
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => void endRun().finally(() => process.exit(1)));
+}
 
 try {
   const matrix = {

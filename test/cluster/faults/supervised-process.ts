@@ -12,7 +12,7 @@ export type SupervisedProcess = {
   untilReady(): Promise<void>;
   /** Each time that it ended and nothing here had ended it, with its last words. */
   readonly ownEnds: readonly string[];
-  /** What the process that runs now has printed. */
+  /** What it has printed, with what those before it have. */
   output(): string;
   /** Ends it for good. */
   stop(): Promise<void>;
@@ -34,6 +34,7 @@ export function superviseProcess(
   const launch = (): LaunchedWaybill => launchWaybill(surroundings, roles, env);
   let current = launch();
   let isEnding = false;
+  let earlier = "";
   const supervise = async (): Promise<void> => {
     for (;;) {
       const code = await current.exitCode();
@@ -41,6 +42,7 @@ export function superviseProcess(
       if (!isEnding)
         ownEnds.push(`${name} ended by itself with ${code}: ${current.output().slice(-lengthOfLastWords)}`);
       isEnding = false;
+      earlier += `${current.output()}--- ended with ${code} at ${new Date().toISOString()}\n`;
       await pause(restartAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       current = launch();
@@ -50,7 +52,7 @@ export function superviseProcess(
   const untilReady = (): Promise<void> =>
     eventually(() => {
       if (!current.output().includes('"msg":"waybill is ready"'))
-        throw new Error(`${name} is not ready: ${current.output()}`);
+        throw new Error(`${name} is not ready: ${earlier}${current.output()}`);
     }, readyWithinMs);
   return {
     name,
@@ -70,7 +72,7 @@ export function superviseProcess(
       await untilReady();
     },
     untilReady,
-    output: () => current.output(),
+    output: () => earlier + current.output(),
     stop: async () => {
       stopping.abort();
       await current.kill();

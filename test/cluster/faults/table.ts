@@ -44,7 +44,7 @@ export function toClusterLine(end: CellEnd<ClusterCellResult>): string {
       toText(result.without201),
       toText(result.withoutMail),
       inSeconds(result.slowestMs),
-      result.secondsToHeal.toFixed(1),
+      inSeconds(result.healedMs),
       isHeld(end) ? "holds" : "FAILED",
     ],
     result.trouble,
