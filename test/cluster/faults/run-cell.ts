@@ -5,6 +5,7 @@ import { type LoadShape, startLoad, type Told } from "../../faults/load.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ClusterFault } from "./fault.ts";
 import { type Gap, longestGap } from "./gaps.ts";
+import { lifeOfLatest } from "./latest-job.ts";
 import { type ClusterStage, repeatedForWorker } from "./stage.ts";
 import { verifyLog } from "./verify-log.ts";
 
@@ -86,6 +87,7 @@ export async function runClusterCell(
       trouble: [...jobs.trouble].map(([word, count]) => `${count}× ${word}`).join(", "),
       violations: [
         ...brokenBounds(figures),
+        ...(healedMs > healedWithinMs ? [lifeOfLatest(await stage.log.read())] : []),
         ...toll.violations,
         ...ownEndsOf(stage).slice(ownEndsBefore),
         ...(await untilProjected(stage, remains)),

@@ -15,8 +15,8 @@ const { values } = parseArgs({
   options: {
     /** Decides whom the faults strike that choose. */
     seed: { type: "string" },
-    /** Cells whose name contains this. */
-    only: { type: "string" },
+    /** Cells whose name matches this regular expression. */
+    only: { type: "string", default: "" },
     /** NATS syncs every message before it acknowledges it. */
     synced: { type: "boolean", default: false },
     /** A folder for what the processes of the service printed in cells that failed. */
@@ -52,7 +52,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 try {
   const matrix = {
     command: `npm run test:cluster --${values.synced ? " --synced" : ""}`,
-    cells: allClusterFaults.filter(({ name }) => name.includes(values.only ?? "")),
+    cells: allClusterFaults.filter(({ name }) => new RegExp(values.only).test(name)),
     heading: clusterHeading,
     toLine: toClusterLine,
     open: () => openClusterStage({ isSynced: values.synced }),
