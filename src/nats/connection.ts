@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { createMove } from "./move.ts";
+import { byAnyAnswer, byStream } from "./node-judgement.ts";
 import { watchNode } from "./node-watch.ts";
 import { isUnanswered, isUnreachable, waitSilently } from "./outages.ts";
 import type { Patience } from "./patience.ts";
@@ -33,6 +34,14 @@ export type JetStreamConnection = {
 
 type Notice = (message: string) => void;
 
+/** How the client chooses among the nodes of a cluster. */
+export type NodeChoice = {
+  /** The stream that a node has to lead to, with a majority of its replicas; without it, JetStream only has to answer. */
+  readonly judgedBy?: string;
+  /** How often it looks whether a node that it prefers is back. */
+  readonly lookEveryMs?: number;
+};
+
 /**
  * Waits for the server as `patiently` does, without a time limit by default. Once connected, it never gives up the
  * connection, and moves from one server to another as node-watch.ts describes. Throws the client's error, at once if
@@ -43,7 +52,7 @@ export async function connectJetStream(
   name: string,
   notice: Notice,
   patiently: Patience = waitSilently,
-  lookEveryMs?: number,
+  { judgedBy, lookEveryMs }: NodeChoice = {},
 ): Promise<JetStreamConnection> {
   const inOrder = createPreference();
   const nats = await connectFirst({ ...settings, servers: inOrder(settings.servers) }, name, patiently);
@@ -61,6 +70,7 @@ export async function connectJetStream(
   });
   const node = watchNode({
     nats,
+    isWorking: judgedBy === undefined ? byAnyAnswer : byStream(judgedBy),
     inOrder,
     notice,
     visit: (address) => connect({ ...toOptions(settings, `${name}-visit`), ...forVisit, servers: [address] }),

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type NatsConnection, NatsError } from "nats";
+import type { NatsConnection } from "nats";
+import type { Judgement } from "./node-judgement.ts";
 import { serversOf } from "./server-pool.ts";
 
 const answerMs = 1500;
@@ -12,6 +13,7 @@ const lookEveryMs = 30_000;
 
 export type NodeWatchSetup = {
   readonly nats: NatsConnection;
+  readonly isWorking: Judgement;
   /** The server preference of this process. */
   readonly inOrder: (addresses: readonly string[]) => readonly string[];
   /** Opens a separate connection to one server, to check it. */
@@ -39,11 +41,13 @@ export type NodeWatch = {
  * never leaves it.
  */
 export function watchNode(setup: NodeWatchSetup): NodeWatch {
-  const { nats, inOrder, leaveFor, notice } = setup;
+  const { nats, inOrder, isWorking, leaveFor, notice } = setup;
   const stopping = new AbortController();
   let doubtedSince: number | null = null;
   let unansweredAt = Number.NEGATIVE_INFINITY;
   let leftAt = Number.NEGATIVE_INFINITY;
+  /** Since when the node works, though requests remain without an answer. */
+  let workingSince = Number.POSITIVE_INFINITY;
 
   const others = (): readonly string[] => inOrder(serversOf(nats)).filter((address) => address !== nats.getServer());
   const findOther = async (): Promise<string | null> => {
@@ -52,12 +56,17 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   };
   /** Whether the server works again, or was left. */
   const settle = async (since: number): Promise<boolean> => {
-    const isAnswering = await answers(nats);
+    const isAnswering = await isWorking(nats);
     const now = performance.now();
+    workingSince = isAnswering ? Math.min(workingSince, now) : Number.POSITIVE_INFINITY;
     if (isAnswering && now - unansweredAt > 2 * answerMs) return true;
-    if (now - since < leaveAfterMs || (isAnswering && now - leftAt < leaveAgainAfterMs)) return false;
+    // The requests of an election that has just ended are no fault of the node.
+    if (isAnswering && (now - workingSince < leaveAfterMs || now - leftAt < leaveAgainAfterMs)) return false;
+    if (now - since < leaveAfterMs) return false;
     const other = others().length === 0 ? null : await findOther();
     if (other === null || doubtedSince !== since) return false;
+    // The others may answer since a moment ago, because an election has ended: then this one does, too.
+    if (!isAnswering && (await isWorking(nats))) return false;
     notice(`JetStream does not answer through ${nats.getServer()}; switching to ${other}.`);
     leftAt = now;
     leaveFor(other);
@@ -80,6 +89,7 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
       unansweredAt = performance.now();
       if (doubtedSince !== null || nats.isClosed() || stopping.signal.aborted) return;
       doubtedSince = unansweredAt;
+      workingSince = Number.POSITIVE_INFINITY;
       void doubt(doubtedSince);
     },
     connected: () => {
@@ -113,29 +123,16 @@ async function firstServing(setup: NodeWatchSetup, addresses: readonly string[])
   return null;
 }
 
-/** Whether the address leads to a server other than the current one, and JetStream answers through it. */
-async function isServing({ nats, visit }: NodeWatchSetup, address: string): Promise<boolean> {
+/** Whether the address leads to a server other than the current one, and a working one. */
+async function isServing({ nats, visit, isWorking }: NodeWatchSetup, address: string): Promise<boolean> {
   try {
     const visited = await visit(address);
     try {
-      return visited.info?.server_id !== nats.info?.server_id && (await answers(visited));
+      return visited.info?.server_id !== nats.info?.server_id && (await isWorking(visited));
     } finally {
       await visited.close();
     }
   } catch {
     return false;
-  }
-}
-
-/** The leader of the cluster answers this; a server that knows of no leader answers 503. */
-async function answers(nats: NatsConnection): Promise<boolean> {
-  try {
-    const { error } = (await nats.request("$JS.API.INFO", "", { timeout: answerMs })).json<{
-      readonly error?: { readonly code: number };
-    }>();
-    return error?.code !== 503;
-  } catch (failure) {
-    // A permission error comes from a working server.
-    return failure instanceof NatsError && failure.isPermissionError();
   }
 }

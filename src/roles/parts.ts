@@ -15,7 +15,7 @@ import { createJetStreamLogRoom } from "../event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../event-log/jetstream-streams.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { observeAppends } from "../event-log/observe-appends.ts";
-import { jobOfSubject } from "../event-log/subjects.ts";
+import { jobOfSubject, streamName } from "../event-log/subjects.ts";
 import type { Announcements } from "../following/announcements.ts";
 import { createJetStreamAnnouncements } from "../following/jetstream-announcements.ts";
 import { shareFollowing } from "../following/share-following.ts";
@@ -137,13 +137,15 @@ function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {
 
 /** Throws CannotStart; its message contains the remedy. */
 export async function connectOrExplain(
-  { nats, processName, streamReplicas }: CompleteConfig,
+  { nats, natsPrefix, processName, streamReplicas }: CompleteConfig,
   notice: (message: string) => void,
   patiently: Patience,
 ): Promise<JetStreamConnection> {
   let connection: JetStreamConnection;
   try {
-    connection = await connectJetStream(nats, processName, notice, patiently);
+    connection = await connectJetStream(nats, processName, notice, patiently, {
+      judgedBy: streamName(natsPrefix, "JOBS"),
+    });
   } catch (failure) {
     if (failure instanceof WaitInterrupted) throw failure;
     const { what, advice } = describeRefusal(nats, failure);

@@ -34,7 +34,9 @@ describe("A client of three servers", function () {
   after(() => cluster?.cleanUp());
 
   async function open(lookEveryMs?: number): Promise<JetStreamConnection> {
-    const connection = await connectJetStream(cluster.config, "test", () => {}, undefined, lookEveryMs);
+    const judgedBy = streamName(cluster.prefix, "JOBS");
+    const choice = { judgedBy, ...(lookEveryMs === undefined ? {} : { lookEveryMs }) };
+    const connection = await connectJetStream(cluster.config, "test", () => {}, undefined, choice);
     connections.push(connection);
     return connection;
   }
@@ -68,6 +70,18 @@ describe("A client of three servers", function () {
     await minority.cutOff();
     await storesBy(connection, cutOffMs);
     expect(nodeOf(connection).name).not.to.equal(minority.name);
+  });
+
+  it("leaves no other node for one that has lost the others, though for a while it alone answers", async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, () => open()));
+    const stream = streamName(cluster.prefix, "CONTENT");
+    const placer = await cluster.placer();
+    while ((await cluster.leaderOf(stream)) !== placer) await cluster.moveLeaderOf(stream);
+    const others = clients.filter((client) => nodeOf(client) !== placer);
+    await Promise.all(others.map((client) => storesBy(client, 20_000)));
+    await placer.cutOff();
+    await Promise.all(others.map((client) => storesBy(client, cutOffMs)));
+    expect([...nodesOf(others)]).not.to.include(placer.name);
   });
 
   it("leaves it, too, where it does nothing but follow the log", async () => {
