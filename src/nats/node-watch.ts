@@ -5,6 +5,8 @@ import { serversOf } from "./server-pool.ts";
 
 const answerMs = 1500;
 const askAgainMs = 1000;
+const leastRestMs = 250;
+const atOnceMs = 500;
 /** The client leaves a node whose JetStream has not answered for this long, if another one answers. */
 const leaveAfterMs = 5000;
 /** If a node answers questions and stores nothing, another node may be no better: the next move waits this long. */
@@ -65,8 +67,8 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
     if (now - since < leaveAfterMs) return false;
     const other = others().length === 0 ? null : await findOther();
     if (other === null || doubtedSince !== since) return false;
-    // The others may answer since a moment ago, because an election has ended: then this one does, too.
-    if (!isAnswering && (await isWorking(nats))) return false;
+    // The others may answer since a moment ago, because an election has ended: then this one does, too, and at once.
+    if (!isAnswering && (await Promise.race([isWorking(nats), pause(atOnceMs, false)]))) return false;
     notice(`JetStream does not answer through ${nats.getServer()}; switching to ${other}.`);
     leftAt = now;
     leaveFor(other);
@@ -74,11 +76,13 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
   };
   const doubt = async (since: number): Promise<void> => {
     while (doubtedSince === since && !stopping.signal.aborted && !nats.isClosed()) {
+      const askedAt = performance.now();
       if (await settle(since)) {
         if (doubtedSince === since) doubtedSince = null;
         return;
       }
-      await pause(askAgainMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+      const restMs = Math.max(leastRestMs, askedAt + askAgainMs - performance.now());
+      await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
   // It never rejects, and does not keep the process alive.

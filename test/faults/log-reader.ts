@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { connect, type JsMsg } from "nats";
+import { connect, type StoredMsg } from "nats";
 import type { TestNats } from "../support/services.ts";
 
 /** One event of the log, as its bytes say, with nothing of the service's own decoding. */
@@ -39,6 +39,8 @@ export type LogReader = {
   close(): Promise<void>;
 };
 
+const atOnce = 200;
+
 /** What is before the first entry that it reads is not looked at. */
 export async function openLogReader({ config, prefix }: TestNats, first = 1): Promise<LogReader> {
   const { servers, user, password } = config;
@@ -48,6 +50,7 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
     ...login,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 200,
+    pingInterval: 2000,
   });
   const stream = `${prefix}_JOBS`;
   const manager = await connection.jetstreamManager({ checkAPI: false });
@@ -57,14 +60,14 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
   const readFrom = async (sequence: number): Promise<RawEvent[]> => {
     const { state } = await manager.streams.info(stream);
     const events: RawEvent[] = [];
-    if (state.last_seq < sequence) return events;
-    const consumer = await connection.jetstream().consumers.get(stream, { opt_start_seq: sequence });
-    const messages = await consumer.consume({ max_messages: 1000 });
-    for await (const message of messages) {
-      events.push(...toRawEvents(message));
-      if (message.seq >= state.last_seq) break;
+    // Each message from the leader: a consumer is lost with its node, and the client notices that half a minute later.
+    for (let first = sequence; first <= state.last_seq; first += atOnce) {
+      const count = Math.min(atOnce, state.last_seq - first + 1);
+      const messages = Array.from({ length: count }, (_, index) =>
+        manager.streams.getMessage(stream, { seq: first + index }),
+      );
+      for (const message of await Promise.all(messages)) events.push(...toRawEvents(message));
     }
-    await consumer.delete().catch(() => {});
     return events;
   };
 
@@ -111,7 +114,7 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
 
 type Envelope = Pick<RawEvent, "type" | "time" | "data"> & { readonly subject: string };
 
-function toRawEvents({ seq, subject, data: bytes }: JsMsg): readonly RawEvent[] {
+function toRawEvents({ seq, subject, data: bytes }: StoredMsg): readonly RawEvent[] {
   const entry: readonly Envelope[] = JSON.parse(Buffer.from(bytes).toString("utf8"));
   const sha256 = createHash("sha256").update(subject).update(bytes).digest("hex");
   return entry.map(({ type, time, subject: jobId, data }, index) => ({

@@ -8,8 +8,8 @@ const kills = 10;
 const faultsOfNodes: readonly ClusterFault[] = [
   ...killsOfNodes(kills),
   ...freezesOfNodes,
-  ...partings,
   ...lossesOfNodes,
+  ...partings,
 ];
 
 /** The whole table, in the order in which it runs. */

@@ -43,11 +43,11 @@ export const minority: ClusterFault = {
 };
 
 export const partings: readonly ClusterFault[] = [
+  minority,
   ...[leaderOfLog, follower].flatMap((part) => [
     apart(part, "without routes", (node) => node.cutOff()),
     apart(part, "cut off in both directions", (node) => node.stall()),
     apart(part, "is not heard", (node) => node.stallOneWay("what it says")),
     apart(part, "hears nothing", (node) => node.stallOneWay("what it hears")),
   ]),
-  minority,
 ];
