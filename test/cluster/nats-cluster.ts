@@ -3,10 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type JetStreamManager, type NatsConnection, type StreamInfo } from "nats";
 import type { NatsConfig } from "../../src/settings/config.ts";
-import { versionOf } from "../../src/standalone/find-binary.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
 import { eventually } from "../support/eventually.ts";
-import { locateOwnBinaries } from "../support/own-binaries.ts";
+import { locateOwnBinaries, ownNatsVersion } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type ClusterNode, startClusterNode } from "./cluster-node.ts";
 import { startRoutes } from "./routes.ts";
@@ -66,7 +65,7 @@ export async function startNatsCluster(options: ClusterOptions = {}): Promise<Na
     throw failure;
   });
   return {
-    version: /\d+\.\d+\.\d+/.exec(await versionOf(binary))?.[0] ?? "0.0.0",
+    version: await ownNatsVersion(),
     nodes,
     config: { ...(nodes[0] as ClusterNode).config, servers: nodes.flatMap(({ config }) => config.servers) },
     prefix: `t${randomBytes(5).toString("hex")}`,

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { isAtLeast } from "../../src/nats/server-version.ts";
 import type { NatsConfig } from "../../src/settings/config.ts";
 import { type ChildServer, startChildServer } from "../../src/standalone/child-server.ts";
-import { versionOf } from "../../src/standalone/find-binary.ts";
 import { findFreePort } from "../support/free-port.ts";
-import { locateOwnBinaries } from "../support/own-binaries.ts";
+import { locateOwnBinaries, ownNatsVersion } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const password = "inside";
@@ -37,7 +36,7 @@ export type ShippedCluster = {
 export async function startShippedCluster(text: string, names: readonly string[]): Promise<ShippedCluster> {
   const { nats: binary } = await locateOwnBinaries();
   const folder = await temporaryFolder();
-  const knowsSyncInterval = isAtLeast((await versionOf(binary)).replace(/^.*v/, ""), [2, 10]);
+  const knowsSyncInterval = isAtLeast(await ownNatsVersion(), [2, 10]);
   const nodes: Node[] = [];
   for (const name of names) {
     const [client, cluster, monitor] = [await findFreePort(), await findFreePort(), await findFreePort()];

@@ -1,5 +1,5 @@
 import { CannotStart } from "../../src/lifecycle.ts";
-import type { DatabaseBinary } from "../../src/standalone/find-binary.ts";
+import { type DatabaseBinary, versionOf } from "../../src/standalone/find-binary.ts";
 import { locateServers } from "../../src/standalone/locate-servers.ts";
 
 /**
@@ -12,4 +12,10 @@ export async function locateOwnBinaries(): Promise<{ readonly nats: string; read
   const { nats, database } = await locateServers(new Set(["nats", "database"]), mayInstall, print);
   if (nats === null || database === null) throw new CannotStart("The servers were asked for and not located");
   return { nats, database };
+}
+
+/** Of the `nats-server` that tests start, as `2.9.10`. */
+export async function ownNatsVersion(): Promise<string> {
+  const { nats } = await locateOwnBinaries();
+  return /\d+\.\d+\.\d+/.exec(await versionOf(nats))?.[0] ?? "0.0.0";
 }

@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { whyNoReplicas } from "../../../src/nats/server-version.ts";
+import { ownNatsVersion } from "../../support/own-binaries.ts";
 import type { ClusterFault } from "./fault.ts";
 import { killsOfNodes, takeoverOfAwakened, twoKilled } from "./node-faults.ts";
-import { minority } from "./route-faults.ts";
 import { runClusterCell } from "./run-cell.ts";
 import { type ClusterStage, openClusterStage } from "./stage.ts";
 import { toClusterLine } from "./table.ts";
 
+const nodes = 3;
+
 /** The most telling cells of the table; `npm run test:cluster` runs them all. */
-const telling: readonly ClusterFault[] = [...killsOfNodes(1).slice(0, 1), takeoverOfAwakened, minority, twoKilled];
+const telling: readonly ClusterFault[] = [...killsOfNodes(1).slice(0, 1), takeoverOfAwakened, twoKilled];
 
 describe("the service on three nodes under load, while something breaks and heals again", function () {
   this.timeout(150_000);
@@ -16,7 +19,10 @@ describe("the service on three nodes under load, while something breaks and heal
   const seed = process.env["TEST_FAULTS_SEED"] ?? randomBytes(4).toString("hex");
   let stage: ClusterStage;
 
-  before(async () => {
+  before(async function () {
+    const why = whyNoReplicas(await ownNatsVersion(), nodes);
+    // Waybill refuses to start there, which another test shows.
+    if (why !== null) this.skip();
     stage = await openClusterStage();
   });
 
