@@ -13,7 +13,7 @@ const idleMs = 5000;
 const busyMs = 250;
 /** Releases up to 2.9.15 sometimes do not report that the time is up. */
 const slackMs = 100;
-/** The time for which an answer that there is nothing stays true enough to go on to the next lane. */
+/** The time for which an answer that there is nothing stays true enough to go on to the next lane, and to wait again. */
 const emptyForMs = 50;
 /** A message that arrives while no take waits for it is handed back after this, unless it is taken first. */
 const keptForMs = 50;
@@ -98,7 +98,10 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
     if (!isNews && !timeIsUp.includes(code)) taker.doubt();
     if (answer !== null) answer(isNews ? message : null);
     else if (isNews) arrive(message);
-    else if (timeIsUp.includes(code)) over();
+    else if (timeIsUp.includes(code)) {
+      emptyAt = performance.now();
+      over();
+    }
     // Too many workers wait, or the consumer is gone: asked again at once, the server would say the same at once.
     else if (standing !== null) {
       clearTimeout(standing.timer);
