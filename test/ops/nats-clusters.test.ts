@@ -16,14 +16,16 @@ describe("the configurations of a NATS cluster", function () {
     cluster = null;
   });
 
-  async function expectThreeCopiesOn({ config, names }: ShippedCluster): Promise<void> {
+  async function expectThreeCopiesOn({ config, names, lastWords }: ShippedCluster): Promise<void> {
     const { servers, user, password } = config;
     const login = { servers: [...servers], user: user ?? "", pass: password ?? "" };
     const nats = await eventually(() => connect(login), electionMs);
     try {
       const { streams } = await nats.jetstreamManager({ checkAPI: false });
       const add = () => streams.add({ name: "PROBE", subjects: ["probe"], num_replicas: names.length });
-      const stream = await eventually(add, electionMs);
+      const stream = await eventually(add, electionMs).catch(async (cause: unknown) => {
+        throw new Error(`No stream with ${names.length} copies: ${await lastWords()}`, { cause });
+      });
       const members = [stream.cluster?.leader, ...(stream.cluster?.replicas ?? []).map(({ name }) => name)];
       expect(members).to.have.members(names);
     } finally {

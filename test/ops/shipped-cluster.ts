@@ -28,7 +28,8 @@ function onThisMachine(text: string, node: Node, nodes: readonly Node[], folder:
 export type ShippedCluster = {
   readonly names: readonly string[];
   readonly config: NatsConfig;
-  readonly pids: readonly number[];
+  /** The last lines of each server's log, for an error message. */
+  lastWords(): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -54,7 +55,7 @@ export async function startShippedCluster(text: string, names: readonly string[]
   return {
     names,
     config: { servers, user: "waybill", password, credsFile: null, caFile: null },
-    pids: running.map(({ pid }) => pid),
+    lastWords: async () => (await Promise.all(running.map((server) => server.lastWords()))).join("\n"),
     stop: async () => {
       await Promise.all(running.map((server) => server.kill()));
       await rm(folder, { recursive: true, force: true });
