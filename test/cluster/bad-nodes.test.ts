@@ -84,18 +84,27 @@ describe("A client of three servers", function () {
     expect([...nodesOf(others)]).not.to.include(placer.name);
   });
 
-  it("leaves it, too, where it does nothing but follow the log", async () => {
+  it("leaves it, too, where it does nothing but follow the log, which another node reads to it", async () => {
     const connection = await open();
     const log = await createJetStreamEventLog(connection, cluster.prefix);
-    const over = new AbortController();
-    const following = log.follow({ afterSequence: 0, maxEvents: 100, signal: over.signal });
-    const end = following[Symbol.asyncIterator]().next();
+    const stream = streamName(cluster.prefix, "JOBS");
     const minority = nodeOf(connection);
-    await pause(1000);
+    const follow = async (): Promise<AbortController> => {
+      const over = new AbortController();
+      const following = log.follow({ afterSequence: 0, maxEvents: 100, signal: over.signal });
+      following[Symbol.asyncIterator]()
+        .next()
+        .catch(() => {});
+      await pause(1000);
+      const readers = await cluster.manage(({ consumers }) => consumers.list(stream).next());
+      if (readers.length > 0 && readers.every((reader) => reader.cluster?.leader !== minority.name)) return over;
+      over.abort();
+      throw new Error(`The reader is on ${minority.name} itself, or on none yet`);
+    };
+    const over = await eventually(follow, 60_000);
     minority.stall();
     await eventually(() => expect(nodeOf(connection).name).not.to.equal(minority.name), cutOffMs);
     over.abort();
-    await end;
   });
 
   it("is soon told of a consumer whose leader froze meanwhile", async () => {
