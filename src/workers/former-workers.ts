@@ -24,7 +24,7 @@ type Ports = {
 /**
  * Asks the holder of the last lease, and those who helped. A holder that lives has ended its turn after its helpers, and so
  * has one that decided the end of its lease: then only workers whose claims have no outcome are asked, as one that was cut
- * off may be back. Otherwise whoever claimed recipients under the lease may claim more.
+ * off may be back. Otherwise a worker that claimed recipients under the lease may claim more.
  */
 export async function askFormerWorkers(
   { log, probe, worker, mayHaveHelpers }: Ports,

@@ -38,7 +38,7 @@ type Around = {
   readonly claimed: (count: number) => void;
   /** Aborts when the process is to stop: it passes nothing on any more. */
   readonly stopping: AbortSignal;
-  /** Aborts when the process stops, whoever is still at work. */
+  /** Aborts when the process stops, even if helpers are still at work. */
   readonly giveUp: AbortSignal;
 };
 

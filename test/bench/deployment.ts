@@ -19,6 +19,11 @@ export type Deployment = {
 
 /** Each role by itself, as `compose.yaml` has it. */
 export const separateProcesses: readonly string[] = ["projector", "worker", "scheduler", "webhooks", "outbox", "api"];
+/** The same with so many workers. */
+export const separateProcessesWith = (workers: number): readonly string[] => [
+  ...separateProcesses,
+  ...Array.from({ length: workers - 1 }, () => "worker"),
+];
 export const oneProcess: readonly string[] = [roles.join(",")];
 
 /** What processes of one service share. Nothing listens at the address of the mail server if none is given. */

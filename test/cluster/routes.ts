@@ -53,7 +53,7 @@ export async function startRoutes(names: readonly string[]): Promise<Routes> {
     stallOneWay: (name, held) => {
       const isHeldAtOpener = held === "what it says";
       for (const { from, to, proxy } of ways) {
-        // Whoever has opened the connection, both talk over it.
+        // Both nodes talk over a connection, whichever of them has opened it.
         if (from === name) proxy.stallOneWay(isHeldAtOpener ? "toUpstream" : "toClient");
         if (to === name) proxy.stallOneWay(isHeldAtOpener ? "toClient" : "toUpstream");
       }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AcceptedJob, LoadShape } from "./load.ts";
-import { type Actor, repeatedForWorker, type Stage, type StageOptions } from "./stage.ts";
+import type { Actor, Stage, StageOptions } from "./stage.ts";
+import { repeatedForWorker } from "./staged-settings.ts";
 
 export type Fault = {
   readonly name: string;

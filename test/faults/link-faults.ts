@@ -1,6 +1,7 @@
 import type { TcpProxy } from "../support/tcp-proxy.ts";
 import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, workers } from "./fault.ts";
-import { type Actor, actors, type Links, repeatedForWorker, type Stage } from "./stage.ts";
+import { type Actor, actors, type Links, type Stage } from "./stage.ts";
+import { repeatedForWorker } from "./staged-settings.ts";
 
 type LinkOf = {
   readonly name: string;

@@ -1,4 +1,5 @@
 import process from "node:process";
+import { endRun } from "../support/end-of-run.ts";
 import { CannotRunHere } from "./small-disk.ts";
 
 /** How a cell went: to its end, or it broke off before, or this machine does not allow what it needs. */
@@ -26,12 +27,29 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** Prints the table, and returns the exit code. So many cells run at a time, each on servers of its own. */
+/** Runs the cells, so many at a time, ends all that was started for them, and sets the exit code. */
 export async function runMatrix<
   Cell extends { readonly name: string },
   Stage extends Closable,
   Result extends Violations,
->(matrix: Matrix<Cell, Stage, Result>, seed: string, atOnce: number): Promise<number> {
+>(matrix: Matrix<Cell, Stage, Result>, seed: string, atOnce: number): Promise<void> {
+  // A dozen processes and their servers would go on without it.
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => void endRun().finally(() => process.exit(1)));
+  }
+  try {
+    process.exitCode = await runCells(matrix, seed, atOnce);
+  } finally {
+    await endRun();
+  }
+}
+
+/** Prints the table, and returns the exit code. Each of the cells that run at a time has servers of its own. */
+async function runCells<Cell extends { readonly name: string }, Stage extends Closable, Result extends Violations>(
+  matrix: Matrix<Cell, Stage, Result>,
+  seed: string,
+  atOnce: number,
+): Promise<number> {
   const { cells, command, heading } = matrix;
   print(`${cells.length} cells, seed ${seed}; the same again with: ${command} --seed ${seed}\n`);
   print(heading);

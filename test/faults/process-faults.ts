@@ -1,5 +1,6 @@
 import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, unwrittenOfOneWorker } from "./fault.ts";
-import { actors, connectionsOfWorker } from "./stage.ts";
+import { actors } from "./stage.ts";
+import { connectionsOfWorker } from "./staged-settings.ts";
 
 const soleActors = ["api", "scheduler", "projector"] as const;
 const servers = [

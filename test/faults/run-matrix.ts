@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import process from "node:process";
 import { parseArgs } from "node:util";
-import { endRun } from "../support/end-of-run.ts";
 import { allFaults, fewAgedJobs } from "./all-faults.ts";
 import type { Fault } from "./fault.ts";
 import { runMatrix } from "./matrix.ts";
@@ -36,10 +34,6 @@ async function runOnOwnStage(fault: Fault) {
 const run = async (fault: Fault, shared: () => Promise<Stage>) =>
   fault.stage === undefined ? await runCell(await shared(), fault, seed) : await runOnOwnStage(fault);
 
-try {
-  const cells = allFaults(Number(values.jobs)).filter(({ name }) => name.includes(values.only ?? ""));
-  const matrix = { command: "npm run test:faults --", cells, heading, toLine, open: () => openStage(), run };
-  process.exitCode = await runMatrix(matrix, seed, Number(values["at-once"]));
-} finally {
-  await endRun();
-}
+const cells = allFaults(Number(values.jobs)).filter(({ name }) => name.includes(values.only ?? ""));
+const matrix = { command: "npm run test:faults --", cells, heading, toLine, open: () => openStage(), run };
+await runMatrix(matrix, seed, Number(values["at-once"]));

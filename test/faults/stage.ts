@@ -7,6 +7,7 @@ import type { Observed } from "./observed.ts";
 import { untilFollowed, writePast } from "./past.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
+import { stagedSettings } from "./staged-settings.ts";
 
 /** Every process of the service; there are two workers, so that one can take over from the other. */
 export const actors = ["api", "scheduler", "projector", "worker", "otherWorker"] as const;
@@ -24,21 +25,6 @@ export type Stage = Observed & {
   /** What NATS stores on; null for the shared disk. */
   readonly disk: SmallDisk | null;
   close(): Promise<void>;
-};
-
-/** The most mails that one worker can have in flight. */
-export const connectionsOfWorker = 5;
-
-/** The most mails that are repeated for one worker: those in flight, and as many whose outcomes were not written yet. */
-export const repeatedForWorker = 2 * connectionsOfWorker;
-
-const settings = {
-  SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
-  SMTP_TIMEOUT: "8000",
-  // Outages of some seconds must not use up the attempts of a job: what is proved here is that nothing is lost.
-  MAX_ATTEMPTS: "20",
-  RETRY_DELAYS: "1000",
-  LOG_LEVEL: "warn",
 };
 
 /** Long enough for mails to be in flight whenever a fault strikes. */
@@ -67,7 +53,7 @@ export async function openStage({ smallDisk, jobsMaxBytes, agedJobs = 0 }: Stage
   const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
   const processes = await forEachActor(async (actor) =>
     createStagedProcess(toSurroundings(nats, mysqlUrl, links[actor]), roleOf(actor), {
-      ...settings,
+      ...stagedSettings,
       ...(jobsMaxBytes === undefined ? {} : { JOBS_MAX_BYTES: String(jobsMaxBytes) }),
     }),
   );

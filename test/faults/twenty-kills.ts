@@ -1,7 +1,8 @@
 import { eventually } from "../support/eventually.ts";
 import type { Fault } from "./fault.ts";
 import { drawn } from "./seeded.ts";
-import { repeatedForWorker, usualMsPerMail } from "./stage.ts";
+import { usualMsPerMail } from "./stage.ts";
+import { repeatedForWorker } from "./staged-settings.ts";
 
 const kills = 20;
 const mailing = { jobs: 20, recipientsPerJob: 1000, everyMs: 0 };

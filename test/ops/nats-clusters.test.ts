@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { connect } from "nats";
 import { eventually } from "../support/eventually.ts";
-import { readCompose, readManifests } from "./manifests.ts";
-import { type ShippedCluster, startShippedCluster } from "./shipped-cluster.ts";
+import { readCompose } from "./manifests.ts";
+import { type ShippedCluster, startKubernetesCluster, startShippedCluster } from "./shipped-cluster.ts";
 
 const electionMs = 45_000;
 
@@ -41,10 +41,7 @@ describe("the configurations of a NATS cluster", function () {
   });
 
   it("make one of the three servers of Kubernetes", async () => {
-    const all = (await readManifests("ops/kubernetes/")).map(({ manifest }) => manifest);
-    const named = (kind: string) => all.find((one) => one.kind === kind && one.metadata.name === "nats");
-    const names = Array.from({ length: named("StatefulSet").spec.replicas }, (_, index) => `nats-${index}`);
-    cluster = await startShippedCluster(named("ConfigMap").data["nats.conf"], names);
+    cluster = await startKubernetesCluster();
     await expectThreeCopiesOn(cluster);
   });
 });

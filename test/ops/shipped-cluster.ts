@@ -6,6 +6,7 @@ import { type ChildServer, startChildServer } from "../../src/standalone/child-s
 import { findFreePort } from "../support/free-port.ts";
 import { locateOwnBinaries, ownNatsVersion } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readManifests } from "./manifests.ts";
 
 const password = "inside";
 
@@ -61,4 +62,11 @@ export async function startShippedCluster(text: string, names: readonly string[]
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+export async function startKubernetesCluster(): Promise<ShippedCluster> {
+  const all = (await readManifests("ops/kubernetes/")).map(({ manifest }) => manifest);
+  const named = (kind: string) => all.find((one) => one.kind === kind && one.metadata.name === "nats");
+  const names = Array.from({ length: named("StatefulSet").spec.replicas }, (_, index) => `nats-${index}`);
+  return await startShippedCluster(named("ConfigMap").data["nats.conf"], names);
 }

@@ -8,7 +8,7 @@ export type TcpProxy = {
   cut(): Promise<void>;
   /** Keeps connections open, and takes new ones, but passes nothing on: a network that swallows packets. */
   stall(): void;
-  /** The same in one direction: what clients say, or what they are told. */
+  /** Holds back only what clients say, or only what the server answers. */
   stallOneWay(line: "toUpstream" | "toClient"): void;
   /** Passes on what clients say and drops what they are answered, until their connections are cut. */
   loseAnswers(): void;

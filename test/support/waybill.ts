@@ -55,6 +55,8 @@ export type WaybillProcess = {
   exitCode(): Promise<number | null>;
   /** What it has printed so far. */
   output(): string;
+  /** Whether it has said that it is ready. */
+  isReady(): boolean;
 };
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
@@ -63,7 +65,7 @@ const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const startMs = 60_000;
 
 /** One line, which may come in pieces. */
-const saysWhereItIs = /"msg":"waybill is ready"\}\n/;
+const saysThatItIsReady = /"msg":"waybill is ready"\}\n/;
 
 /** A process that was told to start, and may not have come far with it. */
 export type LaunchedWaybill = Omit<WaybillProcess, "url">;
@@ -92,16 +94,17 @@ export function launchWaybill(surroundings: Surroundings, roles: string, env: En
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => exited,
     output: () => output,
+    isReady: () => saysThatItIsReady.test(output),
   };
 }
 
 /** The same, once it says that it is ready. */
 export async function spawnWaybill(surroundings: Surroundings, roles: string, env: Env = {}): Promise<WaybillProcess> {
   const launched = launchWaybill(surroundings, roles, env);
-  const { output, hasEnded, kill } = launched;
+  const { output, hasEnded, isReady, kill } = launched;
   const ready = (): void => {
     if (hasEnded()) throw new Error(`waybill has ended: ${output()}`);
-    if (!saysWhereItIs.test(output())) throw new Error(`waybill is not ready: ${output()}`);
+    if (!isReady()) throw new Error(`waybill is not ready: ${output()}`);
   };
   await eventually(ready, startMs).catch(async (failure: unknown) => {
     // No other code could end the process.

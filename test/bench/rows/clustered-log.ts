@@ -1,18 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Fact, NewEntry, NewEvent } from "../../../src/event-log/event-log.ts";
-import { isAtLeast } from "../../../src/nats/server-version.ts";
+import { whyNoReplicas } from "../../../src/nats/server-version.ts";
 import type { NatsConfig } from "../../../src/settings/config.ts";
-import { readManifests } from "../../ops/manifests.ts";
-import { startShippedCluster } from "../../ops/shipped-cluster.ts";
+import { startKubernetesCluster } from "../../ops/shipped-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { newJob } from "../../support/happen.ts";
 import { openJetStreamLog } from "../../support/jetstream-log.ts";
+import { ownNatsVersion } from "../../support/own-binaries.ts";
 import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
 import { figureOf, type Measurement, NotAvailable } from "../row.ts";
 
 /** So many jobs are in work at a time; each has one entry on its way, as with workers. */
 const jobs = 64;
 const forMs = 5000;
+const nodes = 3;
 /** The outcomes of a worker with the usual ten connections. */
 const usualOutcomes = 10;
 const electionMs = 60_000;
@@ -25,11 +26,12 @@ export const clusteredLog: Measurement = {
   timeoutMs: 300_000,
   measure: ({ rounds, onFreshServers }) =>
     onFreshServers(async ({ ground, lifecycle }) => {
-      const version = ground.nats.version.replace(/^.*v/, "");
-      if (!isAtLeast(version, [2, 10, 27])) throw new NotAvailable(`NATS is ${version}; several copies need 2.10.27`);
-      const cluster = await startShippedCluster(...(await shippedConfiguration()));
+      const version = await ownNatsVersion();
+      if (whyNoReplicas(version, nodes) !== null)
+        throw new NotAvailable(`NATS is ${version}; it cannot keep several copies`);
+      const cluster = await startKubernetesCluster();
       lifecycle.started("three nodes of NATS", cluster.stop);
-      const three = await measureOn(cluster.config, cluster.names.length, rounds);
+      const three = await measureOn(cluster.config, nodes, rounds);
       const one = await measureOn(ground.nats.config, 1, rounds);
       return {
         figures: [
@@ -43,12 +45,6 @@ export const clusteredLog: Measurement = {
       };
     }),
 };
-
-async function shippedConfiguration(): Promise<[text: string, names: readonly string[]]> {
-  const all = (await readManifests("ops/kubernetes/")).map(({ manifest }) => manifest);
-  const config = all.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "nats");
-  return [config.data["nats.conf"], ["nats-0", "nats-1", "nats-2"]];
-}
 
 async function measureOn(config: NatsConfig, replicas: number, rounds: number): Promise<ColdAndWarm<Rates>> {
   const open = () => openJetStreamLog(config, `bench${randomUUID().slice(0, 8)}`, { replicas });

@@ -56,7 +56,7 @@ function launchMany({ lifecycle }: Stage, surroundings: Surroundings, role: stri
 /** Waits until each process is ready or has ended; answers how many have ended. */
 async function untilReady(launched: readonly LaunchedWaybill[]): Promise<number> {
   await eventually(() => {
-    const starting = launched.filter(({ output, hasEnded }) => !hasEnded() && !output().includes("waybill is ready"));
+    const starting = launched.filter(({ isReady, hasEnded }) => !hasEnded() && !isReady());
     if (starting.length > 0) throw new Error(`${starting.length} processes are not ready`);
   }, readyWithinMs);
   return launched.filter(({ hasEnded }) => hasEnded()).length;

@@ -4,7 +4,7 @@ import { subjectsOfDecisions } from "../../../src/event-log/subjects.ts";
 import { openAccess } from "../../support/access.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bearer, storedKey } from "../../support/keys.ts";
-import { type Deployment, separateProcesses } from "../deployment.ts";
+import { type Deployment, separateProcessesWith } from "../deployment.ts";
 import type { Measurement, Stage } from "../row.ts";
 import { startSink } from "../sink/start-sink.ts";
 import { startWaybill } from "../start-waybill.ts";
@@ -29,8 +29,7 @@ export const noisyTenant: Measurement = {
   measure: ({ onFreshServers }) =>
     onFreshServers(async (stage) => {
       const sink = await startSink(stage.lifecycle, msPerMail);
-      const more = Array.from({ length: workers - 1 }, () => "worker");
-      const { deployment } = await startWaybill(stage, sink, [...separateProcesses, ...more]);
+      const { deployment } = await startWaybill(stage, sink, separateProcessesWith(workers));
       const { noisy, quiet } = await makeKeys(deployment);
       const alone = await mailSingly(stage, deployment, quiet);
       const posting = await postMailings(deployment, noisy);

@@ -1,4 +1,4 @@
-import { separateProcesses } from "../deployment.ts";
+import { separateProcessesWith } from "../deployment.ts";
 import type { Bench, Figure, Measurement } from "../row.ts";
 import { runMailing } from "../run-mailing.ts";
 import { startSink } from "../sink/start-sink.ts";
@@ -51,8 +51,7 @@ export const sharedMailings: Measurement = {
 const runWith = ({ sizes, onFreshServers }: Bench, count: number): Promise<Rates> =>
   onFreshServers(async (stage) => {
     const sink = await startSink(stage.lifecycle, msPerMail);
-    const more = Array.from({ length: count - 1 }, () => "worker");
-    const waybill = await startWaybill(stage, sink, [...separateProcesses, ...more]);
+    const waybill = await startWaybill(stage, sink, separateProcessesWith(count));
     const run = async (shape: MailingShape): Promise<number> => (await runMailing(waybill, shape)).mailsPerSecond;
     await run({ jobs: 2 * count, recipientsPerJob: 50 });
     const few = await run(sizes.fewShared);

@@ -1,5 +1,5 @@
 import { type ColdAndWarm, coldAndWarm } from "../cold-and-warm.ts";
-import { separateProcesses } from "../deployment.ts";
+import { separateProcessesWith } from "../deployment.ts";
 import type { Bench, Figure, Measurement } from "../row.ts";
 import { runMailing } from "../run-mailing.ts";
 import { startSink } from "../sink/start-sink.ts";
@@ -37,8 +37,7 @@ export const workers: Measurement = {
 const runWith = ({ sizes, rounds, onFreshServers }: Bench, count: number): Promise<Rates> =>
   onFreshServers(async (stage) => {
     const sink = await startSink(stage.lifecycle, msPerMail);
-    const more = Array.from({ length: count - 1 }, () => "worker");
-    const waybill = await startWaybill(stage, sink, [...separateProcesses, ...more]);
+    const waybill = await startWaybill(stage, sink, separateProcessesWith(count));
     const run = async (): Promise<number> => (await runMailing(waybill, sizes.slowMailing)).mailsPerSecond;
     return await coldAndWarm(rounds, run, async () => {});
   });

@@ -32,7 +32,7 @@ export const freezesOfNodes: readonly ClusterFault[] = [5, 40].flatMap((seconds)
   })),
 );
 
-/** A follower that wakes up in the middle of it has entries of its own that nobody else may have. */
+/** A follower that is thawed during the takeover may have entries that no other node has. */
 export const takeoverOfAwakened: ClusterFault = {
   name: "a follower frozen and thawed during a takeover",
   strike: async (stage) => {

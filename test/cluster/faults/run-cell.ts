@@ -2,11 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { lookBefore, untilEnded, untilProjected, violationsAfter } from "../../faults/aftermath.ts";
 import { duplicatesAmong } from "../../faults/invariants.ts";
 import { type LoadShape, startLoad, type Told } from "../../faults/load.ts";
+import { repeatedForWorker } from "../../faults/staged-settings.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ClusterFault } from "./fault.ts";
 import { type Gap, longestGap } from "./gaps.ts";
 import { lifeOfLatest } from "./latest-job.ts";
-import { type ClusterStage, repeatedForWorker } from "./stage.ts";
+import type { ClusterStage } from "./stage.ts";
 import { verifyLog } from "./verify-log.ts";
 
 export type ClusterCellResult = {

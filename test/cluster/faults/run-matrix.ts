@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import { parseArgs } from "node:util";
 import { runMatrix } from "../../faults/matrix.ts";
-import { endRun } from "../../support/end-of-run.ts";
 import { allClusterFaults } from "./all-faults.ts";
 import type { ClusterFault } from "./fault.ts";
 import { type ClusterCellResult, runClusterCell } from "./run-cell.ts";
@@ -13,7 +11,7 @@ import { clusterHeading, toClusterLine } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
-    /** Decides whom the faults strike that choose. */
+    /** Decides which worker dies, where one is drawn. */
     seed: { type: "string" },
     /** Cells whose name matches this regular expression. */
     only: { type: "string", default: "" },
@@ -44,21 +42,12 @@ async function keepLogs({ processes }: ClusterStage, { name }: ClusterFault): Pr
   for (const process of processes) await writeFile(join(folder, `${process.name}.log`), process.output());
 }
 
-// A dozen processes and four servers would go on without it.
-for (const signal of ["SIGINT", "SIGTERM"]) {
-  process.once(signal, () => void endRun().finally(() => process.exit(1)));
-}
-
-try {
-  const matrix = {
-    command: `npm run test:cluster --${values.synced ? " --synced" : ""}`,
-    cells: allClusterFaults.filter(({ name }) => new RegExp(values.only).test(name)),
-    heading: clusterHeading,
-    toLine: toClusterLine,
-    open: () => openClusterStage({ isSynced: values.synced }),
-    run,
-  };
-  process.exitCode = await runMatrix(matrix, seed, 1);
-} finally {
-  await endRun();
-}
+const matrix = {
+  command: `npm run test:cluster --${values.synced ? " --synced" : ""}`,
+  cells: allClusterFaults.filter(({ name }) => new RegExp(values.only).test(name)),
+  heading: clusterHeading,
+  toLine: toClusterLine,
+  open: () => openClusterStage({ isSynced: values.synced }),
+  run,
+};
+await runMatrix(matrix, seed, 1);

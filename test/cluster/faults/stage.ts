@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { openLogReader } from "../../faults/log-reader.ts";
 import type { Observed } from "../../faults/observed.ts";
+import { stagedSettings } from "../../faults/staged-settings.ts";
+import { findFreePort } from "../../support/free-port.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { startOwnMysql } from "../../support/services.ts";
 import { settingsFor } from "../../support/waybill.ts";
@@ -36,22 +36,12 @@ export type ClusterStage = Observed & {
   close(): Promise<void>;
 };
 
-/** The most mails that one worker can have in flight. */
-const connectionsOfWorker = 5;
-
-/** The most mails that are repeated for one worker: those in flight, and as many whose outcomes were not written yet. */
-export const repeatedForWorker = 2 * connectionsOfWorker;
-
 /** Long enough for mails to be in flight whenever a fault strikes. */
 const msPerMail = 25;
 
 const settings = {
+  ...stagedSettings,
   STREAM_REPLICAS: "3",
-  SMTP_MAX_CONNECTIONS: String(connectionsOfWorker),
-  SMTP_TIMEOUT: "8000",
-  // Outages of some seconds must not use up the attempts of a job: what is proved here is that nothing is lost.
-  MAX_ATTEMPTS: "20",
-  RETRY_DELAYS: "1000",
   SEAL_EVERY_EVENTS: "1000",
   SEAL_EVERY_MINUTES: "0.1",
   LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "warn",
@@ -70,7 +60,7 @@ export async function openClusterStage(options: ClusterOptions = {}): Promise<Cl
   const apiUrls: string[] = [];
   const start = async (name: ProcessName): Promise<void> => {
     const role = rolesOf[name];
-    const port = role === "api" ? await freePort() : 0;
+    const port = role === "api" ? await findFreePort() : 0;
     if (role === "api") apiUrls.push(`http://127.0.0.1:${port}`);
     processes.push(superviseProcess(name, surroundings, role, { ...settings, PORT: String(port) }));
   };
@@ -105,20 +95,4 @@ export async function openClusterStage(options: ClusterOptions = {}): Promise<Cl
     await close();
     throw failure;
   }
-}
-
-/** Below those that systems give to outgoing connections: one of those could take the port of a process that is away. */
-const [leastPort, ports] = [20_000, 10_000];
-
-async function freePort(): Promise<number> {
-  const port = leastPort + Math.floor(Math.random() * ports);
-  const server = createServer().listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch {
-    return await freePort();
-  }
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -51,8 +51,7 @@ export function superviseProcess(
   const supervising = supervise();
   const untilReady = (): Promise<void> =>
     eventually(() => {
-      if (!current.output().includes('"msg":"waybill is ready"'))
-        throw new Error(`${name} is not ready: ${earlier}${current.output()}`);
+      if (!current.isReady()) throw new Error(`${name} is not ready: ${earlier}${current.output()}`);
     }, readyWithinMs);
   return {
     name,
