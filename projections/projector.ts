@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { JobContent } from "../src/content/content-store.ts";
 import type { EventOfJob } from "../src/domain/job/job-view.ts";
-import type { JobRef, StoredEvent } from "../src/event-log/event-log.ts";
+import type { JobRef, StoredEvent, TenantEvent } from "../src/event-log/event-log.ts";
 
 /**
  * The sets of tables: the live ones; those that a rebuild fills; those that it replaced, kept until an operator
@@ -30,7 +30,7 @@ export type ProjectionTarget = {
  * One read model: the tables it owns and how events become rows in them. When, how often and into which set of tables
  * it projects is decided elsewhere, so a rebuild and the live projection cannot differ.
  */
-export type Projector<Event extends EventOfJob = EventOfJob> = {
+export type Projector<Event extends TenantEvent = TenantEvent> = {
   readonly name: string;
   /**
    * Raise it with every change of what the tables hold: rows of an older version are neither written nor read until
@@ -58,7 +58,7 @@ export type Projector<Event extends EventOfJob = EventOfJob> = {
 
 export type EventOf<Type extends EventOfJob["type"]> = Extract<EventOfJob, { readonly type: Type }>;
 
-export const isHandled = <Event extends EventOfJob>(
+export const isHandled = <Event extends TenantEvent>(
   { handles }: Pick<Projector<Event>, "handles">,
-  stored: StoredEvent,
+  stored: StoredEvent<TenantEvent>,
 ): stored is StoredEvent<Event> => handles === "every type" || handles.includes(stored.event.type);

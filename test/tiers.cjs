@@ -19,10 +19,12 @@ const options = require("../.mocharc.json");
 const long = [
   "test/faults/short-pass.test.ts",
   "test/cluster/faults/short-pass.test.ts",
+  "test/cluster/guide/",
   "test/ops/backup.test.ts",
   "test/docs/",
   "test/job-kinds/report/memory.test.ts",
   "test/journey/reports.test.ts",
+  "test/journey/mailing-decisions.test.ts",
   "test/journey/frozen-database.test.ts",
   "test/journey/outbox.test.ts",
   "test/journey/killed-report.test.ts",

@@ -3,7 +3,7 @@ import { inTransaction } from "../../src/database/database.ts";
 import { isDatabaseTrouble } from "../../src/database/database-failure.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { endOfBatch, inBatches } from "../../src/event-log/batches.ts";
-import { isOfJob, type LogEvent, type StoredEvent } from "../../src/event-log/event-log.ts";
+import { isOfTenant, type LogEvent, type StoredEvent, type TenantEvent } from "../../src/event-log/event-log.ts";
 import { describeFailure } from "../../src/logger.ts";
 import { isHandled, type Projector, type Sources, type Suffix } from "../projector.ts";
 import { dropCopies } from "../rebuilding/kept-tables.ts";
@@ -68,7 +68,9 @@ async function commit(
     if (await moveCheckpoint(through, projector.name, suffix, from, to)) return;
     throw new CheckpointMoved(`The checkpoint of ${projector.name} is no longer ${from.sequence}.`);
   };
-  const events = batch.filter((event): event is StoredEvent => isOfJob(event) && isHandled(projector, event));
+  const events = batch.filter(
+    (event): event is StoredEvent<TenantEvent> => isOfTenant(event) && isHandled(projector, event),
+  );
   // Before the commit: a process that dies in between is followed by one that does it again.
   if (suffix === "" && events.some(({ event }) => event.type === "JobContentErased")) await dropCopies(db, projector);
   const [first] = events;

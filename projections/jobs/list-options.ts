@@ -53,6 +53,8 @@ export type JobListOptions = JobOrder & {
   /** None means any. */
   readonly statuses: readonly JobStatus[];
   readonly type: JobType | null;
+  /** The parts of this mailing only. */
+  readonly mailing: string | null;
   /** Both exclude the instant itself. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;

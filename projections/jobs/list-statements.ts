@@ -18,6 +18,13 @@ const keyOf = {
   completedAt: { any: "by_completion", one: "by_status_and_completion" },
 } as const;
 
+/** A mailing has some thousand parts at most: they are sorted, if need be. */
+const indexOf = (
+  { mailing }: Pick<JobListOptions, "mailing">,
+  sortBy: keyof typeof keyOf,
+  statuses: "any" | "one",
+): string => (mailing === null ? keyOf[sortBy][statuses] : "by_mailing");
+
 export type ListRange = {
   /** The position that the page begins after; null for the first page. */
   readonly cursor: JobCursor | null;
@@ -60,7 +67,7 @@ function pageStatement(tenant: string, options: JobListOptions, { cursor, end }:
   const range = [...after(cursor), ...(end === null ? [] : [upTo(end, options)])];
   const parts = anyOf(statuses).map((status) => {
     const { sql, bindings } = allOf([...conditions(tenant, options), ...oneStatus(status), ...range]);
-    const key = keyOf[sortBy][status === null ? "any" : "one"];
+    const key = indexOf(options, sortBy, status === null ? "any" : "one");
     // If all values are NULL, MariaDB would still sort by them.
     const itsOrdering = isAmongUnended(cursor) ? `ORDER BY id ${order}` : ordering;
     return { sql: `SELECT id, ${column} FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ${itsOrdering}`, bindings };
@@ -97,7 +104,7 @@ export function endStatement(tenant: string, options: JobListOptions, { cursor, 
   const ordering = isAmongUnended(cursor) ? `id ${order}` : `${column} ${order}, id ${order}`;
   const parts = searched.map((status) => {
     const { sql, bindings } = allOf([...conditions(tenant, indexed), ...oneStatus(status), ...after(cursor)]);
-    const key = keyOf[sortBy][status === null ? "any" : "one"];
+    const key = indexOf(options, sortBy, status === null ? "any" : "one");
     const from = `FROM ${table} FORCE INDEX (${key}) WHERE ${sql} ORDER BY ${ordering} LIMIT 1 OFFSET ?`;
     return { sql: `(SELECT ${column} AS value, id ${from})`, bindings: [...bindings, offset] };
   });
@@ -109,8 +116,10 @@ export function endStatement(tenant: string, options: JobListOptions, { cursor, 
  * between two instants, jobs are counted up to a bound, and NULL is more than that.
  */
 function totalStatement(tenant: string, options: JobListOptions, bounds: SearchBounds): Statement {
-  const { statuses, type, createdAfter, createdBefore, q } = options;
+  const { statuses, type, mailing, createdAfter, createdBefore, q } = options;
   const { sql, bindings } = allOf([...conditions(tenant, options), ...someStatuses(statuses)]);
+  if (mailing !== null)
+    return { sql: `(SELECT COUNT(*) FROM ${table} FORCE INDEX (by_mailing) WHERE ${sql})`, bindings };
   if (createdAfter === null && createdBefore === null && q === null) {
     return { sql: `(SELECT COALESCE(SUM(jobs), 0) FROM ${counts} WHERE ${sql})`, bindings };
   }
@@ -127,9 +136,13 @@ function totalStatement(tenant: string, options: JobListOptions, bounds: SearchB
   };
 }
 
-function conditions(tenant: string, { type, createdAfter, createdBefore, q }: JobListOptions): readonly Statement[] {
+function conditions(
+  tenant: string,
+  { type, mailing, createdAfter, createdBefore, q }: JobListOptions,
+): readonly Statement[] {
   return [
     { sql: "tenant = ?", bindings: [tenant] },
+    ...(mailing === null ? [] : [{ sql: "mailing_id = ?", bindings: [mailing] }]),
     ...(type === null ? [] : [{ sql: "type = ?", bindings: [type] }]),
     ...(createdAfter === null ? [] : [{ sql: "created_at > ?", bindings: [toDate(createdAfter)] }]),
     ...(createdBefore === null ? [] : [{ sql: "created_at < ?", bindings: [toDate(createdBefore)] }]),

@@ -1,13 +1,14 @@
 import type { Knex } from "knex";
 import { asBinding } from "../../src/database/database.ts";
 import { addRows, putRows } from "../../src/database/write-rows.ts";
-import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { isOfJob, isOfMailing, type StoredEvent, type TenantEvent } from "../../src/event-log/event-log.ts";
 import { inPortions } from "../batch.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
 import { storeContents } from "./contents.ts";
 import { countOf, countRetired, recount } from "./count-jobs.ts";
 import { eraseContents, removeJobs } from "./erasures.ts";
 import { type FoldingJob, foldJobs } from "./fold-jobs.ts";
+import { shareOf, writeMailings } from "./mailings/write-mailings.ts";
 import { writeRecipients } from "./recipients/write-recipients.ts";
 import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "./rows.ts";
 import { type Activities, activities, type MinuteRow } from "./stats/activities.ts";
@@ -16,12 +17,12 @@ import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts"
 import { noteBlocks } from "./tenant-blocks.ts";
 
 /**
- * Every job, its recipients, what happened to them, and how many there are: whatever follows from the ledger of a job,
- * so that each event is folded once, and each mail is one row.
+ * Every job, its recipients, what happened to them, how many there are, and the mailings that jobs are parts of: whatever
+ * follows from the ledger of a job, so that each event is folded once, and each mail is one row.
  */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 1,
+  version: 3,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
   handles: "every type",
@@ -33,11 +34,13 @@ export const jobsProjector: Projector = {
  * statements whether it holds one event or two thousand. The ledger provides the counters: an event that changes no
  * recipient changes no counter.
  */
-async function project(events: readonly StoredEvent[], target: ProjectionTarget): Promise<void> {
+async function project(stored: readonly StoredEvent<TenantEvent>[], target: ProjectionTarget): Promise<void> {
   const { transaction, suffix } = target;
+  const events = stored.filter(isOfJob);
   const before = await loadJobs(transaction, suffix, [...new Set(events.map(({ jobId }) => jobId))]);
   // Counted now: the fold goes on in the same ledgers.
   const countsBefore = [...before.values()].map(countOf);
+  const sharesBefore = [...before.values()].flatMap(shareOf);
   const minutes: Activities = new Map();
   const { jobs, retired, created, erasures } = foldJobs(before, events, minutes);
   const labels = await storeContents(
@@ -50,10 +53,11 @@ async function project(events: readonly StoredEvent[], target: ProjectionTarget)
   await writeJobs(transaction, suffix, changed);
   await eraseContents(transaction, suffix, erasures);
   await recount(transaction, suffix, countsBefore, [...changed.map(countOf), ...retired.map(countRetired)]);
+  await writeMailings(stored.filter(isOfMailing), sharesBefore, [...changed, ...retired].flatMap(shareOf), target);
   await writeWaiting(transaction, suffix, before, jobs);
   await addMinutes(transaction, suffix, minutes);
   await removeJobs(transaction, suffix, erasures);
-  await noteBlocks(transaction, suffix, events);
+  await noteBlocks(transaction, suffix, stored);
 }
 
 type LoadedRow = JobRow &

@@ -44,6 +44,7 @@ export type JobRow = {
   readonly request_sha256: string | null;
   readonly on_unknown: JobSettings["onUnknown"];
   readonly requeue_of: string | null;
+  readonly mailing_id: string | null;
   readonly group_sha256: string | null;
   readonly retry_delay_ms: number | null;
   readonly created_at: Date;
@@ -84,6 +85,7 @@ export const recordColumns = [
   "error_code",
   "error_message",
   "requeue_of",
+  "mailing_id",
 ] as const satisfies readonly (keyof JobRow)[];
 
 export type JobRecordRow = Pick<JobRow, (typeof recordColumns)[number]>;
@@ -116,6 +118,7 @@ export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: P
     request_sha256: settings.requestSha256,
     on_unknown: settings.onUnknown,
     requeue_of: settings.requeueOf,
+    mailing_id: settings.mailingId ?? null,
     group_sha256: settings.groupSha256,
     retry_delay_ms: settings.retryDelayMs,
     created_at: toDate(view.createdAt),
@@ -185,6 +188,7 @@ export const toJobRecord = (row: JobRecordRow): JobRecord => ({
   nextAttemptAt: toInstantOrNull(row.next_attempt_at),
   error: errorOf(row),
   requeueOf: row.requeue_of,
+  mailingId: row.mailing_id,
 });
 
 const settingsOf = (row: JobRow, total: number): JobSettings => ({
@@ -201,6 +205,7 @@ const settingsOf = (row: JobRow, total: number): JobSettings => ({
   onUnknown: row.on_unknown,
   requeueOf: row.requeue_of,
   groupSha256: row.group_sha256,
+  ...(row.mailing_id === null ? {} : { mailingId: row.mailing_id }),
 });
 
 const labelsOf = ({ name, subject, metadata }: JobRecordRow): JobLabels => ({

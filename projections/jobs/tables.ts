@@ -1,4 +1,5 @@
 import type { Suffix } from "../projector.ts";
+import { mailingTableDefinitions, mailingTables } from "./mailings/rows.ts";
 import { recipientTableDefinitions, recipientTables, recipientViewDefinitions } from "./recipients/rows.ts";
 import { statsTableDefinitions, statsTables } from "./stats/tables.ts";
 
@@ -8,6 +9,7 @@ export const jobTables = (suffix: Suffix) => ({
   contents: `jobs_content${suffix}`,
   ledgers: `jobs_ledgers${suffix}`,
   blocks: `jobs_blocks${suffix}`,
+  ...mailingTables(suffix),
   ...recipientTables(suffix),
   ...statsTables(suffix),
 });
@@ -43,6 +45,7 @@ const jobs = `
   request_sha256 CHAR(64) NULL,
   on_unknown VARCHAR(16) NOT NULL,
   requeue_of VARCHAR(64) NULL,
+  mailing_id VARCHAR(64) NULL,
   group_sha256 CHAR(64) NULL,
   retry_delay_ms BIGINT NULL,
   created_at DATETIME(3) NOT NULL,
@@ -58,6 +61,7 @@ const jobs = `
   PRIMARY KEY (id),
   UNIQUE KEY by_place (place),
   KEY by_creation (tenant, created_at, id, subject, name),
+  KEY by_mailing (tenant, mailing_id, created_at, id),
   KEY by_status_and_creation (tenant, status, created_at, id),
   KEY by_completion (tenant, completed_at, id),
   KEY by_status_and_completion (tenant, status, completed_at, id)`;
@@ -114,6 +118,7 @@ export const jobTableDefinitions = {
   jobs_content: contents,
   jobs_ledgers: ledgers,
   jobs_blocks: blocks,
+  ...mailingTableDefinitions,
   ...recipientTableDefinitions,
   ...statsTableDefinitions,
 };

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { putRows } from "../../src/database/write-rows.ts";
-import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { StoredEvent, TenantEvent } from "../../src/event-log/event-log.ts";
 import type { Suffix } from "../projector.ts";
 import { jobTables } from "./tables.ts";
 
@@ -13,11 +13,11 @@ export const blockOf = (sequence: number): number => Math.floor(sequence / seque
 export const firstOf = (block: number): number => block * sequencesOfBlock;
 export const lastOf = (block: number): number => firstOf(block + 1) - 1;
 
-/** Keeps in which blocks of the log each tenant has events of jobs. */
+/** Keeps in which blocks of the log each tenant has events. */
 export async function noteBlocks(
   transaction: Knex.Transaction,
   suffix: Suffix,
-  events: readonly StoredEvent[],
+  events: readonly StoredEvent<TenantEvent>[],
 ): Promise<void> {
   const rows = new Map<string, BlockRow>();
   for (const { tenant, sequence } of events) {

@@ -1,3 +1,4 @@
+import type { MailingEvent } from "../../src/domain/mailing/events.ts";
 import { deliveryAfter } from "../../src/domain/webhooks/delivery.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
@@ -11,21 +12,28 @@ import {
   webhookDeliveryTableDefinitions,
 } from "./rows.ts";
 
-/** The messages sent about each job, and the next attempts. */
+/** The messages sent about each job and each mailing, and the next attempts. */
 export const webhookDeliveriesProjector: Projector<Notice["event"] | Erasure["event"]> = {
   name: "webhook-deliveries",
   version: 1,
   alsoWritten: { webhook_deliveries: ["due_at"] },
   tables: webhookDeliveryTableDefinitions,
   views: {},
-  handles: ["WebhookDelivered", "WebhookFailed", "WebhookRedeliveryRequested", "JobContentErased"],
+  handles: [
+    "WebhookDelivered",
+    "WebhookFailed",
+    "WebhookRedeliveryRequested",
+    "JobContentErased",
+    "MailingContentErased",
+  ],
   project,
 };
 
 type Notice = StoredEvent<WebhookEvent>;
-type Erasure = StoredEvent<EventOf<"JobContentErased">>;
+type Erasure = StoredEvent<EventOf<"JobContentErased"> | Extract<MailingEvent, { type: "MailingContentErased" }>>;
 
-const isErasure = (stored: Notice | Erasure): stored is Erasure => stored.event.type === "JobContentErased";
+const isErasure = (stored: Notice | Erasure): stored is Erasure =>
+  stored.event.type === "JobContentErased" || stored.event.type === "MailingContentErased";
 const isNotice = (stored: Notice | Erasure): stored is Notice => !isErasure(stored);
 
 async function project(
@@ -38,8 +46,8 @@ async function project(
   const retired = new Set<string>();
   for (const stored of events) {
     if (isErasure(stored)) {
-      // When a job is retired from all lists, its deliveries are deleted with it.
-      if (!stored.event.data.isRetired) continue;
+      // When a job or a mailing is retired from all lists, its deliveries are deleted with it.
+      if (stored.event.type === "JobContentErased" && !stored.event.data.isRetired) continue;
       retired.add(stored.jobId);
       for (const row of rows.all()) if (row.job_id === stored.jobId) rows.remove(row);
     } else {

@@ -29,6 +29,7 @@ const checkRules = checkRequest(
   Type.Object({
     senders: Type.Union([Type.Array(text), Type.Null()]),
     dailyRecipients: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    approvalAbove: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
   }),
 );
 
@@ -48,7 +49,7 @@ export function decodeKey(id: string, bytes: string): KeyRecord | null {
 export function decodeRules(bytes: string): TenantRules {
   if (bytes === "") return noRules;
   const checked = checkRules(parsed(bytes));
-  return checked.valid ? checked.value : { senders: [], dailyRecipients: 0 };
+  return checked.valid ? checked.value : { senders: [], dailyRecipients: 0, approvalAbove: 0 };
 }
 
 export function toRecords(entries: Iterable<readonly [entry: string, bytes: string]>): AccessRecords {

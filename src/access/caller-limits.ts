@@ -21,9 +21,9 @@ export function createLimits(
 ): (tenant: string) => CallerLimits {
   const ownSender = normalisedSender(addressOf(mailFrom));
   return (tenant) => {
-    const { senders, dailyRecipients } = ring.rulesOf(tenant);
+    const { senders, dailyRecipients, approvalAbove } = ring.rulesOf(tenant);
     const isAnyAllowed = senders === null && !asksForKeys(mode, host, ring);
-    return { senders: isAnyAllowed ? null : [ownSender, ...(senders ?? [])], dailyRecipients };
+    return { senders: isAnyAllowed ? null : [ownSender, ...(senders ?? [])], dailyRecipients, approvalAbove };
   };
 }
 

@@ -7,6 +7,7 @@ export type ReadModels = {
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   /** How many are undecided, counted up to `most`. */
   readonly deadLetters: { readonly countOpen: (most: number) => Promise<number> };
+  readonly mailings: { readonly countStopped: () => Promise<number> };
 };
 
 type Report = (failure: unknown) => void;
@@ -18,7 +19,11 @@ const usualLagSeconds = 60;
  * The condition of the service according to the read models. While they are unavailable or too far behind, their figures
  * are outdated: then only the lag is known, or for how long even the lag has been unknown.
  */
-export function createFigures({ stats, projectionLags, deadLetters }: ReadModels, limits: AlertLimits, report: Report) {
+export function createFigures(
+  { stats, projectionLags, deadLetters, mailings }: ReadModels,
+  limits: AlertLimits,
+  report: Report,
+) {
   const minutes = limits.windowSeconds / 60;
   const longestLag = limits.thresholds["projection-lag"] ?? usualLagSeconds;
   let lagKnownAt = performance.now();
@@ -40,7 +45,8 @@ export function createFigures({ stats, projectionLags, deadLetters }: ReadModels
     const isFresh = (name: string): boolean =>
       (lags?.find(({ projection }) => projection === name)?.lagSeconds ?? Number.POSITIVE_INFINITY) <= longestLag;
     const openDeadLetters = isFresh("dead-letters") ? await ask(() => deadLetters.countOpen(mostLettersCounted)) : null;
-    const unknown = { ended: null, oldestWaiting: null, openDeadLetters, lag, lagUnknownSeconds };
+    const stoppedMailings = isFresh("jobs") ? await ask(mailings.countStopped) : null;
+    const unknown = { ended: null, oldestWaiting: null, openDeadLetters, stoppedMailings, lag, lagUnknownSeconds };
     if (!isFresh("jobs")) return unknown;
     const now = Date.now();
     const found = await ask(() => stats.read(null, new Date(now).toISOString(), [minutes]));

@@ -1,12 +1,15 @@
+import { isMailingEvent } from "../domain/mailing/events.ts";
 import { inBatches } from "../event-log/batches.ts";
 import { decodeMessage } from "../event-log/decode-entry.ts";
 import {
   type EventLog,
   isOfJob,
+  isOfMailing,
   isPassed,
   type JobRef,
   type LogEvent,
   logRef,
+  type NewEntry,
   type StoredEvent,
   UndecodableEvent,
   VersionConflict,
@@ -24,8 +27,8 @@ import { archivedBetween, inRuns } from "./archived-between.ts";
  */
 export function withArchive(log: EventLog, archive: Archive, prefix: string): EventLog {
   const decode = createDecoding(createPassReader(log, archive, prefix), prefix);
-  const archived = async (job: JobRef): Promise<StoredEvent[]> =>
-    (await decode(await archive.entriesOf(job))).filter(isOfJob);
+  const entriesOf = async (job: JobRef): Promise<readonly LogEvent[]> => await decode(await archive.entriesOf(job));
+  const archived = async (job: JobRef): Promise<StoredEvent[]> => (await entriesOf(job)).filter(isOfJob);
 
   /** An entry can be in both while the log is being cut. */
   const completed = async (job: JobRef, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
@@ -37,6 +40,14 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
   };
   const readDecisions: EventLog["readDecisions"] = async (job) =>
     (await completed(job, await log.readDecisions(job))).filter(isDecision);
+  /** A mailing is cut off as a whole, once it has ended; an entry can be in both meanwhile. */
+  const readMailing: EventLog["readMailing"] = async (mailing) => {
+    const events = await log.readMailing(mailing);
+    if (events[0]?.event.type === "MailingCreated") return events;
+    const known = new Set(events.map(({ sequence }) => sequence));
+    const before = (await entriesOf(mailing)).filter(isOfMailing).filter(({ sequence }) => !known.has(sequence));
+    return [...before, ...events];
+  };
   const readHistory: EventLog["readHistory"] = async (job) => await completed(job, await log.readHistory(job));
 
   /** Facts do not show what came before them, so their job is asked for. */
@@ -53,13 +64,24 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     return last > 0 ? last : await lastArchived(job);
   };
 
+  /** The last decision that the log itself has about what the entry is about, or, where it has none, the archive. */
+  const lastBefore = async (job: JobRef, [{ event }]: NewEntry): Promise<Found> => {
+    if (!isMailingEvent(event)) {
+      const last = await log.lastDecision(job);
+      return last > 0 ? { isArchived: false } : { isArchived: true, sequence: await lastArchived(job) };
+    }
+    if ((await log.readMailing(job)).length > 0) return { isArchived: false };
+    return { isArchived: true, sequence: (await entriesOf(job)).findLast(isOfMailing)?.sequence ?? 0 };
+  };
+
   /** A decision that follows an archived one: on the subject itself, nothing is before it any more. */
   const append: EventLog["append"] = async (job, entry, expectedSequence) => {
     try {
       return await log.append(job, entry, expectedSequence);
     } catch (failure) {
       if (!(failure instanceof VersionConflict) || expectedSequence === 0) throw failure;
-      if ((await log.lastDecision(job)) > 0 || (await lastArchived(job)) !== expectedSequence) throw failure;
+      const last = await lastBefore(job, entry);
+      if (!last.isArchived || last.sequence !== expectedSequence) throw failure;
       return await log.append(job, entry, 0);
     }
   };
@@ -68,6 +90,7 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     ...log,
     append,
     readDecisions,
+    readMailing,
     readHistory,
     readNotices,
     lastDecision,
@@ -75,6 +98,8 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     follow: (options) => followWithArchive(log, archive, decode, options),
   };
 }
+
+type Found = { readonly isArchived: false } | { readonly isArchived: true; readonly sequence: number };
 
 type Decode = (entries: readonly ArchivedEntry[]) => Promise<readonly LogEvent[]>;
 

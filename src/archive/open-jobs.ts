@@ -1,7 +1,15 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { isWholeErasure } from "../domain/job/job-view.ts";
+import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { Instant } from "../domain/message.ts";
-import { isOfJob, type JobRef, type LogEvent, type StoredEvent, type UnknownEvent } from "../event-log/event-log.ts";
+import {
+  isOfJob,
+  isOfMailing,
+  type JobRef,
+  type LogEvent,
+  type StoredEvent,
+  type UnknownEvent,
+} from "../event-log/event-log.ts";
 
 /** What is not over yet, and so holds back every cut after its first entry. */
 export type HeldBack = {
@@ -23,6 +31,17 @@ const whyOpen: ReadonlyMap<TypeOfJob, string> = new Map([
   ["JobResumed", "it has not ended"],
   ["JobPaused", "it is paused"],
   ["JobFailed", "its dead letter is open"],
+]);
+/** The same of a mailing: a draft has not ended either. */
+const whyMailingIsOpen: ReadonlyMap<MailingEvent["type"], string> = new Map([
+  ["MailingCreated", "it is a draft"],
+  ["MailingStarted", "it has not ended"],
+  ["MailingRetried", "it has not ended"],
+  ["MailingApprovalRequested", "it awaits approval"],
+  ["MailingRejected", "it is a draft"],
+  ["MailingUndone", "it is a draft"],
+  ["MailingResumed", "it has not ended"],
+  ["MailingPaused", "it is paused"],
 ]);
 const ends: ReadonlySet<TypeOfJob> = new Set(["JobCompleted", "JobCancelled", "JobRequeued", "DeadLetterIgnored"]);
 
@@ -54,6 +73,21 @@ export function createOpenJobs(upTo: number, areErased: boolean) {
       settle(name, { ...known, isErased: true });
     }
   };
+  const beginsHere = ({ type }: MailingEvent, sequence: number): boolean =>
+    type === "MailingRetried" || (type === "MailingCreated" && sequence <= upTo);
+  const takeMailing = ({ tenant, jobId, sequence, event }: StoredEvent<MailingEvent>): void => {
+    const name = `${tenant}/${jobId}`;
+    const known = open.get(name);
+    const why = whyMailingIsOpen.get(event.type);
+    if (known !== undefined && (event.type === "MailingCancelled" || event.type === "MailingCompleted")) {
+      settle(name, { ...known, hasEnded: true, since: event.at });
+    } else if (known !== undefined && event.type === "MailingContentErased") settle(name, { ...known, isErased: true });
+    else if (why !== undefined && (known !== undefined || beginsHere(event, sequence))) {
+      const isAgain = event.type === "MailingRetried";
+      const one = known ?? { job: { tenant, jobId }, sequence: isAgain ? 0 : sequence, isErased: false };
+      open.set(name, { ...one, why, since: event.at, hasEnded: false });
+    }
+  };
   const takeAlert = ({ sequence, event }: StoredEvent<AlertEvent>): void => {
     const { alert } = event.data;
     if (event.type === "AlertCleared") alerts.delete(alert);
@@ -70,6 +104,7 @@ export function createOpenJobs(upTo: number, areErased: boolean) {
   return {
     take: (event: LogEvent): void => {
       if (isOfJob(event)) takeDecision(event);
+      else if (isOfMailing(event)) takeMailing(event);
       else if (!("event" in event)) takeUnknown(event);
       else if (event.event.type === "AlertRaised" || event.event.type === "AlertCleared") {
         takeAlert(event as StoredEvent<AlertEvent>);

@@ -11,8 +11,9 @@ export function printJob({ print }: CommandContext, job: Json, json: boolean | u
     print(JSON.stringify(job));
     return;
   }
-  // An ended job has no further attempts, so its limit is not shown.
-  print(`${job.id}  ${job.status}  attempt ${job.attempt}${job.completedAt === null ? ` of ${job.maxAttempts}` : ""}`);
+  // An ended job has no further attempts, and those for deferred recipients alone are not limited: then no limit is shown.
+  const limit = job.completedAt === null && job.attempt <= job.maxAttempts ? ` of ${job.maxAttempts}` : "";
+  print(`${job.id}  ${job.status}  attempt ${job.attempt}${limit}`);
   print(`  subject       ${printable(job.subject ?? "-")}`);
   print(`  progress      ${toCounts(job.progress)}`);
   for (const at of ["createdAt", "scheduledAt", "startedAt", "nextAttemptAt", "completedAt"]) {

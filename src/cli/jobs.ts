@@ -21,7 +21,7 @@ type ListOptions = JsonOption & {
   readonly limit: string;
 };
 
-/** `jobs list|show|watch|recipients|logs|evidence|cancel|pause|resume|retry`. */
+/** `jobs list|show|explain|watch|recipients|logs|evidence|cancel|pause|resume|retry`. */
 export function addJobsCommands(program: Command, context: CommandContext): void {
   const jobs = program.command("jobs").description("look at jobs and act on them");
   const list = jobs
@@ -47,6 +47,10 @@ export function addJobsCommands(program: Command, context: CommandContext): void
     examples: ["waybill jobs show <id>", "waybill jobs show <id> --as-of 2026-11-21T09:30:00Z --json"],
     asks: "service",
   });
+  const explaining = ofJob("explain", "say why a job is where it is, and what it waits for")
+    .option("--json", "as JSON")
+    .action((id: string, options: JsonOption) => explainJob(context, id, options));
+  explain(explaining, { examples: ["waybill jobs explain <id>", "waybill jobs explain <id> --json"], asks: "service" });
   const watching = ofJob("watch", "follow a job until it has ended")
     .option("--json", "one line of JSON for each change")
     .action((id: string, options: JsonOption) => watch(context, id, options));
@@ -116,6 +120,19 @@ async function showJob(
   const query = asOf === undefined ? "" : `?${new URLSearchParams({ asOf })}`;
   const { body } = await onService(context, (service) => service.ask(pathOf(id, query)));
   printJob(context, body, json);
+}
+
+async function explainJob(context: CommandContext, id: string, { json }: JsonOption): Promise<void> {
+  const { body } = await onService(context, (service) => service.ask(pathOf(id, "/explain")));
+  if (json) return context.print(JSON.stringify(body));
+  for (const { code, message, since, until, changedBy } of body.reasons) {
+    context.print(printable(`${code}: ${message}`));
+    const more = { since, until, "changed by": changedBy };
+    for (const [name, value] of Object.entries(more)) {
+      if (value !== null) context.print(`  ${name.padEnd(13)} ${printable(value)}`);
+    }
+  }
+  if (body.notKnown.length > 0) context.tell(`Not known now: ${body.notKnown.join(", ")}`);
 }
 
 async function watch(context: CommandContext, id: string, { json }: JsonOption): Promise<void> {

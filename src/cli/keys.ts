@@ -26,7 +26,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description("create a key; it is shown only once")
     .requiredOption("--tenant <tenant>", "the tenant whose jobs the key may access")
     .option("--name <name>", "a label for the key")
-    .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but admin by default`)
+    .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but jobs:approve and admin by default`)
     .addOption(json())
     .action((options: CreateOptions) => createKey(context, options));
   const list = keys

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   rebuild: async () => (await import("./rebuild.ts")).addRebuildCommand,
   send: async () => (await import("./send.ts")).addSendCommand,
   jobs: async () => (await import("./jobs.ts")).addJobsCommands,
+  templates: async () => (await import("./templates.ts")).addTemplateCommands,
   events: async () => (await import("./events.ts")).addEventsCommand,
   replay: async () => (await import("./replay.ts")).addReplayCommand,
   verify: async () => (await import("./verify.ts")).addVerifyCommand,

@@ -7,7 +7,12 @@ import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-servers.ts";
 import { toTable } from "./table.ts";
 
-type SetOptions = { readonly dailyRecipients?: string; readonly senders?: string; readonly json?: boolean };
+type SetOptions = {
+  readonly dailyRecipients?: string;
+  readonly senders?: string;
+  readonly approvalAbove?: string;
+  readonly json?: boolean;
+};
 type JsonOption = { readonly json?: boolean };
 type Row = { readonly tenant: string } & TenantRules;
 
@@ -31,6 +36,10 @@ export function addTenantCommands(program: Command, context: CommandContext): vo
       "--senders <senders>",
       "addresses and domains that `from` may have, separated by commas, or none to allow only MAIL_FROM",
     )
+    .option(
+      "--approval-above <number>",
+      "a mailing with more recipients needs the approval of another key: 0 for every mailing, or none for no limit",
+    )
     .option("--json", "as JSON")
     .action((tenant: string, options: SetOptions) => setRules(context, tenant, options));
   explain(list, { examples: ["waybill tenants list", "waybill tenants list --json"], asks: "nats" });
@@ -38,6 +47,7 @@ export function addTenantCommands(program: Command, context: CommandContext): vo
     examples: [
       "waybill tenants set acme --daily-recipients 50000 --senders acme.example,news@acme.example",
       "waybill tenants set acme --daily-recipients none",
+      "waybill tenants set acme --approval-above 1000",
     ],
     asks: "nats",
   });
@@ -46,13 +56,14 @@ export function addTenantCommands(program: Command, context: CommandContext): vo
 async function setRules(context: CommandContext, tenant: string, options: SetOptions): Promise<void> {
   if (!isTenantName(tenant))
     throw new WrongUsage(`The tenant is ${JSON.stringify(tenant)}; expected ${expectedTenantName}`);
-  const { dailyRecipients, senders } = options;
-  if (dailyRecipients === undefined && senders === undefined) {
-    throw new WrongUsage("Nothing to set; expected --daily-recipients or --senders");
+  const { dailyRecipients, senders, approvalAbove } = options;
+  if (dailyRecipients === undefined && senders === undefined && approvalAbove === undefined) {
+    throw new WrongUsage("Nothing to set; expected --daily-recipients, --senders or --approval-above");
   }
   const changes: Partial<TenantRules> = {
-    ...(dailyRecipients === undefined ? {} : { dailyRecipients: readDailyRecipients(dailyRecipients) }),
+    ...(dailyRecipients === undefined ? {} : { dailyRecipients: readNumber("--daily-recipients", dailyRecipients) }),
     ...(senders === undefined ? {} : { senders: readSenders(senders) }),
+    ...(approvalAbove === undefined ? {} : { approvalAbove: readNumber("--approval-above", approvalAbove) }),
   };
   const rules = await onAccessStore(context, (store) => store.setRules(tenant, changes));
   const row: Row = { tenant, ...rules };
@@ -68,13 +79,13 @@ async function listTenants(context: CommandContext, { json }: JsonOption): Promi
 }
 
 const print = (context: CommandContext, rows: readonly Row[]): void => {
-  for (const line of toTable(["tenant", "dailyRecipients", "senders"], rows)) context.print(line);
+  for (const line of toTable(["tenant", "dailyRecipients", "senders", "approvalAbove"], rows)) context.print(line);
 };
 
-function readDailyRecipients(text: string): number | null {
+function readNumber(option: string, text: string): number | null {
   if (text === "none") return null;
   if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new WrongUsage(`--daily-recipients is ${JSON.stringify(text)}; expected a whole number, or none`);
+  throw new WrongUsage(`${option} is ${JSON.stringify(text)}; expected a whole number, or none`);
 }
 
 function readSenders(text: string): readonly string[] | null {

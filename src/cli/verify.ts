@@ -40,7 +40,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .command("verify")
     .description("check the log against its seals, or check an exported log or a bundle of evidence without a server")
     .argument("[file]", "a bundle of evidence, or the output of waybill log export")
-    .option("--job <id>", "check the evidence of one job, from the log")
+    .option("--job <id>", "check the evidence of one job or mailing, from the log")
     .option("--tenant <tenant>", "the tenant of the job", defaultTenant)
     .option("--key <file>", "a public key that you trust, as PEM or JSON; may be repeated", collect)
     .option("--seals <file>", "a file of published seals (SEAL_FILE) that you trust")
@@ -148,7 +148,7 @@ async function verifyOwnJob(context: CommandContext, trust: Trust, options: Veri
     };
     return await patiently(() => makeEvidence(sources, { tenant: options.tenant, jobId }));
   });
-  if (bundle === null) throw new CommandFailed(`There is no job ${jobId} of tenant ${options.tenant}`);
+  if (bundle === null) throw new CommandFailed(`There is no job or mailing ${jobId} of tenant ${options.tenant}`);
   tellEvidence(context, Buffer.from(bundle), trust, options);
 }
 

@@ -7,7 +7,7 @@ export type Json = any;
 export type Answered = { readonly status: number; readonly headers: Headers; readonly body: Json };
 
 export type Asked = {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };

@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Decider } from "../domain/decider.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
-import { jobDecider, stateAfter } from "../domain/job/decider.ts";
+import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
+import type { MailingCommand } from "../domain/mailing/commands.ts";
+import { mailingDecider } from "../domain/mailing/decider.ts";
+import type { MailingEvent } from "../domain/mailing/events.ts";
+import type { MailingRejection, MailingState } from "../domain/mailing/state.ts";
 import {
   type Cause,
   type EventLog,
@@ -14,83 +19,154 @@ import {
   VersionConflict,
 } from "../event-log/event-log.ts";
 
-/** `sequence` is that of the job's last decision, the new one or an older one; 0 for a job that does not exist. */
-export type CommandOutcome =
+/** What decisions are made about: its rules, and where in the log its decisions are. */
+type Aggregate<Command, State, Event extends JobEvent | MailingEvent, Rejection> = {
+  readonly decider: Decider<Command, State, Event, Rejection>;
+  readonly read: (log: EventLog, ref: JobRef) => Promise<readonly StoredEvent<Event>[]>;
+};
+
+const jobs: Aggregate<JobCommand, JobState, JobEvent, JobRejection> = {
+  decider: jobDecider,
+  read: (log, job) => log.readDecisions(job),
+};
+
+const mailings: Aggregate<MailingCommand, MailingState, MailingEvent, MailingRejection> = {
+  decider: mailingDecider,
+  read: (log, mailing) => log.readMailing(mailing),
+};
+
+/** `sequence` is that of the last decision, the new one or an older one; 0 for what does not exist. */
+type OutcomeOf<State, Event, Rejection> =
   | {
       readonly outcome: "accepted";
-      readonly events: readonly JobEvent[];
-      readonly state: JobState;
+      readonly events: readonly Event[];
+      readonly state: State;
       readonly sequence: number;
     }
-  | { readonly outcome: "rejected"; readonly rejection: JobRejection; readonly sequence: number };
+  | { readonly outcome: "rejected"; readonly rejection: Rejection; readonly sequence: number };
 
-/** The state on a job's own subject, and the sequence that guards the next decision. */
-export type JobVersion = { readonly state: JobState; readonly sequence: number };
+export type CommandOutcome = OutcomeOf<JobState, JobEvent, JobRejection>;
+export type MailingOutcome = OutcomeOf<MailingState, MailingEvent, MailingRejection>;
+
+/** The state on its own subject, and the sequence that guards the next decision. */
+type Version<State> = { readonly state: State; readonly sequence: number };
+
+export type JobVersion = Version<JobState>;
+export type MailingVersion = Version<MailingState>;
 
 export type EntryOf = (decision: NewEvent<JobEvent>) => NewEntry<JobEvent | Fact>;
 
-type Options = {
+type Options<State> = {
   /** The state that the caller read a moment ago, to save a read. A stale one costs a conflict, nothing else. */
-  readonly from?: JobVersion;
-  /** The entry in which a new decision is stored, with the facts that belong to it; by default the decision alone. */
-  readonly entryOf?: EntryOf;
+  readonly from?: Version<State>;
   /** How many conflicts with other writers are tolerated before VersionConflict is thrown. */
   readonly maxConflicts?: number;
+};
+
+type JobOptions = Options<JobState> & {
+  /** The entry in which a new decision is stored, with the facts that belong to it; by default the decision alone. */
+  readonly entryOf?: EntryOf;
 };
 
 /** The state of a job whose id was generated a moment ago. */
 export const newJob: JobVersion = { state: jobDecider.initialState, sequence: 0 };
 
+/** The same of a mailing. */
+export const newMailing: MailingVersion = { state: mailingDecider.initialState, sequence: 0 };
+
 /** More competing writers than this for one job at one moment are a defect, not a race. */
 const usualMaxConflicts = 20;
 
 /** Reads the job, decides, appends; decides again on the new state if another writer was faster. */
-export async function handleCommand(
+export const handleCommand = (
   log: EventLog,
   job: JobRef,
   command: JobCommand,
   cause: Cause,
-  options: Options = {},
-): Promise<CommandOutcome> {
-  const maxConflicts = options.maxConflicts ?? usualMaxConflicts;
-  let version = options.from ?? (await readJob(log, job));
+  { entryOf, ...options }: JobOptions = {},
+): Promise<CommandOutcome> => {
+  // A decision about a job is one event.
+  const toEntry = ([decision]: NewEntry<JobEvent>): NewEntry => entryOf?.(decision) ?? [decision];
+  return handle(jobs, log, job, command, cause, toEntry, options);
+};
+
+/** The same for a mailing; what one decision consists of is stored as one entry. */
+export const handleMailingCommand = (
+  log: EventLog,
+  mailing: JobRef,
+  command: MailingCommand,
+  cause: Cause,
+  options: Options<MailingState> = {},
+): Promise<MailingOutcome> => handle(mailings, log, mailing, command, cause, (entry) => entry, options);
+
+/** The state of a job by its own subject. */
+export const readJob = (log: EventLog, job: JobRef): Promise<JobVersion> => readVersion(jobs, log, job);
+
+/** The state of a mailing by its own subject. */
+export const readMailing = (log: EventLog, mailing: JobRef): Promise<MailingVersion> =>
+  readVersion(mailings, log, mailing);
+
+export const foldMailing = (decisions: readonly StoredEvent<MailingEvent>[]): MailingVersion =>
+  fold(mailings, decisions);
+
+export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobVersion => fold(jobs, decisions);
+
+const fold = <Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+  { decider }: Aggregate<Command, State, Event, Rejection>,
+  decisions: readonly StoredEvent<Event>[],
+): Version<State> => ({
+  state: decisions.reduce((state, { event }) => decider.evolve(state, event), decider.initialState),
+  sequence: decisions.at(-1)?.sequence ?? 0,
+});
+
+const readVersion = async <Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+  aggregate: Aggregate<Command, State, Event, Rejection>,
+  log: EventLog,
+  ref: JobRef,
+): Promise<Version<State>> => fold(aggregate, await aggregate.read(log, ref));
+
+async function handle<Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+  aggregate: Aggregate<Command, State, Event, Rejection>,
+  log: EventLog,
+  ref: JobRef,
+  command: Command,
+  cause: Cause,
+  toEntry: (decision: NewEntry<Event>) => NewEntry,
+  { from, maxConflicts = usualMaxConflicts }: Options<State>,
+): Promise<OutcomeOf<State, Event, Rejection>> {
+  let version = from ?? (await readVersion(aggregate, log, ref));
   for (let conflicts = 0; ; conflicts += 1) {
     try {
-      return await decideAndAppend(log, job, command, cause, version, options.entryOf ?? alone);
+      return await decideAndAppend(aggregate.decider, log, ref, command, cause, version, toEntry);
     } catch (failure) {
       if (!(failure instanceof VersionConflict) || conflicts === maxConflicts) throw failure;
-      version = await readJob(log, job);
+      version = await readVersion(aggregate, log, ref);
     }
   }
 }
 
-/** The state of a job by its own subject. */
-export const readJob = async (log: EventLog, job: JobRef): Promise<JobVersion> =>
-  foldDecisions(await log.readDecisions(job));
-
-export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobVersion => ({
-  state: stateAfter(decisions.map(({ event }) => event)),
-  sequence: decisions.at(-1)?.sequence ?? 0,
-});
-
-const alone: EntryOf = (decision) => [decision];
-
-async function decideAndAppend(
+async function decideAndAppend<Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+  decider: Decider<Command, State, Event, Rejection>,
   log: EventLog,
-  job: JobRef,
-  command: JobCommand,
+  ref: JobRef,
+  command: Command,
   cause: Cause,
-  version: JobVersion,
-  entryOf: EntryOf,
-): Promise<CommandOutcome> {
-  const decision = jobDecider.decide(command, version.state);
+  version: Version<State>,
+  toEntry: (decision: NewEntry<Event>) => NewEntry,
+): Promise<OutcomeOf<State, Event, Rejection>> {
+  const decision = decider.decide(command, version.state);
   if (decision.outcome === "rejected") return { ...decision, sequence: version.sequence };
   const { events } = decision;
-  const [event] = events;
-  if (event === undefined) return { outcome: "accepted", events, ...version };
   // Competing writers take the same decision about the same version: the id identifies the decision, in case its answer
   // is lost.
-  const id = `${job.jobId}/${version.sequence}/${event.type}/${randomUUID().slice(0, 8)}`;
-  const sequence = await log.append(job, entryOf({ ...cause, id, event }), version.sequence);
-  return { outcome: "accepted", events, state: jobDecider.evolve(version.state, event), sequence };
+  const taken = randomUUID().slice(0, 8);
+  const toNew = (event: Event): NewEvent<Event> => {
+    const id = `${ref.jobId}/${version.sequence}/${event.type}/${taken}`;
+    return { ...cause, id, event };
+  };
+  const [event, ...others] = events;
+  if (event === undefined) return { outcome: "accepted", events, ...version };
+  const entry = toEntry([toNew(event), ...others.map(toNew)]);
+  const sequence = await log.append(ref, entry, version.sequence);
+  return { outcome: "accepted", events, state: events.reduce(decider.evolve, version.state), sequence };
 }

@@ -1,3 +1,4 @@
+import type { TemplateUse } from "../domain/job/events.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 
 /**
@@ -41,9 +42,13 @@ export type JobContent = {
   readonly webhookUrl?: string;
   /** Absent if subject and parts are sent verbatim, braces included. */
   readonly template?: "liquid";
+  /** The stored letter that these words are a copy of. */
+  readonly fromTemplate?: TemplateUse;
   readonly attachments?: readonly ContentAttachment[];
   /** Each mail has its own link for its recipient to unsubscribe. */
   readonly unsubscribe?: true;
+  /** For a part of a mailing, the id of the mailing; null for the letter of a mailing, which has no recipients. */
+  readonly mailingId?: string | null;
   /** The data of a job of another kind, as that kind has validated it. */
   readonly payload?: unknown;
 };

@@ -16,6 +16,8 @@ export type CallerLimits = {
   /** Addresses and domains that mailings may come from; null for any. */
   readonly senders: readonly string[] | null;
   readonly dailyRecipients: number | null;
+  /** A mailing with more recipients than this needs the approval of another key; null for no limit. */
+  readonly approvalAbove: number | null;
 };
 
 /** The rules that an operator has set for a tenant; null where there is none. */
@@ -24,6 +26,8 @@ export type TenantRules = {
   readonly senders: readonly string[] | null;
   /** How many recipients the jobs accepted within one day (UTC) may have together. */
   readonly dailyRecipients: number | null;
+  /** A mailing with more recipients than this needs an approval. */
+  readonly approvalAbove: number | null;
 };
 
-export const noRules: TenantRules = { senders: null, dailyRecipients: null };
+export const noRules: TenantRules = { senders: null, dailyRecipients: null, approvalAbove: null };

@@ -1,4 +1,4 @@
-import { foldDecisions } from "../commands/handle-command.ts";
+import { foldDecisions, readMailing } from "../commands/handle-command.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import type { ResultStore } from "../content/result-store.ts";
@@ -99,6 +99,13 @@ export function withoutRecipients(content: Uint8Array, indices: readonly number[
   return encodeContent({ ...decoded, recipients });
 }
 
+/** The same of a recorded erasure of the letter of a mailing, which has no recipients. */
+export async function completeLetterErasure({ log, contentStore }: ErasurePorts, mailing: JobRef): Promise<void> {
+  const { state } = await readMailing(log, mailing);
+  const isErased = state.status === "absent" ? state.isAbandoned : state.isErased;
+  if (isErased) await eraseContent(contentStore, mailing);
+}
+
 /** After a failure; it may be the database alone that is away. */
 const tryAgainMs = 5000;
 const atOnce = 16;
@@ -110,7 +117,10 @@ const atOnce = 16;
 export const createEraser = (ports: ErasurePorts): Listener => ({
   name: "eraser",
   beginAfter: () => 0,
-  act: (decision) => (decision.event.type === "JobContentErased" ? completeErasure(ports, decision) : null),
+  act: (decision) => {
+    if (decision.event.type === "MailingContentErased") return completeLetterErasure(ports, decision);
+    return decision.event.type === "JobContentErased" ? completeErasure(ports, decision) : null;
+  },
   atOnce,
   tryAgainMs,
 });

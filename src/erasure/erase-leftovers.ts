@@ -1,5 +1,8 @@
-import { handleCommand } from "../commands/handle-command.ts";
+import { handleCommand, handleMailingCommand, readJob, readMailing } from "../commands/handle-command.ts";
+import { decodeContent } from "../content/encode-content.ts";
+import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
+import { keepsPart } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import { completeErasure, type ErasurePorts } from "./complete-erasure.ts";
@@ -8,9 +11,13 @@ import type { StoredThing, StoredThings } from "./stored-things.ts";
 
 export type LeftoversErased = {
   readonly erased: number;
-  /** Jobs that a request may be about to create. */
+  /** Jobs that a request may be about to create, and parts of mailings that have not ended. */
   readonly notEnded: readonly string[];
+  /** These mailings. */
+  readonly mailings: readonly string[];
 };
+
+type Stored = { readonly job: JobRef; readonly storedAtMs: number };
 
 /** A slower request loses its content: if it ever goes on, it creates its job under another id. */
 const patienceMs = 60_000;
@@ -23,45 +30,121 @@ const atOnce = 32;
 export async function eraseLeftovers(
   ports: ErasurePorts & { readonly storedThings: Pick<StoredThings, "unsettledOf"> },
   tenant: string,
+  request: AddressErasureRequest,
+): Promise<LeftoversErased> {
+  return await eraseWhereNamed(ports, ports.storedThings.unsettledOf(tenant), request);
+}
+
+/**
+ * Looks for an address in the parts of mailings that are not jobs yet, however old they are. No read model holds their
+ * recipients, so this reads the content of every such part. The parts of a mailing that has not ended will be mailed, and are
+ * named as open jobs are; those of a cancelled mailing are erased.
+ */
+export async function eraseUnmadeParts(
+  ports: ErasurePorts,
+  mailings: readonly JobRef[],
+  request: AddressErasureRequest,
+): Promise<LeftoversErased> {
+  return await eraseWhereNamed(ports, unmadePartsOf(ports, mailings), request);
+}
+
+/** No request is about to make a job of them: the age does not matter. */
+async function* unmadePartsOf({ log }: ErasurePorts, mailings: readonly JobRef[]): AsyncGenerator<Stored> {
+  for (const mailing of mailings) {
+    const { state } = await readMailing(log, mailing);
+    if (state.status === "absent") continue;
+    for (const { jobId, counts } of state.parts)
+      if (counts === null) yield { job: { ...mailing, jobId }, storedAtMs: 0 };
+  }
+}
+
+/** Of these contents, those of which no job was made. */
+async function eraseWhereNamed(
+  ports: ErasurePorts,
+  contents: AsyncIterable<Stored>,
   { address, reason, cause, at }: AddressErasureRequest,
 ): Promise<LeftoversErased> {
-  const { log, contentStore, storedThings } = ports;
+  const { log, contentStore } = ports;
   const notEnded: string[] = [];
+  const mailings = new Set<string>();
   let erased = 0;
-  const look = async (job: JobRef, storedAtMs: number): Promise<void> => {
+  const look = async ({ job, storedAtMs }: Stored): Promise<void> => {
     if ((await log.lastDecision(job)) > 0) return;
     const content = await contentStore.get(job);
     if (content === null || placesOf(content, address).length === 0) return;
-    if (storedAtMs > Date.now() - patienceMs) notEnded.push(job.jobId);
-    else if ((await eraseLeftover(ports, { job, attachment: null }, { reason, cause, at })) !== null) erased += 1;
+    if (storedAtMs <= Date.now() - patienceMs) {
+      const sequence = await eraseLeftover(ports, { job, attachment: null }, { reason, cause, at });
+      if (sequence !== null) erased += 1;
+      if ((await log.lastDecision(job)) > 0) return;
+      // It belongs to a mailing that has not ended: see keptByMailing.
+    }
+    notEnded.push(job.jobId);
+    const { mailingId } = decodeContent(content);
+    if (typeof mailingId === "string") mailings.add(mailingId);
   };
   let looking: Promise<void>[] = [];
-  for await (const { job, storedAtMs } of storedThings.unsettledOf(tenant)) {
-    looking.push(look(job, storedAtMs));
+  for await (const stored of contents) {
+    looking.push(look(stored));
     if (looking.length < atOnce) continue;
     await Promise.all(looking);
     looking = [];
   }
   await Promise.all(looking);
-  return { erased, notEnded };
+  return { erased, notEnded, mailings: [...mailings] };
 }
-
-type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };
 
 /**
  * Erases what is stored for a job that was never created, or whose history says that its content is erased: the request
  * died, or came too late. The decision is recorded first, with the same guard as the creation of a job: a request that
  * was suspended between storing and creating loses, and stores its content anew for another job. The content of a job
- * that was created is left alone. Returns the sequence of the decision if there was something to erase, else null.
+ * that was created is left alone, as is that of a mailing. Returns the sequence of the decision if there was something to
+ * erase, else null.
  */
 export async function eraseLeftover(
   ports: ErasurePorts,
   { job, attachment }: StoredThing,
-  { reason, cause, at }: LeftoverErasureRequest,
+  request: LeftoverErasureRequest,
 ): Promise<number | null> {
-  const outcome = await handleCommand(ports.log, job, { type: "AbandonJob", at, reason }, cause);
+  const { reason, cause, at } = request;
+  const from = await readJob(ports.log, job);
+  if (from.state.status === "absent" && !from.state.isAbandoned) {
+    const content = await ports.contentStore.get(job);
+    const { mailingId } = content === null ? {} : decodeContent(content);
+    if (mailingId === null) return await eraseLetter(ports, job, request);
+    if (mailingId !== undefined && (await keptByMailing(ports, { ...job, jobId: mailingId }, job, request)))
+      return null;
+  }
+  const outcome = await handleCommand(ports.log, job, { type: "AbandonJob", at, reason }, cause, { from });
   if (outcome.outcome === "rejected" || !isContentErased(outcome.state)) return null;
   await completeErasure(ports, job);
   if (attachment !== null) await ports.contentStore.attachments.erase(job, attachment);
   return outcome.sequence;
 }
+
+/** The letter of a mailing that was never created. */
+async function eraseLetter(
+  { log, contentStore }: ErasurePorts,
+  mailing: JobRef,
+  { reason, cause, at }: LeftoverErasureRequest,
+): Promise<number | null> {
+  const outcome = await handleMailingCommand(log, mailing, { type: "AbandonMailing", at, reason }, cause);
+  if (outcome.outcome === "rejected" || outcome.state.status !== "absent") return null;
+  await eraseContent(contentStore, mailing);
+  return outcome.sequence;
+}
+
+/**
+ * Whether a mailing that has not ended names the part. One that no import has added can then not be added any more: the
+ * decision makes an import conflict that was suspended before it could add the part.
+ */
+async function keptByMailing(
+  { log }: ErasurePorts,
+  mailing: JobRef,
+  { jobId }: JobRef,
+  { cause, at }: LeftoverErasureRequest,
+): Promise<boolean> {
+  const outcome = await handleMailingCommand(log, mailing, { type: "AbandonPart", at, jobId }, cause);
+  return outcome.outcome === "accepted" && keepsPart(outcome.state, jobId);
+}
+
+type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };

@@ -4,7 +4,7 @@ import { typesWithFile } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { ErasurePorts, OutboxRequests } from "./complete-erasure.ts";
 import { type AddressErasureRequest, eraseAddress } from "./erase-address.ts";
-import { eraseLeftovers } from "./erase-leftovers.ts";
+import { eraseLeftovers, eraseUnmadeParts } from "./erase-leftovers.ts";
 import { eraseReports } from "./erase-reports.ts";
 import type { StoredThings } from "./stored-things.ts";
 
@@ -15,6 +15,8 @@ export type NamedJobs = { readonly jobIds: readonly string[]; readonly readSeque
 export interface PersonQueries<Cursor> {
   /** A page of the jobs that hold the address. The first page (null) may wait until it includes the log up to `upTo`. */
   jobsOf(address: string, cursor: Cursor | null, upTo: number): Promise<NamedJobs & { readonly next: Cursor | null }>;
+  /** The mailings with parts that are no jobs. May wait until it includes the log up to `upTo`. */
+  withUnmade(upTo: number): Promise<{ readonly mailingIds: readonly string[]; readonly readSequence: number }>;
   /** The jobs of a kind that are being processed. May wait until it includes the log up to `upTo`. */
   running(type: string, upTo: number): Promise<NamedJobs>;
   /** Waits until no row holds what was erased up to a sequence, or for as long as a read may take. */
@@ -34,6 +36,8 @@ export type PersonErasure =
       };
       /** Jobs that may hold the address and have not ended: a repeated request erases it from them once they have. */
       readonly jobsNotEnded: readonly string[];
+      /** The mailings of those that are parts and no jobs yet. */
+      readonly mailingsNotEnded: readonly string[];
       /** The sequence of the last decision; 0 if none was needed. */
       readonly sequence: number;
     };
@@ -47,8 +51,9 @@ export type PersonErasurePorts = ErasurePorts & {
 
 /**
  * Erases an address from each job that has ended, from the files of reports and from the outbox, and lists the jobs that
- * have not ended: what is erased stays erased, and a repeated request continues where this one stopped. If the address is
- * suppressed, the list still knows it, by a digest. `decided` hears of each decision about a job.
+ * have not ended, as well as the parts that mailings will make jobs of: what is erased stays erased, and a repeated request
+ * continues where this one stopped. If the address is suppressed, the list still knows it, by a digest. `decided` hears of
+ * each decision about a job.
  */
 export async function erasePerson<Cursor>(
   ports: PersonErasurePorts,
@@ -59,6 +64,12 @@ export async function erasePerson<Cursor>(
 ): Promise<PersonErasure> {
   const { log, suppressions, outbox } = ports;
   const { address } = request;
+  const { lastSequence: storedAt } = await log.state();
+  const { mailingIds, readSequence } = await queries.withUnmade(storedAt);
+  if (readSequence < storedAt) return { outcome: "read-model-behind", upTo: storedAt };
+  const mailings = mailingIds.map((jobId) => ({ tenant, jobId }));
+  // Before the jobs, so that a part that becomes a job meanwhile is found as one of the two.
+  const inUnmade = await eraseUnmadeParts(ports, mailings, request);
   const { lastSequence } = await log.state();
   const first = await queries.jobsOf(address, null, lastSequence);
   if (first.readSequence < lastSequence) return { outcome: "read-model-behind", upTo: lastSequence };
@@ -90,13 +101,19 @@ export async function erasePerson<Cursor>(
   }
   const inReports = await eraseReports(ports, tenant, request);
   const leftOver = await eraseLeftovers(ports, tenant, request);
-  for (const jobId of [...inReports.notEnded, ...leftOver.notEnded]) notEnded.add(jobId);
+  for (const jobId of [...inReports.notEnded, ...inUnmade.notEnded, ...leftOver.notEnded]) notEnded.add(jobId);
   const erased = {
     jobsErased,
     reportsErased: inReports.erased,
     outboxRowsErased: inOutbox.erased,
-    leftoversErased: leftOver.erased,
+    leftoversErased: inUnmade.erased + leftOver.erased,
     isSuppressed,
   };
-  return { outcome: "erased", erased, jobsNotEnded: [...notEnded], sequence: Math.max(sequence, inReports.sequence) };
+  return {
+    outcome: "erased",
+    erased,
+    jobsNotEnded: [...notEnded],
+    mailingsNotEnded: [...new Set([...inUnmade.mailings, ...leftOver.mailings])],
+    sequence: Math.max(sequence, inReports.sequence),
+  };
 }

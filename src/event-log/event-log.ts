@@ -1,6 +1,7 @@
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events.ts";
+import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
@@ -23,7 +24,10 @@ export type Fact = RecipientEvent | ResultEvent | Notice;
 /** Decisions about the service as a whole: they belong to no job, and no tenant reads them. */
 export type ServiceEvent = AlertEvent | LogArchived | LogSealed | MessagePassed;
 
-export type WaybillEvent = JobEvent | Fact | ServiceEvent;
+/** What the log of a tenant consists of. A mailing stands in the place of a job: its id is the `jobId` of its events. */
+export type TenantEvent = JobEvent | Fact | MailingEvent;
+
+export type WaybillEvent = TenantEvent | ServiceEvent;
 
 /** Takes the tenant's position in subjects about the service as a whole: no tenant can have this name. */
 export const serviceTenant = "_service";
@@ -38,8 +42,8 @@ export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
 export type ChannelOfService = "alert" | "seal" | "pass" | "archive";
-/** Those of a job are for decisions and for facts. */
-export type Channel = "job" | "facts" | ChannelOfService;
+/** Those of a job are for decisions and for facts; that of a mailing is for decisions. */
+export type Channel = "job" | "facts" | "mailing" | ChannelOfService;
 
 /** The actor that caused an event, the request, and the event before it. */
 export type Cause = {
@@ -78,8 +82,15 @@ export type UnknownEvent = JobRef & Place & { readonly unknownType: string };
 
 export type LogEvent = StoredEvent<WaybillEvent> | UnknownEvent;
 
-/** Whether this is an event of a job that this release knows. Read models are made of these events only. */
-export const isOfJob = (event: LogEvent): event is StoredEvent => "event" in event && event.tenant !== serviceTenant;
+/** Whether this is an event of a tenant that this release knows. Read models are made of these events only. */
+export const isOfTenant = (event: LogEvent): event is StoredEvent<TenantEvent> =>
+  "event" in event && event.tenant !== serviceTenant;
+
+export const isOfMailing = (event: LogEvent): event is StoredEvent<MailingEvent> =>
+  isOfTenant(event) && isMailingEvent(event.event);
+
+/** Whether this is an event of a job that this release knows. */
+export const isOfJob = (event: LogEvent): event is StoredEvent => isOfTenant(event) && !isMailingEvent(event.event);
 
 /** Which log this is and how far it has come. `createdAt` changes when a stream is deleted and created again. */
 export type LogState = { readonly createdAt: string; readonly lastSequence: number };
@@ -96,12 +107,12 @@ export const maxEventsOfEntry = 64;
  */
 export interface EventLog {
   /**
-   * Stores an entry with one decision about a job, or about the service, and the facts that belong to it, if the last entry
+   * Stores an entry with one decision about a job, a mailing, or the service, and the facts that belong to it, if the last entry
    * with a decision is still `expectedSequence` (0: none; entries that were passed by do not count), and throws
    * VersionConflict otherwise. When it returns, the entry is stored; the result is its sequence. A lost answer is resolved
    * by a look at the log, so a conflict is never reported for the caller's own entry.
    */
-  append(job: JobRef, entry: NewEntry<JobEvent | Fact | ServiceEvent>, expectedSequence: number): Promise<number>;
+  append(job: JobRef, entry: NewEntry, expectedSequence: number): Promise<number>;
 
   /**
    * Stores an entry of facts. An entry whose first event has the same id is stored once within two minutes. Many entries
@@ -111,6 +122,9 @@ export interface EventLog {
 
   /** The decisions about a job, oldest first, read from the leader: events appended before the call are among them. */
   readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
+
+  /** The decisions about a mailing, oldest first, read from the leader as those about a job are. */
+  readMailing(mailing: JobRef): Promise<readonly StoredEvent<MailingEvent>[]>;
 
   /** The outcomes of the recipients of a job, oldest first, read from the leader. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;

@@ -8,12 +8,13 @@ import {
 } from "nats";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { isNameTaken, isStreamMissing } from "../nats/errors.ts";
+import { askSlowly } from "../nats/jetstream-api.ts";
 import { isShut, openShutLog, subjectsOfEntries } from "./jetstream-log-limits.ts";
 import { type StreamKind, streamFilter, streamName } from "./subjects.ts";
 
 /**
  * A busy cluster takes long to place the replicas of a stream. The wait is no longer than this, because it also applies
- * to an answer that was lost with its connection; the next start asks again and finds what was created meanwhile.
+ * to an answer that was lost with its connection; the caller asks again and finds what was created meanwhile.
  */
 const creationMs = 10_000;
 
@@ -101,23 +102,26 @@ export const ensureTurnsStream = (
 ): Promise<void> => ensure(connection, turnsConfig(settings));
 
 async function ensure(connection: JetStreamConnection, config: NamedConfig) {
-  const manager = await asking(connection, () => connection.nats.jetstreamManager({ timeout: creationMs }));
-  const found = await asking(connection, () => findStream(manager, config.name));
+  const found = await findStream(connection, config.name);
+  if (found === null) return await create(connection, config);
   // A process died while it cut off the beginning of the log, or is at it.
-  if (found !== null && isShut(found.config)) await openShutLog(connection, config.name);
-  await asking(connection, () => ensureStream(manager, config));
+  if (!isShut(found.config)) return await checkAndAdjust(connection, found, config);
+  await openShutLog(connection, config.name);
+  await ensure(connection, config);
 }
 
-async function ensureStream(manager: JetStreamManager, config: NamedConfig): Promise<void> {
-  const found = await findStream(manager, config.name);
-  if (found === null) {
-    await manager.streams.add(config).catch((failure: unknown) => {
-      // Another process created it first, with other adjustable settings: the stream that exists is checked.
-      if (isNameTaken(failure)) return ensureStream(manager, config);
-      throw failure;
-    });
-    return;
+async function create(connection: JetStreamConnection, config: NamedConfig): Promise<void> {
+  try {
+    await manage(connection, ({ streams }) => streams.add(config));
+  } catch (failure) {
+    if (!isNameTaken(failure)) throw failure;
+    // Another process created it first, with other adjustable settings: the stream that exists is checked.
+    await ensure(connection, config);
   }
+}
+
+/** Throws UnfitStream where the stream differs in what no operator may change; changes what one may. */
+async function checkAndAdjust(connection: JetStreamConnection, found: StreamInfo, config: NamedConfig): Promise<void> {
   const actual = { ...found.config, subjects: subjectsOfEntries(found.config) };
   const differing = (Object.keys(config) as (keyof StreamConfig)[]).filter((key) => !isSame(actual[key], config[key]));
   const faults = differing
@@ -133,13 +137,20 @@ async function ensureStream(manager: JetStreamManager, config: NamedConfig): Pro
     );
   }
   if (differing.length > 0) {
-    await manager.streams.update(config.name, { ...found.config, ...config, subjects: found.config.subjects });
+    const changed = { ...found.config, ...config, subjects: found.config.subjects };
+    await manage(connection, ({ streams }) => streams.update(config.name, changed));
   }
 }
 
-async function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | null> {
+const manage = (
+  connection: JetStreamConnection,
+  act: (manager: JetStreamManager) => Promise<StreamInfo>,
+): Promise<StreamInfo> =>
+  asking(connection, async () => act(await connection.nats.jetstreamManager({ checkAPI: false, timeout: creationMs })));
+
+async function findStream(connection: JetStreamConnection, name: string): Promise<StreamInfo | null> {
   try {
-    return await manager.streams.info(name);
+    return await askSlowly<StreamInfo>(connection, `$JS.API.STREAM.INFO.${name}`, "");
   } catch (failure) {
     if (isStreamMissing(failure)) return null;
     throw failure;

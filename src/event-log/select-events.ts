@@ -3,7 +3,7 @@ import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { events } from "../schemas/events.ts";
 import { eventsOfNotices } from "../schemas/events-of-notices.ts";
 import { eventsOfRecipients } from "../schemas/events-of-recipients.ts";
-import type { LogEvent, Notice, StoredEvent } from "./event-log.ts";
+import type { LogEvent, Notice, Place, StoredEvent } from "./event-log.ts";
 
 export const isDecision = (event: LogEvent): event is StoredEvent<JobEvent> =>
   "event" in event && events[event.event.type].channel === "job";
@@ -15,5 +15,4 @@ export const isNotice = (event: LogEvent): event is StoredEvent<Notice> =>
   "event" in event && Object.hasOwn(eventsOfNotices, event.event.type);
 
 /** For sorting events that were read from several subjects. */
-export const inOrder = (one: StoredEvent, other: StoredEvent): number =>
-  one.sequence - other.sequence || one.index - other.index;
+export const inOrder = (one: Place, other: Place): number => one.sequence - other.sequence || one.index - other.index;

@@ -32,10 +32,10 @@ export const subjectsOfDecisions = (prefix: string): string => `${startOf(prefix
 export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS", "CANARY"] as const;
 
 /**
- * The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, of the progress of sealing, of listeners, and
- * of what is archived.
+ * The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, of the progress of sealing, of listeners, of
+ * what is archived, and of templates.
  */
-export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS", "CHECKPOINTS", "ARCHIVE"] as const;
+export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS", "CHECKPOINTS", "ARCHIVE", "TEMPLATES"] as const;
 
 export type StreamKind = (typeof streamKinds)[number];
 
@@ -66,7 +66,7 @@ export function partsOf(prefix: string, subject: string): SubjectParts | null {
   return {
     tenant,
     jobId: subject.slice(endOfTenant + 1, endOfJob),
-    channel: channel === "facts" || isOfService(channel) ? channel : null,
+    channel: channel === "facts" || channel === "mailing" || isOfService(channel) ? channel : null,
   };
 }
 

@@ -2,7 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 
 /** Everything up to the sequence is done, in the log that was created at that time. */
-export type Position = { readonly sequence: number; readonly logCreatedAt: string };
+export type Position = {
+  readonly sequence: number;
+  readonly logCreatedAt: string;
+  /** What the listener that has come so far has to know of what is before, see Listener. */
+  readonly unfinished?: readonly string[];
+};
 
 /** A checkpoint that this process alone may move, as long as it holds it. */
 export type HeldCheckpoint = {

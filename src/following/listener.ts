@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, type StoredEvent, UndecodableEvent, type WaybillEvent } from "../event-log/event-log.ts";
+import { isOutage } from "../event-log/persistently.ts";
 import { placeOf, positionOf } from "../event-log/place.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 import { type HeldCheckpoint, holdCheckpoint } from "./hold-checkpoint.ts";
@@ -29,6 +30,13 @@ export type Listener = {
   readonly tryAgainMs: number;
   /** How long the listener rests in a steady flow of events, see FollowOptions; `unhurriedMs` where it does not say. */
   readonly restMs?: number;
+  /** For a listener whose work on an event can go on after it was done with the event. */
+  readonly unfinished?: {
+    /** Names what is not finished, to be stored with the checkpoint. */
+    readonly name: () => readonly string[];
+    /** Called when this process becomes active, before the first event, with the names that the checkpoint has. */
+    readonly takeUp: (names: readonly string[], ending: Ending) => Promise<void>;
+  };
   /** Called when this process becomes active. */
   readonly companions?: () => readonly Companion[];
 };
@@ -51,6 +59,8 @@ const maxEvents = 500;
 const unhurriedMs = 100;
 /** Long enough for another process to take over, perhaps one of a newer release. */
 const standAgainAfterMs = 3000;
+/** NATS is away from all of them alike: the first that it answers goes on. */
+const afterOutageMs = 500;
 
 /**
  * Acts on every decision in the log at least once, across all processes: the checkpoint moves only past what is done. A
@@ -85,7 +95,8 @@ export function createListening(ports: ListenerPorts, listener: Listener): Liste
       await takePart().catch(async (failure: unknown) => {
         if (stopping.signal.aborted) return;
         ports.report(failure);
-        await pause(standAgainAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
+        const restMs = isOutage(failure) ? afterOutageMs : standAgainAfterMs;
+        await pause(restMs, undefined, { signal: stopping.signal }).catch(() => {});
       });
     }
   };
@@ -110,10 +121,15 @@ async function listen(
   ending: Ending,
 ): Promise<void> {
   const { restMs = unhurriedMs } = listener;
-  const { createdAt, position } = await beginning(log, listener, held, ending.stopping);
+  const { createdAt, position, unfinished } = await beginning(log, listener, held, ending.stopping);
+  await listener.unfinished?.takeUp(unfinished, ending);
   const work = createWork(listener, ending, report);
   let read = position;
-  held.track(() => ({ sequence: work.doneUpTo() ?? read, logCreatedAt: createdAt }));
+  held.track(() => ({
+    sequence: work.doneUpTo() ?? read,
+    logCreatedAt: createdAt,
+    ...(listener.unfinished && { unfinished: listener.unfinished.name() }),
+  }));
   try {
     while (!ending.stopping.aborted) {
       try {
@@ -145,7 +161,9 @@ async function beginning(log: EventLog, { beginAfter }: Listener, { found }: Hel
   const seen = found ?? { sequence: 0, logCreatedAt: null };
   const { createdAt, lastSequence } = await settledState(log, seen, believedAfterMs, signal);
   const isOfThisLog = found?.logCreatedAt === createdAt && found.sequence <= lastSequence;
-  return { createdAt, position: isOfThisLog ? found.sequence : beginAfter(lastSequence) };
+  return isOfThisLog
+    ? { createdAt, position: found.sequence, unfinished: found.unfinished ?? [] }
+    : { createdAt, position: beginAfter(lastSequence), unfinished: [] };
 }
 
 function createWork(listener: Listener, ending: Ending, report: ListenerPorts["report"]) {

@@ -2,9 +2,16 @@ import { connect, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { createJetStreamCanary } from "../health/jetstream-canary.ts";
-import { type ConnectSettings, connectJetStream, type JetStreamConnection, toOptions } from "../nats/connection.ts";
+import {
+  type ConnectSettings,
+  connectJetStream,
+  isClustered,
+  type JetStreamConnection,
+  toOptions,
+} from "../nats/connection.ts";
 import { isLoginRefused } from "../nats/outages.ts";
 import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";
+import { examineCopies } from "./examine-copies.ts";
 import { examineClock } from "./examine-surroundings.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
 
@@ -39,7 +46,10 @@ export async function examineNats(place: NatsPlace): Promise<readonly Finding[]>
     ];
     const jetStream = await examineJetStream(connection);
     if (jetStream.level === "serious") return [...findings, jetStream];
-    findings.push(await examineDurability(version, place), await examineStoring(connection, prefix));
+    findings.push(await examineDurability(version, place), await examineStoring(connection, place));
+    if (isClustered(connection)) {
+      findings.push(...(await examineCopies(await connection.nats.jetstreamManager({ checkAPI: false }))));
+    }
     return [...findings, ...(await examineLog(connection, prefix))];
   } finally {
     await connection.close();
@@ -128,9 +138,10 @@ async function examineDurability(version: string, { monitorUrl, isOwn }: NatsPla
   }
 }
 
-async function examineStoring(connection: JetStreamConnection, prefix: string): Promise<Finding> {
+async function examineStoring(connection: JetStreamConnection, { prefix, replicas }: NatsPlace): Promise<Finding> {
   try {
-    await createJetStreamCanary(connection, prefix, 1).check();
+    // The stream of the canary stays, and the service uses it: a single copy would be lost with its node.
+    await createJetStreamCanary(connection, prefix, isClustered(connection) ? replicas : 1).check();
     return fine("nats", "NATS stores messages");
   } catch (failure) {
     return serious(

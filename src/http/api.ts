@@ -1,22 +1,31 @@
 import Koa from "koa";
 import type { Access } from "../access/access.ts";
 import type { Probe } from "../health/probe.ts";
+import { createImporter } from "../mailings/import-recipients.ts";
 import { asyncApiDocument } from "./asyncapi-document.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
 import { createOwnWrites } from "./routes/ask-read-model.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
+import { changeMailingRoutes } from "./routes/change-mailing.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { type DashboardFiles, dashboardRoutes } from "./routes/dashboard.ts";
 import { deadLetterRoutes } from "./routes/dead-letters.ts";
 import { type ApiReferenceFiles, apiReferenceRoutes, documentRoute } from "./routes/documents.ts";
 import { eraseRoutes } from "./routes/erase.ts";
 import { eventFeedRoutes } from "./routes/event-feed.ts";
-import { evidenceRoute, jobEventsRoute } from "./routes/job-history.ts";
+import { evidenceRoutes } from "./routes/evidence.ts";
+import { explainRoutes } from "./routes/explain.ts";
+import { jobEventsRoute } from "./routes/job-history.ts";
 import { jobLogsRoute } from "./routes/job-logs.ts";
 import { jobRecipientsRoute } from "./routes/job-recipients.ts";
 import { jobResultRoute } from "./routes/job-result.ts";
 import { listJobsRoute } from "./routes/list-jobs.ts";
+import { listMailingRecipientsRoute } from "./routes/list-mailing-recipients.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
+import { mailingHistoryRoutes } from "./routes/mailing-history.ts";
+import { mailingLogsRoute } from "./routes/mailing-logs.ts";
+import { mailingRecipientsRoute } from "./routes/mailing-recipients.ts";
+import { mailingRoutes } from "./routes/mailings.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { readJobRoute } from "./routes/read-job.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
@@ -26,9 +35,12 @@ import { sealRoutes } from "./routes/seals.ts";
 import { healthRoutes, type MetricsPage, meRoute, metricsRoute } from "./routes/service.ts";
 import { statsRoutes } from "./routes/stats.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
+import { streamMailingRoute } from "./routes/stream-mailing.ts";
 import { suppressionFileRoutes } from "./routes/suppression-files.ts";
 import { suppressionRoutes } from "./routes/suppressions.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { templateRoutes } from "./routes/templates.ts";
+import { testMailingRoute } from "./routes/test-mailing.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
@@ -38,7 +50,7 @@ import type { ApiState } from "./server/mount-route.ts";
 import type { Route } from "./server/route.ts";
 import { createRouting } from "./server/routing.ts";
 
-export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
+export type ApiDependencies = Omit<RouteDependencies, "ownWrites" | "importer"> & {
   readonly access: Access;
   /** The memory that this process sets aside for request bodies. */
   readonly bodies: BodyBudget;
@@ -59,7 +71,11 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites"> & {
 /** The HTTP API as a Koa application, not yet listening (see listen.ts). */
 export function createApi(dependencies: ApiDependencies): Koa {
   const routing = createRouting();
-  const forRoutes: RouteDependencies = { ...dependencies, ownWrites: createOwnWrites() };
+  const forRoutes: RouteDependencies = {
+    ...dependencies,
+    ownWrites: createOwnWrites(),
+    importer: createImporter(dependencies),
+  };
   const underApi = [...jobRoutes(forRoutes), meRoute(dependencies.access)];
   for (const base of ["/api", "/api/v1"]) {
     for (const route of underApi) routing.mount(base, route, dependencies);
@@ -106,11 +122,20 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   readJobRoute(dependencies),
   listJobsRoute(dependencies),
   ...changeJobRoutes(dependencies),
+  ...mailingRoutes(dependencies),
+  mailingRecipientsRoute(dependencies),
+  listMailingRecipientsRoute(dependencies),
+  mailingLogsRoute(dependencies),
+  ...mailingHistoryRoutes(dependencies),
+  streamMailingRoute(dependencies),
+  ...changeMailingRoutes(dependencies),
+  testMailingRoute(dependencies),
   ...eraseRoutes(dependencies),
   jobLogsRoute(dependencies),
   jobRecipientsRoute(dependencies),
   recipientMailRoute(dependencies),
   ...recipientLedgerRoutes(dependencies),
+  ...explainRoutes(dependencies),
   jobEventsRoute(dependencies),
   jobResultRoute(dependencies),
   streamJobRoute(dependencies),
@@ -118,9 +143,10 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...deadLetterRoutes(dependencies),
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
+  ...templateRoutes(dependencies),
   ...statsRoutes(dependencies),
   ...systemRoutes(dependencies),
-  evidenceRoute(dependencies),
+  ...evidenceRoutes(dependencies),
   ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),
   ...webhookDeliveryRoutes(dependencies),

@@ -26,12 +26,18 @@ before keep their version, so this document also describes every past version, u
 No event contains an address, a subject or a body: an event identifies a recipient by its index in the job.`;
 
 const ofJobs = "Events of one job of one tenant.";
+const ofMailings = "Events of one mailing of one tenant, in the place of a job: `jobId` is the id of the mailing.";
 const ofService = `Events of the service as a whole: the tenant is \`${serviceTenant}\`, a name that no tenant can have.`;
 
 /** The channels of the log. */
 const channels = {
   job: { address: null, title: "Decisions about the job, and facts that belong to them", about: ofJobs },
-  facts: { address: "facts", title: "What became of the recipients, and who was told of the end", about: ofJobs },
+  facts: {
+    address: "facts",
+    title: "What became of the recipients, and who was told of the end",
+    about: `${ofJobs} Those about webhooks can also be of a mailing.`,
+  },
+  mailing: { address: "mailing", title: "Decisions about the mailing", about: ofMailings },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   archive: { address: "archive", title: "Archived parts of the log", about: ofService },

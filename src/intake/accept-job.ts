@@ -3,7 +3,7 @@ import type { AttachmentFile, ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
-import type { JobEvent } from "../domain/job/events.ts";
+import type { JobEvent, TemplateUse } from "../domain/job/events.ts";
 import type { JobRejection, JobState } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
@@ -27,10 +27,13 @@ export type Acceptance = Accepted | { readonly outcome: "rejected"; readonly rej
 /** The sweeper erased the content before the job was created, as no request continued with it: no job gets this id. */
 export type Abandoned = { readonly outcome: "abandoned" };
 
-/** The part of a draft that is stored. */
-type Stored = Pick<JobDraft, "job" | "content" | "settings"> & {
+/** The part of a draft that is stored beside the log. */
+type StoredContent = Pick<JobDraft, "job" | "content"> & {
+  readonly settings: Pick<JobDraft["settings"], "contentSha256">;
   readonly attachments: readonly Pick<AttachmentFile, "sha256" | "bytes">[];
 };
+
+type Stored = StoredContent & Pick<JobDraft, "settings">;
 
 /** Creates the job of a draft, under another id where its own was abandoned. */
 export async function acceptJob(
@@ -65,7 +68,7 @@ export async function acceptJobAs(
   // repeated long after its job was erased stores nothing.
   let from = settings.requestSha256 === null ? newJob : await readJob(log, job);
   while (isFree(from.state)) {
-    const found = await store(contentStore, draft);
+    const found = await storeContent(contentStore, draft);
     if (found === "stored") break;
     from = await readJob(log, job);
     if (found === "other" && isFree(from.state)) {
@@ -103,9 +106,9 @@ export async function findAcceptedAs(log: EventLog, job: JobRef): Promise<Accept
 const isFree = (state: JobState): boolean => state.status === "absent" && !state.isAbandoned;
 
 /** `other` where other content is stored, `gone` where the stored content was erased meanwhile: the history says why. */
-async function store(
+export async function storeContent(
   contentStore: ContentStore,
-  { job, content, settings, attachments }: Stored,
+  { job, content, settings, attachments }: StoredContent,
 ): Promise<"stored" | "other" | "gone"> {
   if (!(await contentStore.put(job, content))) {
     const there = await contentStore.get(job);
@@ -136,6 +139,8 @@ export type CreatedJob = {
   readonly jobId: string;
   readonly status: "pending" | "scheduled";
   readonly createdAt: Instant;
+  /** For a request that named a template: the version that was the latest then, or the one that it named. */
+  readonly template?: TemplateUse;
 };
 
 /** The answer to the request for a job: the same on every repetition, whatever has happened to the job since. */
@@ -143,4 +148,5 @@ export const toCreatedJob = (jobId: string, { at, data }: JobCreated): CreatedJo
   jobId,
   status: data.scheduledAt === null ? "pending" : "scheduled",
   createdAt: at,
+  ...(data.template === undefined ? {} : { template: data.template }),
 });

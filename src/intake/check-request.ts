@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { JobRejection } from "../domain/job/state.ts";
 import type { Instant } from "../domain/message.ts";
 import { allJobKinds, kindOf, readJobRequest } from "../job-kinds/all-job-kinds.ts";
-import type { CallerRules } from "../job-kinds/job-kind.ts";
+import type { CallerRules, LetterFields } from "../job-kinds/job-kind.ts";
 import { type Checked, type Fault, failed, faultsIn, passed, shown } from "../schemas/fault.ts";
 import { type JobRequest, maxRecipients } from "../schemas/job-request.ts";
 import { fieldsOf, type RequestForm, someRecipients } from "../schemas/request-form.ts";
@@ -20,8 +20,8 @@ export function refuseTooMany(body: unknown): Refusal | null {
 }
 
 /** The request in a JSON value, or all of its faults at once, in its shape and in what this caller may ask for. */
-export function checkRequest(body: unknown, rules: CallerRules): Checked<JobRequest> {
-  const request = readJobRequest(body);
+export function checkRequest(body: unknown, rules: CallerRules, read = readJobRequest): Checked<JobRequest> {
+  const request = read(body);
   if (!request.valid) return request;
   const own = kindOf(request.value.type).check?.(request.value, rules) ?? passed(null);
   const url = checkWebhookUrl(request.value.webhookUrl, "webhookUrl", rules.allowed);
@@ -59,14 +59,31 @@ export type Refusal =
   /** The rules of the job refused the decision. */
   | { readonly code: "rejected"; readonly rejection: JobRejection };
 
+/** In place of the words of a letter. */
+export const templateReference = Type.String({
+  pattern: "^[a-z0-9][a-z0-9_-]{0,63}(@[1-9][0-9]{0,5})?$",
+  description: "the name of a template, which means its latest version, or the name with a version: welcome@3",
+});
+
 /** The body of POST /jobs as one schema. The service checks it piece by piece, by the same pieces (see request-form.ts). */
-export const jobCreation = Type.Union(allJobKinds.map((form, index) => formSchema(form, index === 0)));
+export const jobCreation = Type.Union(
+  allJobKinds.flatMap((form, index) => [
+    formSchema(form, index === 0),
+    ...(form.letter === undefined ? [] : [formWithTemplate(form, form.letter, index === 0)]),
+  ]),
+);
+
+/** The same request with the name of a template in place of the words. */
+function formWithTemplate(form: RequestForm, { words }: LetterFields, isUsual: boolean) {
+  const others = Object.entries(formSchema(form, isUsual).properties).filter(([name]) => !words.includes(name));
+  const fields = { ...Object.fromEntries(others), template: templateReference };
+  return Type.Object(fields, { ...closed, title: `${titleOf(form)}WithTemplate` });
+}
 
 /** The first kind is the default; a request need not name it. */
 function formSchema(form: RequestForm, isUsual: boolean) {
   const { recipients: _, ...fields } = fieldsOf(form);
   const type = Type.Literal(form.type);
-  const title = `${form.type.replace(/(?:^|\.)(.)/g, (_, letter: string) => letter.toUpperCase())}Request`;
   return Type.Object(
     {
       ...fields,
@@ -75,6 +92,10 @@ function formSchema(form: RequestForm, isUsual: boolean) {
         ? {}
         : { recipients: Type.Array(Type.Union([form.recipients.text, form.recipients.object]), someRecipients) }),
     },
-    { ...closed, title },
+    { ...closed, title: titleOf(form) },
   );
+}
+
+function titleOf({ type }: RequestForm): string {
+  return `${type.replace(/(?:^|\.)(.)/g, (_, letter: string) => letter.toUpperCase())}Request`;
 }

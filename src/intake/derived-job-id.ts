@@ -8,6 +8,13 @@ import type { JobRef } from "../event-log/event-log.ts";
  */
 export const jobIdOfKey = (tenant: string, key: string): string => derivedUuid(`${tenant}\n${key}`);
 
+/** A mailing and a job may be asked for with the same key: they are two things. */
+export const mailingIdOfKey = (tenant: string, key: string): string => derivedUuid(`${tenant}\nmailing\n${key}`);
+
+/** The same of a test of a mailing. No other key gives this id: keys hold no line break. */
+export const jobIdOfMailingTest = ({ tenant, jobId }: JobRef, key: string): string =>
+  derivedUuid(`${tenant}\nmailing test\n${jobId}\n${key}`);
+
 /** A run of a job that is requeued twice becomes one new job. No key can give the same id: keys hold no line break. */
 export const jobIdOfRequeue = ({ tenant, jobId }: JobRef, run: number): string =>
   derivedUuid(`${tenant}\nrequeue\n${jobId}\n${run}`);

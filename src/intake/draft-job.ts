@@ -1,6 +1,6 @@
 import type { AttachmentFile, ContentRecipient, JobContent } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
-import type { JobSettings } from "../domain/job/events.ts";
+import type { JobSettings, TemplateUse } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
@@ -30,17 +30,28 @@ export type RequestedJob = {
   /** The body as it was sent: a repetition is compared with it. */
   readonly body: unknown;
   readonly request: JobRequest;
+  /** The template that the words of the request come from. */
+  readonly template?: TemplateUse | null;
   readonly maxAttempts: number;
   readonly at: Instant;
 };
 
 /** Drafts a job from a checked request, with content and settings apart. */
-export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: RequestedJob): JobDraft {
+export function draftJob({
+  job,
+  isRepeatable,
+  body,
+  request,
+  template = null,
+  maxAttempts,
+  at,
+}: RequestedJob): JobDraft {
   const kind = kindOf(request.type);
   const requested = (request.recipients ?? []).map((recipient) => toRecipient(recipient, kind));
   const recipients = distinct(requested, kind);
   const attachments = kind.attachments?.(request) ?? [];
-  const decoded = toContent(request, kind, recipients, attachments);
+  const own = toContent(request, kind, recipients, attachments);
+  const decoded = template === null ? own : { ...own, fromTemplate: template };
   const content = encodeContent(decoded);
   const scheduledAt = instantOf(request.scheduledAt);
   const settings: JobSettings = {
@@ -54,10 +65,12 @@ export function draftJob({ job, isRepeatable, body, request, maxAttempts, at }: 
     notAfter: instantOf(request.notAfter),
     maxAttempts: request.maxAttempts ?? maxAttempts,
     retryDelayMs: request.retryDelay ?? null,
+    deferForMs: kind.deferForMs?.(request) ?? null,
     onUnknown: request.onUnknown ?? "resend",
     requeueOf: null,
     groupSha256: request.groupKey === undefined ? null : groupOf(job.tenant, request.groupKey),
     hasWebhookUrl: request.webhookUrl !== undefined,
+    ...(template === null ? {} : { template }),
   };
   return { job, content, attachments, settings, decoded };
 }
@@ -111,7 +124,7 @@ const noMail = { subject: null, html: null, text: null, from: null, replyTo: nul
 export const digestOfRequest = (body: unknown): string => digestOf(canonicalJson(body));
 
 /** The same text for the same JSON, whatever the order of its keys. For shallow JSON only: the function is recursive. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,4 +1,6 @@
 import type { JobRejection } from "../domain/job/state.ts";
+import { type ShownStatus, shownStatus } from "../domain/mailing/mailing-record.ts";
+import type { MailingRejection } from "../domain/mailing/state.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import { Archived, LogFull } from "../event-log/event-log.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
@@ -32,9 +34,46 @@ export function problemOfRefusal(refusal: Refusal): Problem {
   }
 }
 
-/** The problem for a decision that the rules of a job refused. */
-export function problemOfRejection(rejection: JobRejection): Problem {
+/** The problem for a decision that the rules of a job, or of a mailing, refused. */
+export function problemOfRejection(rejection: JobRejection | MailingRejection): Problem {
   switch (rejection.code) {
+    case "mailing-not-found":
+      return toProblem(rejection.code, "There is no mailing with this id.");
+    case "mailing-is-empty":
+      return toProblem(rejection.code, "The mailing has no recipients; expected at least one.");
+    case "mailing-is-full":
+      return toProblem(
+        rejection.code,
+        `The mailing would have too many parts; expected at most ${rejection.maxParts}.`,
+      );
+    case "mailing-has-started":
+    case "mailing-not-started":
+    case "mailing-not-paused":
+    case "mailing-has-ended":
+    case "mailing-awaits-approval":
+    case "mailing-has-not-ended":
+    case "mailing-has-not-failed":
+    case "mailing-not-awaiting-approval":
+      return aboutMailing(rejection.code, shownStatus(rejection.currentStatus, null, true));
+    case "too-many-mailing-tests":
+      return toProblem(rejection.code, `Expected at most ${rejection.maxTests} tests of a mailing.`);
+    case "approval-digest-differs":
+      return toProblem(rejection.code, `digest is another one; expected ${rejection.digest}, which the mailing shows.`);
+    case "approval-needs-keys":
+      return toProblem(
+        rejection.code,
+        "Without keys nobody can be told from anybody else; expected requests with a key, one to start and another to approve.",
+      );
+    case "approval-needs-another-key":
+      return toProblem(
+        rejection.code,
+        "The key is the one that asked; expected another key with the scope jobs:approve.",
+      );
+    case "undo-time-over": {
+      const { undoUntil } = rejection;
+      const detail = undoUntil === null ? "Its mails are on their way, or may be." : `It could be until ${undoUntil}.`;
+      return toProblem(rejection.code, `${detail} expected POST …/cancel, which stops what was not sent yet.`);
+    }
     case "job-not-found":
       return toProblem(rejection.code, "There is no job with this id.");
     case "idempotency-key-reused":
@@ -73,6 +112,9 @@ export function problemOfRejection(rejection: JobRejection): Problem {
       });
   }
 }
+
+const aboutMailing = (code: MailingRejection["code"], currentStatus: ShownStatus): Problem =>
+  toProblem(code, `The mailing is ${currentStatus}.`, { currentStatus });
 
 const whatMayBe =
   "The log may or may not have stored it. Send the same request again: with an Idempotency-Key the service creates one job, without one it may create two.";

@@ -117,8 +117,10 @@ async function contentOfRest(
 /** The settings of the old job without its times: the new job is to run now. */
 function toSettings(state: JobState, job: JobRef, content: Uint8Array): JobSettings {
   if (state.status === "absent") throw new Error(`Job ${job.jobId} has no history.`);
+  // What a mailing counts of its part stays with the part.
+  const { mailingId: _, ...settings } = state.settings;
   return {
-    ...state.settings,
+    ...settings,
     total: decodeContent(content).recipients.length,
     duplicates: 0,
     contentSha256: digestOf(content),

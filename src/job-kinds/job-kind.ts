@@ -32,6 +32,9 @@ export type KindContent = Partial<
   >
 >;
 
+/** A request that names a template has none of its `words`; of the others, what the request says itself stands. */
+export type LetterFields = { readonly words: readonly string[]; readonly others: readonly string[] };
+
 /** A checked request, before a job is created from it. */
 export type Draft = {
   readonly job: JobRef;
@@ -80,6 +83,10 @@ export type JobKind = RequestForm & {
   /** Finds the faults of a request that has the right shape, all at once. */
   readonly check?: (request: JobRequest, rules: CallerRules) => Checked<null>;
   readonly toContent: (request: JobRequest) => KindContent;
+  /** See JobSettings.deferForMs; without this function, a deferred recipient has as many attempts as the job. */
+  readonly deferForMs?: (request: JobRequest) => number | null;
+  /** The fields of a request that can be stored under a name, as a template; absent for a kind without templates. */
+  readonly letter?: LetterFields;
   /** The attachments of a request, which are stored apart from the rest of the content. */
   readonly attachments?: (request: JobRequest) => readonly AttachmentFile[];
   /** Finds the faults that show only when the content is put together. */
@@ -103,11 +110,12 @@ export type RequestOf<Fields extends TProperties> = JobRequest & Static<TObject<
 /** A kind whose functions know the kind's own fields by their type. */
 type Typed<Fields extends TProperties> = Omit<
   JobKind,
-  "fields" | "check" | "toContent" | "attachments" | "checkContent"
+  "fields" | "check" | "toContent" | "deferForMs" | "attachments" | "checkContent"
 > & {
   readonly fields: Fields;
   readonly check?: (request: RequestOf<Fields>, rules: CallerRules) => Checked<null>;
   readonly toContent: (request: RequestOf<Fields>) => KindContent;
+  readonly deferForMs?: (request: RequestOf<Fields>) => number | null;
   readonly attachments?: (request: RequestOf<Fields>) => readonly AttachmentFile[];
   readonly checkContent?: (content: JobContent, request: RequestOf<Fields>) => Promise<readonly Fault[]>;
 };

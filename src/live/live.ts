@@ -6,6 +6,7 @@ import { createPastReaders, type PastLimits, type PastReaders } from "./past-rea
 import { type FeedRequest, type FeedStep, readFeed } from "./read-feed.ts";
 import { createTail } from "./tail.ts";
 import { type JobWatch, watchJob } from "./watch-job.ts";
+import { type MailingWatch, watchMailing } from "./watch-mailing.ts";
 
 /** Shows events while they happen: from the log alone, so also while no read model can be reached. */
 export interface Live {
@@ -13,6 +14,8 @@ export interface Live {
   readonly past: PastReaders;
   /** See watchJob. The caller must leave it in the end. */
   watch(job: JobRef, afterSequence: number | null, signal: AbortSignal): Promise<JobWatch | null>;
+  /** See watchMailing. The signal ends it. */
+  watchMailing(mailing: JobRef, seen: number | null, signal: AbortSignal): Promise<MailingWatch | null>;
   /** See readFeed. */
   feed(request: FeedRequest, signal: AbortSignal, idleMs: number): AsyncIterable<FeedStep>;
   /** How many watchers and feeds are open at the moment. */
@@ -48,6 +51,7 @@ export function createLive(parts: LiveParts): Live {
     streams,
     past: createPastReaders(pastLimits),
     watch: (job, afterSequence, signal) => watchJob({ log, contentStore, tail }, job, afterSequence, signal),
+    watchMailing: (mailing, seen, signal) => watchMailing({ log, contentStore, tail }, mailing, seen, signal),
     feed: (request, signal, idleMs) => readFeed({ log, tail, stretches }, request, signal, idleMs),
     listeners: tail.listeners,
     close: () => {

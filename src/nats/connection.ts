@@ -70,6 +70,7 @@ export async function connectJetStream(
   });
   const node = watchNode({
     nats,
+    isUp,
     isWorking: judgedBy === undefined ? byAnyAnswer : byStream(judgedBy),
     inOrder,
     notice,

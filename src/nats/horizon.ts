@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isClustered, type JetStreamConnection } from "./connection.ts";
-import { lastMessageOf, messageAt, type StreamMessage } from "./jetstream-api.ts";
+import { currentLastMessageOf, messageAt, type StreamMessage } from "./jetstream-api.ts";
 import { firstSequenceOf } from "./read-subject.ts";
 
 /** By connection and stream, the highest sequence that this process has seen stored. */
@@ -21,11 +21,9 @@ export function sawStored(connection: JetStreamConnection, stream: string, seque
 }
 
 /**
- * The last message of a subject, from a leader that has everything that this process has seen stored. A leader that was
- * cut off from the others still believes to lead, and answers with stale data, for ten seconds on 2.9.10 and half a
- * second on 2.15.1, while they have another leader; and a new leader may answer before it has applied all its entries.
- * So in a cluster, the message at the last sequence seen is requested in the same write, and before: a deposed leader
- * does not become the leader in between.
+ * The last message of a subject, from a leader that has a majority and everything that this process has seen stored: a
+ * new leader may answer before it has applied all its entries. So in a cluster, the message at the last sequence seen is
+ * requested in the same write, and before: a deposed leader does not become the leader in between.
  */
 export async function lastMessageSince(
   connection: JetStreamConnection,
@@ -38,7 +36,7 @@ export async function lastMessageSince(
     const [isThere, last] = await asking(connection, () =>
       Promise.all([
         horizon === 0 || !isClustered(connection) || messageAt(connection, stream, horizon),
-        lastMessageOf(connection, stream, subject),
+        currentLastMessageOf(connection, stream, subject),
       ]),
     );
     if (isThere !== null || horizon < (await firstSequenceOf(connection, stream))) {

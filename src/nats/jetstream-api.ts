@@ -1,7 +1,8 @@
-import { type ApiError, ErrorCode, headers, type Msg, type MsgHdrs, NatsError } from "nats";
+import { type ApiError, headers, type Msg, type MsgHdrs, NatsError } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isClustered, type JetStreamConnection } from "./connection.ts";
 import { isMessageMissing, isNothingToRemove, isOutOfRoom, isWrongSequence } from "./errors.ts";
+import { askLeader, leadsForMs } from "./leader.ts";
 import type { StoredMessage } from "./message.ts";
 
 /** Sends a request to JetStream. A refusal is thrown as the client throws it; errors.ts classifies refusals. */
@@ -32,10 +33,9 @@ export const slowAnswerMs = 30_000;
 /**
  * In a cluster, the node that has to answer may be frozen or dead, and the one that takes its place knows nothing of the
  * question. Nor do the others notice a death for a minute and a half: of three nodes, each third consumer without replicas
- * is given to the dead one. So the question is asked again after these times, and a cluster that has not answered in the
- * time of an election gets the rest for one answer.
+ * is given to the dead one. So the question is asked again after this time, and whichever answer comes first counts.
  */
-const patienceInCluster = [1500, 1500, 1500, 1500, 1500, 1500, slowAnswerMs - 9000];
+const askAgainMs = 750;
 
 /**
  * Like askJetStream, for what the server may take long for. A connection that is lost meanwhile ends the wait at once,
@@ -46,33 +46,32 @@ export async function askSlowly<Answer>(
   subject: string,
   data: string,
 ): Promise<Answer> {
+  const deadline = performance.now() + slowAnswerMs;
   let stopListening = (): void => {};
-  const lost = new Promise<never>((_, reject) => {
+  let repeating: NodeJS.Timeout | undefined;
+  const answered = new Promise<Msg>((resolve, reject) => {
     stopListening = connection.onReconnect(() => reject(new Unavailable("The connection to NATS was lost.")));
+    const ask = (): void => {
+      const timeout = Math.max(1, deadline - performance.now());
+      askFor(connection, subject, data, timeout).then(resolve, reject);
+    };
+    ask();
+    if (!isClustered(connection)) return;
+    repeating = setInterval(() => {
+      connection.unanswered();
+      ask();
+    }, askAgainMs);
   });
   try {
-    const [timeout = slowAnswerMs, ...later] = isClustered(connection) ? patienceInCluster : [];
-    let asked = askFor(connection, subject, data, timeout);
-    for (const longer of later) {
-      const answer = await Promise.race([asked.catch(unlessLate), lost]);
-      if (answer !== null) return answerIn<Answer>(answer);
-      asked = askFor(connection, subject, data, longer);
-    }
-    return answerIn<Answer>(await Promise.race([asked, lost]));
+    return answerIn<Answer>(await answered);
   } finally {
     stopListening();
+    clearInterval(repeating);
   }
 }
 
 const askFor = (connection: JetStreamConnection, subject: string, data: string, timeout: number): Promise<Msg> =>
   asking(connection, () => connection.nats.request(subject, data, { timeout }));
-
-/** Null for an answer that did not come in time; any other failure comes at once, and would come again. */
-function unlessLate(failure: unknown): null {
-  const { cause } = failure as Error;
-  if (cause instanceof NatsError && cause.code === ErrorCode.Timeout) return null;
-  throw failure;
-}
 
 /**
  * Stores a message if the last one of its subject still has this sequence, 0 for none; false otherwise. If the stream
@@ -125,6 +124,10 @@ export function expectedBefore({ headers: lines }: StreamMessage): number | null
 export const lastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
   getMessage(connection, stream, { last_by_subj: subject });
 
+/** The same; in a cluster never from a leader that another one may have replaced. */
+export const currentLastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
+  getMessage(connection, stream, { last_by_subj: subject }, true);
+
 /** The first message at or after a sequence whose subject matches, read from the leader. */
 export const nextMessageOf = (connection: JetStreamConnection, stream: string, filter: string, sequence: number) =>
   getMessage(connection, stream, { seq: sequence, next_by_subj: filter });
@@ -142,7 +145,26 @@ export async function removeMessage(connection: JetStreamConnection, stream: str
   }
 }
 
+/**
+ * A leader that was cut off from the others believes for 10 to 20 s that it leads, and lacks what they store meanwhile. So
+ * in a cluster, what it does not have is missing only if it had a majority. Throws Unavailable where that is not known.
+ */
 async function getMessage(
+  connection: JetStreamConnection,
+  stream: string,
+  wanted: object,
+  mustBeCurrent = false,
+): Promise<StreamMessage | null> {
+  const leader = isClustered(connection) ? askLeader(connection, stream) : null;
+  const found = await findMessage(connection, stream, wanted);
+  if (leader === null || (found !== null && !mustBeCurrent)) return found;
+  const isInTime = performance.now() - leader.askedAt < leadsForMs;
+  if (!isInTime || !(await leader.hasMajority))
+    throw new Unavailable(`The leader of ${stream} may have lost the other nodes.`);
+  return found;
+}
+
+async function findMessage(
   connection: JetStreamConnection,
   stream: string,
   wanted: object,

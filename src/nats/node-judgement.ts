@@ -1,8 +1,11 @@
 import { type NatsConnection, NatsError } from "nats";
 
 const answerMs = 1500;
-/** Replicas answer their leader every second; one that is silent for longer does not count. */
-const seenWithinMs = 4000;
+/**
+ * Replicas answer their leader every second; one that is silent for longer does not count. A client on another node
+ * waits longer before it leaves that one, so that it never leaves for a leader that has lost the others.
+ */
+const seenWithinMs = 2500;
 
 /** Whether the node behind a connection is one to work with. */
 export type Judgement = (nats: NatsConnection) => Promise<boolean>;
@@ -10,7 +13,10 @@ export type Judgement = (nats: NatsConnection) => Promise<boolean>;
 type Answer = {
   readonly error?: { readonly code: number };
   readonly config?: { readonly num_replicas: number };
-  readonly cluster?: { readonly replicas?: readonly { readonly active: number; readonly offline?: boolean }[] };
+  readonly cluster?: {
+    readonly leader?: string;
+    readonly replicas?: readonly { readonly current: boolean; readonly active: number; readonly offline?: boolean }[];
+  };
 };
 
 /**
@@ -26,10 +32,13 @@ export const byStream =
     // There is no such stream yet: the leader of the cluster says so.
     if (answer.error !== undefined) return answer.error.code === 404;
     const { num_replicas: replicas = 1 } = answer.config ?? {};
-    const seen = (answer.cluster?.replicas ?? []).filter(
-      ({ active, offline }) => !offline && active < seenWithinMs * nanosPerMs,
+    if (replicas === 1) return true;
+    const { leader, replicas: others = [] } = answer.cluster ?? {};
+    const seen = others.filter(
+      ({ current, active, offline }) => current && !offline && active < seenWithinMs * nanosPerMs,
     );
-    return 1 + seen.length > replicas / 2;
+    // A leader that gave up, because it lost the others, answers for itself for a while.
+    return Boolean(leader) && 1 + seen.length > replicas / 2;
   };
 
 const nanosPerMs = 1_000_000;

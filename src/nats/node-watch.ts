@@ -7,14 +7,19 @@ const answerMs = 1500;
 const askAgainMs = 1000;
 const leastRestMs = 250;
 const atOnceMs = 500;
-/** The client leaves a node whose JetStream has not answered for this long, if another one answers. */
-const leaveAfterMs = 5000;
+/**
+ * The client leaves a node whose JetStream has not answered for this long, if another one answers. Counted from the last
+ * check, this is still longer than a leader that was cut off can be taken for one with a majority: see node-judgement.ts.
+ */
+const leaveAfterMs = 4000;
 /** If a node answers questions and stores nothing, another node may be no better: the next move waits this long. */
 const leaveAgainAfterMs = 60_000;
 const lookEveryMs = 30_000;
+const checkEveryMs = 1200;
 
 export type NodeWatchSetup = {
   readonly nats: NatsConnection;
+  readonly isUp: () => boolean;
   readonly isWorking: Judgement;
   /** The server preference of this process. */
   readonly inOrder: (addresses: readonly string[]) => readonly string[];
@@ -37,13 +42,14 @@ export type NodeWatch = {
 };
 
 /**
- * Keeps the client on a working server: a frozen server, and one cut off from the others, keeps its connections. Sends
- * nothing as long as requests are answered. A client that is not on the first server of its order checks now and then
- * whether that one is available again, so that clients spread out once a server is back. A client with only one server
- * never leaves it.
+ * Keeps the client on a working server: a frozen server, and one cut off from the others, keeps its connections. The
+ * client checks its server about every second, because a process with nothing to do asks nothing that could remain without
+ * an answer, and its followers may read from that very server. A client that is not on the first server of its order
+ * checks now and then whether that one is available again, so that clients spread out once a server is back. A client
+ * with only one server never checks it, and never leaves it.
  */
 export function watchNode(setup: NodeWatchSetup): NodeWatch {
-  const { nats, inOrder, isWorking, leaveFor, notice } = setup;
+  const { nats, isUp, inOrder, isWorking, leaveFor, notice } = setup;
   const stopping = new AbortController();
   let doubtedSince: number | null = null;
   let unansweredAt = Number.NEGATIVE_INFINITY;
@@ -85,16 +91,31 @@ export function watchNode(setup: NodeWatchSetup): NodeWatch {
       await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
-  // It never rejects, and does not keep the process alive.
+  const beginDoubt = (since: number): void => {
+    if (doubtedSince !== null || nats.isClosed() || stopping.signal.aborted) return;
+    doubtedSince = since;
+    workingSince = Number.POSITIVE_INFINITY;
+    void doubt(since);
+  };
+  const keepChecking = async (): Promise<void> => {
+    let workedAt = performance.now();
+    for (;;) {
+      const delayMs = checkEveryMs * (0.75 + Math.random() / 2);
+      await pause(delayMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+      if (stopping.signal.aborted || nats.isClosed()) return;
+      const isFine = !isUp() || doubtedSince !== null || others().length === 0 || (await isWorking(nats));
+      if (isFine) workedAt = performance.now();
+      else beginDoubt(workedAt);
+    }
+  };
+  // Neither rejects, or keeps the process alive.
+  void keepChecking();
   void spreadOut(setup, stopping.signal);
 
   return {
     unanswered: () => {
       unansweredAt = performance.now();
-      if (doubtedSince !== null || nats.isClosed() || stopping.signal.aborted) return;
-      doubtedSince = unansweredAt;
-      workingSince = Number.POSITIVE_INFINITY;
-      void doubt(doubtedSince);
+      beginDoubt(unansweredAt);
     },
     connected: () => {
       doubtedSince = null;

@@ -10,6 +10,8 @@ import { deliveryOf, isStatus } from "./message.ts";
  */
 const expiresMs = 5000;
 const askAgainMs = 4500;
+/** The server answers at once whether messages are there. */
+const askAgainAtOnceMs = 500;
 /**
  * While there is nothing to deliver, the server sends a heartbeat every second; silence means that it, or the consumer,
  * is gone.
@@ -20,15 +22,19 @@ const tickMs = 250;
 
 const request = (batch: number): string =>
   JSON.stringify({ batch, expires: nanosOf(expiresMs), idle_heartbeat: nanosOf(heartbeatMs) });
+const requestOfWhatIsThere = (batch: number): string => JSON.stringify({ batch, no_wait: true });
 
-/** Statuses that need no action: a heartbeat, and the end of a pull that another one has replaced. */
-const harmless: readonly number[] = [100, 404, 408];
+/** Statuses that are no fault: a heartbeat, and the end of a pull that another one has replaced, or that asked for what was there. */
+const heartbeat = 100;
+const ends: readonly number[] = [404, 408];
 
 /** How many messages of the consumer wait behind this one. NATS 2.9 sometimes counts below zero, and says 2^64 - 1. */
 function countIn(message: Msg): number | null {
   const { pending } = deliveryOf(message);
   return Number.isSafeInteger(pending) ? pending : null;
 }
+
+const codeOf = (status: Msg): number => status.headers?.code ?? 0;
 
 /** A pull ended without a single message, and not because its time was up. */
 export class PullEnded extends Unavailable {}
@@ -65,6 +71,11 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
   /** How many messages wait at the server; null if it does not say. */
   let waiting: number | null = restMs === undefined ? null : 0;
   let arrivedAt = Number.NEGATIVE_INFINITY;
+  /** How many messages have come since the last rest. Several are a steady flow, and so are two rests one after the other. */
+  let together = 0;
+  let hasRested = false;
+  /** Whether the last request was for what is there, however much that is: of a steady flow, one request brings it all. */
+  let asksAll = false;
   let failure: PullEnded | null = null;
   // Checked periodically, because a separate timer for each message costs more than the message.
   let ticksSinceAsked = 0;
@@ -76,13 +87,22 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
     clearInterval(clock);
     notify();
   };
-  const ask = (): void => {
-    // One message says how many are behind it: a request for more than there are would get each of the others alone.
-    outstanding = Math.min(batch, Math.max(1, waiting ?? batch));
+  const send = (text: string): void => {
     ticksSinceAsked = 0;
     ticksOfSilence = 0;
-    if (connection.isUp()) nats.publish(nextSubject, request(outstanding), { reply: inbox });
+    if (connection.isUp()) nats.publish(nextSubject, text, { reply: inbox });
     else end("no connection");
+  };
+  const ask = (): void => {
+    asksAll = false;
+    // One message says how many are behind it: a request for more than there are would get each of the others alone.
+    outstanding = Math.min(batch, Math.max(1, waiting ?? batch));
+    send(request(outstanding));
+  };
+  const askForAll = (): void => {
+    asksAll = true;
+    outstanding = batch;
+    send(requestOfWhatIsThere(batch));
   };
   const clock = setInterval(() => {
     ticksSinceAsked += 1;
@@ -93,7 +113,7 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
       // A process that does nothing but read would not find out by anything else that its node has lost the others.
       connection.unanswered();
       end("no answer from the server");
-    } else if (ticksSinceAsked * tickMs >= askAgainMs) ask();
+    } else if (ticksSinceAsked * tickMs >= (asksAll ? askAgainAtOnceMs : askAgainMs)) ask();
   }, tickMs);
   const subscription = nats.subscribe(inbox, {
     callback: (_, message) => {
@@ -103,10 +123,17 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
         outstanding = Math.max(0, outstanding - 1);
         arrived.push(message);
         if (restMs !== undefined) waiting = countIn(message);
+        if (asksAll && waiting === 0) outstanding = 0;
+        together += 1;
         arrivedAt = performance.now();
         notify();
-      } else if (!harmless.includes(message.headers?.code ?? 0)) {
-        end(`${message.headers?.code} ${message.headers?.description}`);
+      } else if (ends.includes(codeOf(message))) {
+        if (!asksAll || outstanding === 0) return;
+        outstanding = 0;
+        // The flow has ended: the next message shall come at once.
+        if (arrived.length === 0) ask();
+      } else if (codeOf(message) !== heartbeat) {
+        end(`${codeOf(message)} ${message.headers?.description}`);
       }
     },
   });
@@ -117,7 +144,10 @@ export function openPull(connection: JetStreamConnection, nextSubject: string, {
       if (outstanding === 0 && waiting === 0 && arrived.length === 0) {
         const leftMs = arrivedAt + (restMs?.() ?? 0) - performance.now();
         if (leftMs > 0) await pause(leftMs);
-        if (failure === null) ask();
+        const isSteady = together > 1 || hasRested;
+        together = 0;
+        hasRested = leftMs > 0;
+        if (failure === null) isSteady ? askForAll() : ask();
       } else if (outstanding === 0 && waiting !== 0 && failure === null) {
         // More of them wait: they come while the reader is busy with these.
         ask();

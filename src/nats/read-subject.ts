@@ -7,11 +7,19 @@ import { askJetStream, expectedBefore, messageAt, nextMessageOf, type StreamMess
 const patienceMs = 1500;
 const askAgainAfterMs = 100;
 
+/** Most subjects have fewer messages: a look into a part that has none would be in vain. */
+const readAlone = 16;
+const partsAtOnce = 8;
+/** A shorter part is not divided. */
+const leastOfParts = 32;
+
 /**
  * Messages of one subject, each asked for by itself: no consumer is made, which would cost the server more the larger the
  * stream is, and the leader answers, so that no replica lags behind. In a log of 1.5 million messages on 2.9.10, three
  * messages take 0.3 ms (5 where they are on disk), as long as a consumer takes to be made; 100 take 8 ms, and 100 more a
- * million messages later 11; a consumer is three times as fast from some hundred on.
+ * million messages later 11; a consumer is three times as fast from some hundred on. Of many messages, several parts are
+ * read at a time: a worker that takes over a large mailing waits for each outcome that the log has, and a node of a busy
+ * cluster takes 30 ms for an answer.
  *
  * Up to the message `last`, oldest first. Throws Unavailable rather than leave one out.
  */
@@ -23,16 +31,43 @@ export async function readOn(
   last: number,
 ): Promise<StreamMessage[]> {
   const messages: StreamMessage[] = [];
-  for (let from = first; from <= last; ) {
+  const parts: Promise<void>[] = [];
+  let open = 0;
+  let hasFailed = false;
+  const next = async (from: number): Promise<StreamMessage | null> => {
     const get = () => nextMessageOf(connection, stream, subject, from);
     const found = await asking(connection, get);
     // The stream begins later, as below.
-    if (found === null && last < (await firstSequenceOf(connection, stream))) break;
-    const next = found ?? (await untilThere(connection, `${subject} from ${from} on`, get));
-    if (next.sequence <= last) messages.push(next);
-    from = next.sequence + 1;
-  }
-  return messages;
+    if (found === null && last < (await firstSequenceOf(connection, stream))) return null;
+    return found ?? (await untilThere(connection, `${subject} from ${from} on`, get));
+  };
+  const read = async (begin: number, end: number): Promise<void> => {
+    let to = end;
+    for (let from = begin; from <= to && !hasFailed; ) {
+      const message = await next(from);
+      if (message === null || message.sequence > to) return;
+      messages.push(message);
+      from = message.sequence + 1;
+      if (messages.length < readAlone || open >= partsAtOnce || to - from < leastOfParts) continue;
+      const middle = Math.floor((from + to) / 2);
+      start(middle + 1, to);
+      to = middle;
+    }
+  };
+  const start = (begin: number, end: number): void => {
+    open += 1;
+    const part = read(begin, end).finally(() => {
+      open -= 1;
+    });
+    part.catch(() => {
+      hasFailed = true;
+    });
+    parts.push(part);
+  };
+  start(first, last);
+  // Parts that are read start others.
+  for (const part of parts) await part;
+  return messages.sort((one, other) => one.sequence - other.sequence);
 }
 
 /**

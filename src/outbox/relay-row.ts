@@ -9,12 +9,14 @@ import { jobIdOfOutboxRow } from "../intake/derived-job-id.ts";
 import { digestOfRequest, draftJob, refuseDraft } from "../intake/draft-job.ts";
 import { parseJson } from "../intake/parse-json.ts";
 import { problemOfFailure, problemOfRefusal } from "../intake/problem-of.ts";
+import { checkWithTemplate, templateOfJob, type UsingTemplates } from "../intake/use-template.ts";
 import { type Fault, shown } from "../schemas/fault.ts";
 import { type Problem, problemOfFaults, toProblem } from "../schemas/problem.ts";
 import { delayAfterAttempt, maxAttempts, type RowResult, type TakenRow } from "./outbox.ts";
 
 export type RelayRowDependencies = CreationDependencies &
-  Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> & {
+  Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> &
+  Pick<UsingTemplates, "templates"> & {
     readonly limitsOf: (tenant: string) => CallerLimits;
     /** The number of attempts for a job that does not name one. */
     readonly attemptsOfJob: number;
@@ -69,16 +71,19 @@ async function create(
   job: JobRef,
   body: unknown,
 ): Promise<RowResult> {
-  const { limitsOf, allowed, publicUrl, attemptsOfJob, contentStore, now } = dependencies;
+  const { limitsOf, allowed, publicUrl, attemptsOfJob, contentStore, templates, now } = dependencies;
   const tooMany = refuseTooMany(body);
   if (tooMany !== null) return refused(row, tooMany, now());
   const limits = limitsOf(row.tenant);
-  const request = checkRequest(body, { senders: limits.senders, allowed, publicUrl });
-  if (!request.valid) return failed(row, problemOfFaults(request.faults));
-  if (request.value.dryRun) return failed(row, problemOfFaults([noDryRun]));
+  const check = (filled: unknown) => checkRequest(filled, { senders: limits.senders, allowed, publicUrl });
+  const earlier = templateOfJob(dependencies, job);
+  const checked = await checkWithTemplate(body, { templates, tenant: row.tenant, earlier, check });
+  if (!checked.valid) return failed(row, problemOfFaults(checked.faults));
+  const { request, template } = checked.value;
+  if (request.dryRun) return failed(row, problemOfFaults([noDryRun]));
   const at = now();
-  const draft = draftJob({ job, isRepeatable: true, body, request: request.value, maxAttempts: attemptsOfJob, at });
-  const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
+  const draft = draftJob({ job, isRepeatable: true, body, request, template, maxAttempts: attemptsOfJob, at });
+  const refusal = await refuseDraft(draft, request, contentStore.maxBytes);
   if (refusal !== null) return refused(row, refusal, at);
   const traceparent = traceparentOfRow(row.id);
   const cause = { actor: "outbox", correlationId: row.id.toLowerCase(), causationId: null, traceparent };

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
+import { createMailingQueries } from "../../projections/jobs/mailings/queries.ts";
 import { type AlertOutcome, type AlertReceiver, createAlertSender, type OnAttempt } from "../alerts/alert-sender.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
@@ -28,7 +29,7 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     {
       log,
       figures: createFigures(
-        { stats, projectionLags, deadLetters: createDeadLetterQueries(db) },
+        { stats, projectionLags, deadLetters: createDeadLetterQueries(db), mailings: createMailingQueries(db) },
         limits,
         createOutageReport(logger, { part: "figures for alerts" }).failed,
       ),

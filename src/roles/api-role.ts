@@ -2,12 +2,14 @@ import type { Logger } from "pino";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createReadPositions } from "../../projections/following/read-position.ts";
+import { createMailingQueries } from "../../projections/jobs/mailings/queries.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
 import { createTenantStretches } from "../../projections/jobs/tenant-stretches.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
+import { createWaitingQueries } from "../../projections/waiting/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
@@ -32,7 +34,7 @@ import type { CompleteConfig } from "../settings/config.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import type { Monitoring } from "./monitoring.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, templatesOf } from "./parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
@@ -126,6 +128,8 @@ export async function startApi(
     outbox: createMysqlOutboxRequests(db),
     storedThings: createJetStreamStoredThings(connection, config.natsPrefix),
     jobs: createJobQueries(reads, parts.searches),
+    mailings: createMailingQueries(reads),
+    waiting: createWaitingQueries(reads),
     logs: createLogQueries(reads),
     recipients: createRecipientQueries(reads),
     exportedRecipients: createRecipientQueries(parts.searches),
@@ -138,7 +142,9 @@ export async function startApi(
     readPosition: createReadPositions(reads, announcements),
     mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
     suppressions: createSuppressionList(parts.suppressions),
+    templates: await templatesOf(parts),
     maxAttempts: config.maxAttempts,
+    approvalAbove: config.approvalAbove,
     now: () => new Date().toISOString(),
     ...monitoring,
     served: parts.observer.metrics.served,

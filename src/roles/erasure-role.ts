@@ -15,11 +15,18 @@ const dayMs = 86_400_000;
 const everyMs = 60_000;
 const sweepEveryMs = 600_000;
 
+export const erasurePortsOf = ({ log, contentStore, results, db, suppressions }: Parts): ErasurePorts => ({
+  log,
+  contentStore,
+  results,
+  outbox: createMysqlOutboxRequests(db),
+  suppressions: createSuppressionList(suppressions),
+});
+
 /** Carries out recorded erasures, and erases leftovers and expired jobs. */
 export function startErasing(parts: Parts): void {
-  const { config, logger, log, contentStore, results, db, announcements, lifecycle } = parts;
-  const suppressions = createSuppressionList(parts.suppressions);
-  const ports = { log, contentStore, results, outbox: createMysqlOutboxRequests(db), suppressions };
+  const { config, logger, db, announcements, lifecycle } = parts;
+  const ports = erasurePortsOf(parts);
   startListener(parts, createEraser(ports));
   startSweeping(parts, ports);
   if (config.retentionDays === null) return;
@@ -32,7 +39,7 @@ export function startErasing(parts: Parts): void {
   const endedJobs = createEndedJobs(db, createReadPositions(db, announcements));
   const settings = { keptMs: retentionDays * dayMs, everyMs };
   const retention = createRetention(ports, endedJobs, alone, settings, {
-    erased: (jobs, endedBefore) => logger.info({ jobs, endedBefore, retentionDays }, "expired jobs erased"),
+    erased: (erased, endedBefore) => logger.info({ ...erased, endedBefore, retentionDays }, "expired jobs erased"),
     failed: createOutageReport(logger, { part: "retention" }).failed,
   });
   retention.start();

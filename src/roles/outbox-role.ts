@@ -7,7 +7,7 @@ import { createMysqlEndedRows, createMysqlOutbox } from "../outbox/mysql-outbox.
 import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, templatesOf } from "./parts.ts";
 
 const dayMs = 86_400_000;
 const removeEveryMs = 60_000;
@@ -27,6 +27,7 @@ export async function startOutbox(parts: Parts): Promise<void> {
       room,
       quota: createJetStreamQuota(connection, settings),
       contentStore,
+      templates: await templatesOf(parts),
       limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
       allowed: config.webhooks.allowed,
       publicUrl: config.publicUrl,

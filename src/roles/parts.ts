@@ -28,6 +28,8 @@ import { whyNoReplicas } from "../nats/server-version.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import type { SuppressionStore } from "../suppressions/suppression-store.ts";
+import { createJetStreamTemplateStore } from "../templates/jetstream-template-store.ts";
+import type { TemplateStore } from "../templates/template-store.ts";
 import { createObserver, type Observer } from "./monitoring.ts";
 
 /** What every role works with. */
@@ -125,6 +127,12 @@ export const archiveOf = (
   { natsPrefix: prefix, streamReplicas: replicas, archiveDir }: CompleteConfig,
 ): Archive =>
   createArchive(createJetStreamArchiveIndex(connection, { prefix, replicas }), archiveDir, jobOfSubject(prefix));
+
+/** The letters that requests may name. */
+export const templatesOf = ({ config, connection, patiently }: Parts): Promise<TemplateStore> =>
+  patiently(() =>
+    createJetStreamTemplateStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
+  );
 
 /** Aborts `delayMs` after `signal`, unless the process has ended by then. */
 function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {

@@ -9,8 +9,9 @@ import type { Parts } from "./parts.ts";
 const lookEveryMs = 1000;
 
 /**
- * Opens the log where `waybill archive` died after it had shut it, within some seven seconds and in whichever process
- * comes first, so that the service takes jobs again without an operator.
+ * Opens the log where `waybill archive` died after it had shut it, within some seven seconds and in whichever scheduler
+ * comes first, so that the service takes jobs again without an operator. Other roles do not look: each that does costs
+ * the log's leader a question a second.
  */
 export function watchForShutLog({ config, logger, connection, lifecycle }: Parts): void {
   const stream = streamName(config.natsPrefix, "JOBS");

@@ -6,6 +6,7 @@ import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
 import { toJobAnswer } from "../http/answers/job.ts";
+import { toMailingAnswer } from "../http/answers/mailing.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import type { Lifecycle } from "../lifecycle.ts";
@@ -40,7 +41,7 @@ export const openWebhookStore = ({ connection, config, patiently }: WebhookParts
     createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
   );
 
-/** Notifies receivers that jobs have ended. */
+/** Notifies receivers that jobs and mailings have ended. */
 export async function startWebhooks(parts: WebhookParts & { readonly followed: EventLog }): Promise<void> {
   const { config, logger, connection, log, contentStore, db, lifecycle } = parts;
   const { secret, allowed } = config.webhooks;
@@ -56,6 +57,7 @@ export async function startWebhooks(parts: WebhookParts & { readonly followed: E
       receivers: createReceivers(store, createTenantSecrets(store, secret), contentStore),
       post: createSafePost({ allowed }),
       show: (job) => toJobAnswer(job, "/api"),
+      showMailing: (mailing) => toMailingAnswer(mailing, "/api"),
     },
     createOutageReport(logger, { part: "webhooks" }).failed,
   );

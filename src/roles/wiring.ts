@@ -6,6 +6,7 @@ import type { CompleteConfig } from "../settings/config.ts";
 import { startAlerts } from "./alerts-role.ts";
 import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
 import { startErasing } from "./erasure-role.ts";
+import { startMailings } from "./mailings-role.ts";
 import { createMonitoring } from "./monitoring.ts";
 import { startOutbox } from "./outbox-role.ts";
 import { connectParts, type Parts } from "./parts.ts";
@@ -44,14 +45,15 @@ export async function startService(
   try {
     const listeners = await openListeners(config, logger, lifecycle, starting.probes);
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
-    watchForShutLog(parts);
     // The order is against the flow of work: the consumers of an event start before its producers.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
     const workers = config.roles.has("worker") ? await startWorkers(parts) : null;
     if (config.roles.has("webhooks")) await startWebhooks(parts);
     if (config.roles.has("scheduler")) {
+      watchForShutLog(parts);
       startScheduler(parts);
       startErasing(parts);
+      startMailings(parts);
     }
     if (config.roles.has("outbox")) await startOutbox(parts);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;

@@ -52,7 +52,14 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
   const membership = createJetStreamMembership(parts.connection, config.natsPrefix);
   const stopAnswering = workers.map(({ type, name, breaker, worker }) => {
     worker.start();
-    return membership.answer(() => ({ type, name, busy: worker.busy(), slots: worker.slots, breaker: breaker() }));
+    return membership.answer(() => ({
+      type,
+      name,
+      busy: worker.busy(),
+      slots: worker.slots,
+      helping: worker.helping(),
+      breaker: breaker(),
+    }));
   });
   lifecycle.started("the workers", async () => {
     await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));

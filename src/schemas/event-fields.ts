@@ -28,11 +28,14 @@ export const counts = data({
   suppressed: natural,
 });
 
+/** The stored letter that a request named. */
+export const templateUse = data({ name: Type.String(), version: positive, sha256 });
+
 export const turn = { run: positive, attempt: positive };
 export const queueing = { type: jobType, priority, groupSha256: orNull(sha256) };
 
 /** The channel of its job, or of the service, that an event belongs to. */
-export type EventChannel = "job" | "facts" | "alert" | "seal" | "pass" | "archive";
+export type EventChannel = "job" | "facts" | "mailing" | "alert" | "seal" | "pass" | "archive";
 
 export type EventDescription = { readonly channel: EventChannel; readonly schema: TSchema; readonly example: unknown };
 

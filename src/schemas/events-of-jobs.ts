@@ -12,6 +12,7 @@ import {
   queueing,
   reason,
   sha256,
+  templateUse,
   turn,
 } from "./event-fields.ts";
 
@@ -31,10 +32,13 @@ export const eventsOfJobs = {
       notAfter: orNull(instant),
       maxAttempts: positive,
       retryDelayMs: orNull(natural),
+      deferForMs: Type.Optional(orNull(natural)),
       onUnknown: Type.Enum(["resend", "skip"]),
       requeueOf: orNull(Type.String()),
       groupSha256: orNull(sha256),
       hasWebhookUrl: Type.Optional(Type.Boolean()),
+      mailingId: Type.Optional(Type.String()),
+      template: Type.Optional(templateUse),
     },
     {
       type: "webhook.deliver",
@@ -51,12 +55,24 @@ export const eventsOfJobs = {
       requeueOf: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0e",
       groupSha256: "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc",
       hasWebhookUrl: true,
+      template: {
+        name: "welcome",
+        version: 3,
+        sha256: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+      },
     },
   ),
   JobStarted: decision({ ...turn, worker: Type.String() }, { run: 1, attempt: 1, worker: "worker-1" }),
   JobReleased: decision({ ...turn, worker: Type.String() }, { run: 1, attempt: 1, worker: "worker-1" }),
   JobRetryScheduled: decision(
-    { ...turn, type: jobType, priority, nextAttemptAt: instant, error: jobError },
+    {
+      ...turn,
+      type: jobType,
+      priority,
+      nextAttemptAt: instant,
+      error: jobError,
+      isForDeferred: Type.Optional(Type.Literal(true)),
+    },
     {
       run: 1,
       attempt: 2,

@@ -2,12 +2,14 @@ import type { Static } from "typebox";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events.ts";
+import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import type { EventDescription } from "./event-fields.ts";
 import { eventsOfJobs } from "./events-of-jobs.ts";
+import { eventsOfMailings } from "./events-of-mailings.ts";
 import { eventsOfNotices } from "./events-of-notices.ts";
 import { eventsOfRecipients } from "./events-of-recipients.ts";
 import { eventsOfService } from "./events-of-service.ts";
@@ -17,6 +19,7 @@ export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T
 
 type LoggedEvent =
   | JobEvent
+  | MailingEvent
   | RecipientEvent
   | ResultEvent
   | WebhookEvent
@@ -35,6 +38,7 @@ export type EventType = LoggedEvent["type"];
  */
 export const events = {
   ...eventsOfJobs,
+  ...eventsOfMailings,
   ...eventsOfRecipients,
   ...eventsOfNotices,
   ...eventsOfService,

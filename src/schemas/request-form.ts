@@ -65,11 +65,15 @@ export function faultFinder(form: RequestForm): (body: Body) => readonly Fault[]
   };
 }
 
-function recipientFaults({ text, object, expected }: RecipientForm): (recipients: unknown) => readonly Fault[] {
+/** Finds the faults of one recipient; `at` is the pointer to it. */
+export function recipientCheck({
+  text,
+  object,
+  expected,
+}: RecipientForm): (value: unknown, at: string) => readonly Fault[] {
   const checkText = checkRequest(text);
   const checkObject = checkRequest(object);
-
-  const faultsOf = (value: unknown, at: string): readonly Fault[] => {
+  return (value, at) => {
     if (typeof value === "string") {
       const checked = checkText(value, at);
       return checked.valid ? [] : checked.faults;
@@ -81,7 +85,10 @@ function recipientFaults({ text, object, expected }: RecipientForm): (recipients
     const fault = isObject(variables) ? faultOfVariables(variables) : null;
     return fault === null ? [] : [faultAt(`${at}/variables`, fault)];
   };
+}
 
+function recipientFaults(form: RecipientForm): (recipients: unknown) => readonly Fault[] {
+  const faultsOf = recipientCheck(form);
   return (recipients) => {
     const faults: Fault[] = [];
     if (!Array.isArray(recipients)) return faults;

@@ -1,11 +1,15 @@
 import { allPassed } from "./check.ts";
 import type { EvidencedEvent, EvidenceStatement } from "./evidence-format.ts";
+import { type EvidencedPart, indexOfParts, type PartIndex } from "./mailing-parts.ts";
 import type { EvidenceReport } from "./verify-evidence.ts";
 
 /** The report for people: which recipient was sent what, when, and with which answer; then each check; then the verdict. */
 export function linesOfEvidence(report: EvidenceReport): readonly string[] {
   const { statement, events, checks, keyId } = report;
-  const story = statement === null ? [] : [...headOf(statement, keyId), "", ...storyOf(statement, events), ""];
+  const index = indexOfParts(events);
+  const storyOf = index === null ? storyOfJob : storyOfMailing;
+  const story =
+    statement === null ? [] : [...headOf(statement, keyId, index), "", ...storyOf(statement, events, index), ""];
   const found = checks.map(({ ok, what, detail }) => `  ${ok ? "[ok]    " : "[FAILED]"} ${what}. ${detail}`.trimEnd());
   const verdict = inSum(report);
   // The warning comes first, so that altered events are not read as facts.
@@ -33,9 +37,13 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
   return ofSigner.length > 0 || keyId === null ? [whole] : [whole, rest];
 }
 
-function headOf({ tenant, jobId, madeAt, logSequence }: EvidenceStatement, keyId: string | null): readonly string[] {
+function headOf(
+  { tenant, jobId, madeAt, logSequence }: EvidenceStatement,
+  keyId: string | null,
+  index: PartIndex | null,
+): readonly string[] {
   return [
-    `Evidence about job ${jobId} of tenant ${tenant}`,
+    `Evidence about ${index === null ? "job" : "mailing"} ${jobId} of tenant ${tenant}`,
     `Made at ${madeAt}, when the log had come to event ${logSequence}; signed with key ${keyId ?? "(none)"}.`,
   ];
 }
@@ -48,7 +56,7 @@ type Content = {
   readonly attachments?: readonly { readonly filename: string; readonly sha256: string }[];
 };
 
-function storyOf(statement: EvidenceStatement, events: readonly EvidencedEvent[]): readonly string[] {
+function storyOfJob(statement: EvidenceStatement, events: readonly EvidencedEvent[]): readonly string[] {
   const content = contentOf(statement.content);
   const created = events.find(({ type }) => type === "JobCreated");
   const total = created === undefined ? 0 : Number(created.data["total"]);
@@ -71,6 +79,34 @@ function storyOf(statement: EvidenceStatement, events: readonly EvidencedEvent[]
     "What was decided about the job",
     ...events.filter(({ data }) => data["recipient"] === undefined).flatMap(decisionLines),
   ];
+}
+
+/** The index of the parts; what happened to each recipient is in their own bundles. */
+function storyOfMailing(
+  { content }: EvidenceStatement,
+  events: readonly EvidencedEvent[],
+  index: PartIndex | null,
+): readonly string[] {
+  const letter = contentOf(content);
+  const created = events[0];
+  const parts = index?.parts ?? [];
+  const recipients = parts.reduce((sum, part) => sum + part.recipients, 0);
+  return [
+    `Asked for at ${created?.time} by ${created?.actor}. Recipients: ${recipients}, in ${parts.length} parts.`,
+    letter === null ? "The letter was erased." : `Subject: ${JSON.stringify(letter.subject ?? "")}.`,
+    "",
+    "The parts, each a job with evidence of its own",
+    ...parts.map(partLine),
+    "",
+    "What was decided about the mailing",
+    ...events.filter(({ type }) => type !== "MailingPartsAdded" && type !== "MailingPartsEnded").flatMap(decisionLines),
+  ];
+}
+
+function partLine({ part, jobId, recipients, contentSha256, counts }: EvidencedPart): string {
+  const named = Object.entries(counts ?? {}).filter(([name, count]) => name !== "total" && count > 0);
+  const result = counts === null ? "no end was recorded" : named.map(([name, count]) => `${count} ${name}`).join(", ");
+  return `  ${part}. job ${jobId}, ${recipients} recipients, content SHA-256 ${contentSha256}: ${result}`;
 }
 
 function contentOf(text: string | null): Content | null {

@@ -2,9 +2,11 @@ import { sign } from "node:crypto";
 import type { ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
 import { isWholeErasure } from "../domain/job/job-view.ts";
+import { isMailingEvent } from "../domain/mailing/events.ts";
 import type { Instant } from "../domain/message.ts";
-import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { type EventLog, isOfJob, type JobRef, type StoredEvent, type TenantEvent } from "../event-log/event-log.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
+import { inOrder } from "../event-log/select-events.ts";
 import { type EvidenceEntry, type EvidenceStatement, evidenceFormat } from "./evidence-format.ts";
 import { LeafHashes } from "./merkle.ts";
 import { faultOfSeal, readSeal, type StoredSeal, toSealAnswer } from "./seal.ts";
@@ -20,13 +22,16 @@ export type EvidenceSources = {
 };
 
 /**
- * Two lines: the statement, and the signature over its bytes. Null if the log knows no such job. The sealed ranges that
+ * Two lines: the statement, and the signature over its bytes, about a job, or about a mailing as a whole, whose parts have
+ * bundles of their own. Null if the log knows neither. The sealed ranges that
  * contain the job's entries are read once, one after the other; of other jobs' entries only the hashes are kept.
  */
 export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promise<string | null> {
   const { log, sealedLog, contentStore, key, now } = sources;
   const { lastSequence } = await sealedLog.state();
-  const history = (await log.readHistory(job)).filter(({ sequence }) => sequence <= lastSequence);
+  const facts = await log.readHistory(job);
+  const whole: StoredEvent<TenantEvent>[] = [...facts, ...(await log.readMailing(job))].sort(inOrder);
+  const history = whole.filter(({ sequence }) => sequence <= lastSequence);
   if (history.length === 0) return null;
   const content = await contentLeft(contentStore, job, history);
   const sequences = new Set(history.map(({ sequence }) => sequence));
@@ -48,9 +53,11 @@ export async function makeEvidence(sources: EvidenceSources, job: JobRef): Promi
 async function contentLeft(
   contentStore: ContentStore,
   job: JobRef,
-  history: readonly StoredEvent[],
+  whole: readonly StoredEvent<TenantEvent>[],
 ): Promise<Uint8Array | null> {
   const stored = await contentStore.get(job);
+  if (whole.some(({ event }) => isMailingEvent(event) && event.type === "MailingContentErased")) return null;
+  const history = whole.filter(isOfJob);
   const erasure = history.findLast(({ event }) => event.type === "JobContentErased")?.event;
   if (stored === null || erasure?.type !== "JobContentErased") return stored;
   const isWhole = history.some(({ event }) => isWholeErasure(event));

@@ -13,6 +13,7 @@ import {
   type EvidenceStatement,
   readEvidencedEvents,
 } from "./evidence-format.ts";
+import { checkParts } from "./mailing-parts.ts";
 import { rootOfPath } from "./merkle.ts";
 import { digestOfSeal, faultOfSeal } from "./seal.ts";
 import { keyIdOf, toPublicKey } from "./seal-key.ts";
@@ -46,6 +47,7 @@ export function verifyEvidence(bytes: Uint8Array, trust: Trust): EvidenceReport 
         read.map(({ fault }) => fault),
       ),
       checkContent(statement, events),
+      ...checkParts(events),
       ...checkTrust(statement, signature, trust),
     ],
   };
@@ -150,9 +152,10 @@ function faultOfProof(entry: EvidenceEntry, seals: ReadonlyMap<number, EvidenceS
 }
 
 function checkJob({ tenant, jobId, entries }: EvidenceStatement, faults: readonly (string | null)[]): Check {
-  const what = "The entries are those of this job, in the order in which they were stored";
+  const what = "The entries are those of this job or mailing, in the order in which they were stored";
   const strange = entries.flatMap(({ subject, sequence }, index) => {
-    if (!isOf(subject, tenant, jobId)) return [`Entry ${index + 1} (sequence ${sequence}) is not of this job.`];
+    if (!isOf(subject, tenant, jobId))
+      return [`Entry ${index + 1} (sequence ${sequence}) is not of this job or mailing.`];
     const before = entries[index - 1]?.sequence ?? 0;
     return sequence > before ? [] : [`Entry ${index + 1} (sequence ${sequence}) stands after ${before}.`];
   });
@@ -169,9 +172,10 @@ function isOf(subject: string, tenant: string, jobId: string): boolean {
 function checkContent({ content }: EvidenceStatement, events: readonly EvidencedEvent[]): Check {
   const what = "What was sent, and to whom, is what the events name by its digest";
   const [first] = events;
-  const named = first?.type === "JobCreated" ? first.data["contentSha256"] : null;
-  if (typeof named !== "string") return failed(what, "The first event is not the creation of the job.");
-  const erasures = events.filter(({ type }) => type === "JobContentErased");
+  const isCreation = first?.type === "JobCreated" || first?.type === "MailingCreated";
+  const named = isCreation ? first.data["contentSha256"] : null;
+  if (typeof named !== "string") return failed(what, "The first event is not the creation of the job or mailing.");
+  const erasures = events.filter(({ type }) => type === "JobContentErased" || type === "MailingContentErased");
   const last = erasures.at(-1);
   const erased = erasures.map(({ time, actor, sequence }) => ` at ${time} by ${actor} (event ${sequence})`).join(",");
   if (content === null) return passed(what, `It was erased${erased}; its SHA-256 was ${named}.`);
@@ -179,7 +183,10 @@ function checkContent({ content }: EvidenceStatement, events: readonly Evidenced
     return digestOf(content) === named ? passed(what, `SHA-256 ${named}.`) : failed(what, "The content was altered.");
   }
   // The event of an erasure names the digest of the content that it left.
-  if (erasures.every(({ data }) => data["recipients"] !== null) && digestOf(content) === last.data["contentSha256"]) {
+  if (
+    erasures.every(({ type, data }) => type === "JobContentErased" && data["recipients"] !== null) &&
+    digestOf(content) === last.data["contentSha256"]
+  ) {
     return passed(what, `Recipients were erased${erased}; SHA-256 ${named} before, ${digestOf(content)} since.`);
   }
   return failed(what, "The content was altered.");

@@ -31,6 +31,7 @@ function readLimits(read: SettingReader): AlertLimits {
       "open-dead-letters": orOff("ALERT_OPEN_DEAD_LETTERS", () =>
         read.whole("ALERT_OPEN_DEAD_LETTERS", 25, 0, mostLettersCounted - 1),
       ),
+      "stopped-mailings": orOff("ALERT_STOPPED_MAILINGS", () => read.whole("ALERT_STOPPED_MAILINGS", 0, 0, 1_000_000)),
       "projection-lag": seconds("ALERT_PROJECTION_LAG", minuteMs),
     },
     // The read model counts by the minute. An hour is also what /api/stats and the tiles of the dashboard count.

@@ -29,6 +29,8 @@ function readAll(read: SettingReader) {
     auth: readAuth(read),
     /** Requests per minute and key, in each API process; null for no limit. */
     rateLimit: read.optionalWhole("RATE_LIMIT", 1, 1_000_000),
+    /** A mailing with more recipients needs the approval of another key; null for no limit. Tenants may have lower ones. */
+    approvalAbove: read.optionalWhole("APPROVAL_ABOVE", 0, 1_000_000_000),
     /** Memory for the bodies of all requests that an API process handles at a time. */
     bodiesMaxBytes: read.whole("BODIES_MAX_BYTES", 268_435_456, leastBodyBudget, Number.MAX_SAFE_INTEGER),
     /** The addresses of servers; null: Waybill starts its own server (see standalone). */

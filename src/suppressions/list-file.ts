@@ -1,12 +1,8 @@
-import { Readable } from "node:stream";
-import { CsvError, parse } from "csv-parse";
 import type { Instant } from "../domain/message.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 import { type Checked, type Fault, failed, passed } from "../schemas/fault.ts";
+import { csvRecordsOf, csvType, type LineFile, linesOf, NotUtf8, textOf } from "../schemas/line-file.ts";
 import { columnOf, type Entry, readEntry } from "./list-entry.ts";
-
-export const csvType = "text/csv";
-export const ndjsonType = "application/x-ndjson";
 
 /** A large list takes a few calls, and the longest call takes a few seconds of the store's time. */
 export const maxEntries = 50_000;
@@ -15,11 +11,6 @@ export const maxEntries = 50_000;
 export class TooManyEntries extends Error {
   override readonly name = "TooManyEntries";
 }
-
-export type ListFile = {
-  readonly type: typeof csvType | typeof ndjsonType;
-  readonly chunks: AsyncIterable<Uint8Array>;
-};
 
 /** The reason for lines that name none, and the latest time that a line may name. */
 export type Assumed = { readonly reason: SuppressionReason; readonly now: Instant };
@@ -34,7 +25,7 @@ const faultsShown = 50;
  * the entries in memory, but never the file. It finds all faults before anything is stored, and reports the first 50.
  * Throws TooManyEntries, and what the chunks throw.
  */
-export async function readListFile({ type, chunks }: ListFile, assumed: Assumed): Promise<Checked<readonly Entry[]>> {
+export async function readListFile({ type, chunks }: LineFile, assumed: Assumed): Promise<Checked<readonly Entry[]>> {
   const entries: Entry[] = [];
   const faults: Fault[] = [];
   const note = (fault: Fault): void => {
@@ -56,24 +47,6 @@ export async function readListFile({ type, chunks }: ListFile, assumed: Assumed)
   return faults.length === 0 ? passed(entries) : failed(faults);
 }
 
-class NotUtf8 extends Error {
-  override readonly name = "NotUtf8";
-}
-
-/** Decodes UTF-8 without its byte order mark. Invalid bytes are refused, because a replacement would be another address. */
-async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array): string => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch (failure) {
-      throw new NotUtf8("The file is not UTF-8.", { cause: failure });
-    }
-  };
-  for await (const chunk of chunks) yield decode(chunk);
-  yield decode();
-}
-
 const isFault = (fields: Line["fields"]): fields is Fault => "pointer" in fields && "message" in fields;
 
 const faultOfLine = (number: number, sentence: string): Fault => ({
@@ -81,69 +54,30 @@ const faultOfLine = (number: number, sentence: string): Fault => ({
   message: `line ${number} ${sentence}`,
 });
 
-/** A record with its position, as csv-parse returns it. */
-type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } };
-
-/** RFC 4180. A record that spans several lines has the number of the last one. */
 async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
-  const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true, max_record_size: 65_536 });
-  const source = Readable.from(text);
-  // A failing source must end the parser, which a pipe alone would leave waiting.
-  source.on("error", (failure) => parser.destroy(failure));
-  source.pipe(parser);
   let columns: readonly string[] | null = null;
-  try {
-    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
-      if (columns === null) {
-        columns = record.map(columnOf);
-        if (columns.includes("email")) continue;
-        yield {
-          number: info.lines,
-          fields: faultOfLine(info.lines, "names no column email; expected one, as in email,reason,createdAt"),
-        };
-        return;
-      }
+  for await (const line of csvRecordsOf(text)) {
+    const { number } = line;
+    if ("fault" in line) {
+      yield { number, fields: faultOfLine(number, line.fault) };
+    } else if (columns === null) {
+      columns = line.read.map(columnOf);
+      if (columns.includes("email")) continue;
+      const expected = "names no column email; expected one, as in email,reason,createdAt";
+      yield { number, fields: faultOfLine(number, expected) };
+      return;
+    } else {
       const names = columns;
-      yield {
-        number: info.lines,
-        fields: Object.fromEntries(record.map((cell, index) => [names[index] ?? "", unarmed(cell.trim())])),
-      };
+      yield { number, fields: Object.fromEntries(line.read.map((cell, index) => [names[index] ?? "", cell])) };
     }
-  } catch (failure) {
-    if (!(failure instanceof CsvError)) throw failure;
-    const number = Number(failure["lines"] ?? 1);
-    yield {
-      number,
-      fields: faultOfLine(number, "is no CSV; expected commas between the columns, and quotes in pairs"),
-    };
-  } finally {
-    source.destroy();
   }
 }
 
-/** Exports of Waybill escape cells that a spreadsheet would run as formulas: see src/schemas/csv.ts. */
-const unarmed = (cell: string): string => cell.replace(/^'(?=[=+\-@＝＋－＠])/, "");
-
-const longestLine = 65_536;
-
 async function* ndjsonLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
-  let number = 0;
-  let rest = "";
-  const take = function* (lines: readonly string[]): Generator<Line> {
-    for (const line of lines) {
-      number += 1;
-      if (line.trim() !== "") yield { number, fields: fieldsOf(number, line) };
-    }
-  };
-  for await (const some of text) {
-    const lines = (rest + some).split("\n");
-    rest = lines.pop() ?? "";
-    yield* take(lines);
-    if (rest.length <= longestLine) continue;
-    yield { number: number + 1, fields: faultOfLine(number + 1, `is longer than ${longestLine} characters`) };
-    return;
+  for await (const line of linesOf(text)) {
+    const { number } = line;
+    yield { number, fields: "fault" in line ? faultOfLine(number, line.fault) : fieldsOf(number, line.read) };
   }
-  yield* take([rest]);
 }
 
 function fieldsOf(number: number, line: string): Line["fields"] {

@@ -1,5 +1,5 @@
 import { createInbox, type Msg } from "nats";
-import { type JetStreamConnection, nanosOf } from "../nats/connection.ts";
+import { isClustered, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { type DurableConsumer, nextMessages } from "../nats/consumers.ts";
 import { deliveryOf, isStatus } from "../nats/message.ts";
 
@@ -7,9 +7,12 @@ import { deliveryOf, isStatus } from "../nats/message.ts";
 const answerMs = 150;
 /**
  * How long a request waits at the server. It serves the oldest first: a worker with turns in hand renews its requests so
- * often that those of idle workers are older.
+ * often that those of idle workers are older. Each renewal costs the server the more, the more workers wait. A deleted
+ * consumer, and a lost connection, end a request at once; a cluster loses it without a word where the leader of a consumer
+ * dies.
  */
-const idleMs = 5000;
+const idleMs = 15_000;
+const idleInClusterMs = 5000;
 const busyMs = 250;
 /** Releases up to 2.9.15 sometimes do not report that the time is up. */
 const slackMs = 100;
@@ -132,13 +135,13 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
   /** Silence may mean that the consumer was deleted: releases up to 2.9 do not answer for one that is not there. */
   const wait = (): void => {
     const isIdle = taker.inHand === 0;
-    const forMs = isIdle ? idleMs : busyMs;
+    const forMs = !isIdle ? busyMs : isClustered(connection) ? idleInClusterMs : idleMs;
     const timer = setTimeout(() => {
       taker.doubt();
       over();
     }, forMs + slackMs).unref();
     standing = { isIdle, timer };
-    connection.say(next, isIdle ? oneLater : oneSoon, inbox);
+    connection.say(next, JSON.stringify({ batch: 1, expires: nanosOf(forMs) }), inbox);
   };
   const isEmpty = (): boolean => performance.now() - emptyAt < emptyForMs;
 
@@ -174,5 +177,3 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
 
 /** Statuses that are no news of the consumer: there is nothing, or others wait for what there is. */
 const timeIsUp: readonly number[] = [404, 408];
-const oneSoon = JSON.stringify({ batch: 1, expires: nanosOf(busyMs) });
-const oneLater = JSON.stringify({ batch: 1, expires: nanosOf(idleMs) });

@@ -1,7 +1,8 @@
 import type { JobEvent } from "../domain/job/events.ts";
+import type { MailingEvent } from "../domain/mailing/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
-import { notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
-import { type EventLog, keyOf, type StoredEvent } from "../event-log/event-log.ts";
+import { notifiedMailingTypes, notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
+import { type EventLog, isOfMailing, keyOf, type StoredEvent } from "../event-log/event-log.ts";
 import { isDecision } from "../event-log/select-events.ts";
 import type { Listener } from "../following/listener.ts";
 import { deliveryIdOf } from "../signed-post/signed-post.ts";
@@ -16,11 +17,13 @@ const decisionsInHand = 256;
 /**
  * Makes the first attempt of every delivery, straight from the log and so without a database. A decision is done once the
  * outcomes of all its first attempts are recorded. An attempt that is recorded already is not made again, however often
- * the decision comes. Without a checkpoint it begins with the log, so that no ended job is ever skipped.
+ * the decision comes. Without a checkpoint it begins with the log, so that no ended job is ever skipped. The end of a part
+ * of a mailing sends nothing: a mailing of a million would send a thousand messages before the one that its receivers
+ * wait for.
  */
 export function createPublisher(log: EventLog, receivers: Receivers, sender: Sender): Listener {
-  const withoutUrl = createRecentKeys();
-  const publish = async (decision: StoredEvent<JobEvent>, type: WebhookType, givenUp: AbortSignal): Promise<void> => {
+  const [withoutUrl, partsOfMailings] = [createRecentKeys(), createRecentKeys()];
+  const publish = async (decision: Ending, type: WebhookType, givenUp: AbortSignal): Promise<void> => {
     const attempts = await firstAttempts(log, receivers, decision, type, !withoutUrl.has(keyOf(decision)));
     await Promise.all(attempts.map((attempt) => sender.send(attempt, givenUp)));
   };
@@ -28,16 +31,23 @@ export function createPublisher(log: EventLog, receivers: Receivers, sender: Sen
     name: "webhooks",
     beginAfter: () => 0,
     act: (decision, { givenUp }) => {
+      if (isOfMailing(decision)) {
+        const type = notifiedMailingTypes[decision.event.type];
+        return type === undefined ? null : publish(decision, type, givenUp);
+      }
       if (!isDecision(decision)) return null;
       const { event } = decision;
       if (event.type === "JobCreated" && event.data.hasWebhookUrl === false) withoutUrl.add(keyOf(decision));
+      if (event.type === "JobCreated" && event.data.mailingId !== undefined) partsOfMailings.add(keyOf(decision));
       const type = notifiedTypes[event.type];
-      return type === undefined ? null : publish(decision, type, givenUp);
+      return type === undefined || partsOfMailings.has(keyOf(decision)) ? null : publish(decision, type, givenUp);
     },
     atOnce: decisionsInHand,
     tryAgainMs,
   };
 }
+
+type Ending = StoredEvent<JobEvent | MailingEvent>;
 
 /** As many as are mostly open at a time; what is forgotten is looked up. */
 const keysKept = 50_000;
@@ -58,14 +68,14 @@ function createRecentKeys() {
 async function firstAttempts(
   log: EventLog,
   receivers: Receivers,
-  entry: StoredEvent<JobEvent>,
+  entry: Ending,
   type: WebhookType,
   mayNameUrl: boolean,
 ): Promise<readonly DeliveryAttempt[]> {
   const { tenant, jobId, id, sequence, correlationId, traceparent, event } = entry;
   const job = { tenant, jobId };
   const endpoints = await receivers.endpointsFor(job, type, event.at, mayNameUrl);
-  if (endpoints.length === 0) return [];
+  if (endpoints.length === 0 || (await isPart(log, entry))) return [];
   const known = foldDeliveries((await readDeliveries(log, job)).map((notice) => notice.event));
   return endpoints
     .map((endpoint) => ({ endpoint, deliveryId: deliveryIdOf(job, id, endpoint) }))
@@ -76,4 +86,11 @@ async function firstAttempts(
       attempt: 1,
       cause: { correlationId, causationId: id, traceparent },
     }));
+}
+
+/** Asked of the log where the creation of the job was too long ago to be remembered. */
+async function isPart(log: EventLog, ending: Ending): Promise<boolean> {
+  if (isOfMailing(ending)) return false;
+  const created = (await log.readDecisions(ending))[0]?.event;
+  return created?.type === "JobCreated" && created.data.mailingId !== undefined;
 }

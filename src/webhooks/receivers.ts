@@ -9,7 +9,7 @@ import type { TenantSecrets } from "./tenant-secrets.ts";
 import { findEndpoint } from "./tenant-webhooks.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
-/** Stands for the receiver that the job itself names with `webhookUrl`. */
+/** Stands for the receiver that the job or the mailing itself names with `webhookUrl`. */
 const ownReceiver = "job";
 
 /** Where to send a message, and the secrets that sign it. */
@@ -22,8 +22,8 @@ export type Receiver = {
 
 export type Receivers = {
   /**
-   * Which receivers to notify that a job has ended: ids of endpoints, and `job` for the URL that the job names. A job that
-   * is known to name none is not looked up.
+   * Which receivers to notify that a job or a mailing has ended: ids of endpoints, and `job` for the URL that it names. A
+   * job that is known to name none is not looked up.
    */
   endpointsFor(job: JobRef, type: WebhookType, at: Instant, mayNameUrl: boolean): Promise<readonly string[]>;
   /** Null if the receiver is gone. */

@@ -2,10 +2,12 @@ import type { ContentStore } from "../content/content-store.ts";
 import { readLabels } from "../content/stored-content.ts";
 import { type JobRecord, toJobRecord } from "../domain/job/job-record.ts";
 import { foldJobView } from "../domain/job/job-view.ts";
-import type { WebhookDelivery, WebhookEvent } from "../domain/webhooks/events.ts";
+import type { MailingRecord } from "../domain/mailing/mailing-record.ts";
+import { isAboutMailing, type WebhookDelivery, type WebhookEvent } from "../domain/webhooks/events.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
+import { mailingFromLog } from "../history/mailing-from-log.ts";
 import type { Breakers } from "../signed-post/breakers.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { deliverUnlessDown, neverAgain, type Payload, type Verdict } from "../signed-post/signed-post.ts";
@@ -28,6 +30,7 @@ export type SenderDependencies = {
   readonly breakers: Breakers;
   readonly semaphore: FairSemaphore;
   readonly show: ShowJob;
+  readonly showMailing: ShowMailing;
 };
 
 export type Sender = {
@@ -57,10 +60,11 @@ async function makeAttempt(
   { job, delivery, cause }: DeliveryAttempt,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { log, contentStore, receivers, show } = dependencies;
+  const { receivers } = dependencies;
   const receiver = await receivers.find(job, delivery.endpoint);
-  if (receiver === null) return neverAgain("receiver-gone", "The endpoint, or the job's webhookUrl, was deleted.");
-  const payload = await payloadOf(log, contentStore, job, delivery, show);
+  if (receiver === null)
+    return neverAgain("receiver-gone", "The endpoint, or the webhookUrl of the job or mailing, was deleted.");
+  const payload = await (isAboutMailing(delivery.type) ? payloadOfMailing : payloadOf)(dependencies, job, delivery);
   const message = { id: delivery.deliveryId, payload, traceparent: cause.traceparent };
   return await deliverUnlessDown(dependencies, receiver.name, receiver, message, signal);
 }
@@ -77,19 +81,18 @@ function toEvent({ delivery, attempt }: DeliveryAttempt, verdict: Verdict, nowMs
   return { type: "WebhookFailed", at, data: { ...data, statusCode, error, nextAttemptAt } };
 }
 
-/** Shows a job as the API answers it. */
+/** Shows a job, or a mailing, as the API answers it. */
 export type ShowJob = (job: JobRecord) => unknown;
+export type ShowMailing = (mailing: MailingRecord) => unknown;
 
 /**
  * The payload of a delivery, read from the log and no read model. It shows the job as it was when it ended, so it is the
  * same on every attempt, unless the job's labels were erased meanwhile.
  */
-export async function payloadOf(
-  log: EventLog,
-  contentStore: ContentStore,
+async function payloadOf(
+  { log, contentStore, show }: SenderDependencies,
   job: JobRef,
   { type, jobSequence }: WebhookDelivery,
-  show: ShowJob,
 ): Promise<Payload> {
   const history = (await log.readHistory(job)).filter(({ sequence }) => sequence <= jobSequence);
   const view = foldJobView(history.map(({ event }) => event));
@@ -99,4 +102,18 @@ export async function payloadOf(
   }
   const data = show(toJobRecord(job.jobId, view, await readLabels(contentStore, job)));
   return { type, timestamp: last.event.at, data };
+}
+
+/** The same of a mailing. One that was cancelled is shown as it was then: mails that were on their way come later. */
+async function payloadOfMailing(
+  { log, contentStore, showMailing }: SenderDependencies,
+  mailing: JobRef,
+  { type, jobSequence }: WebhookDelivery,
+): Promise<Payload> {
+  const decision = (await log.readMailing(mailing)).find(({ sequence }) => sequence === jobSequence);
+  const found = await mailingFromLog(log, contentStore, mailing, jobSequence);
+  if (decision === undefined || found === null) {
+    throw new Error(`The log has no event ${jobSequence} of mailing ${mailing.jobId}.`);
+  }
+  return { type, timestamp: decision.event.at, data: showMailing(found.mailing) };
 }

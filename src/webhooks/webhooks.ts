@@ -32,7 +32,7 @@ const atOnceOfTenant = 16;
 const retriesInHand = 64;
 
 /**
- * Notifies receivers that jobs have ended: at least once, in no particular order. The first attempt needs only NATS, and
+ * Notifies receivers that jobs and mailings have ended: at least once, in no particular order. The first attempt needs only NATS, and
  * one process makes it; later attempts wait in a table, and so need the database as well, and all processes share them.
  */
 export function createWebhooks(dependencies: WebhooksDependencies, report: Report): Webhooks {

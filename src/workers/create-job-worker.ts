@@ -38,8 +38,7 @@ export function createJobWorker(
   const concurrency = own.concurrency ?? usual;
   const connections = own.connections ?? usualConnections;
   const unwritten = createUnwritten(connections);
-  const sharing =
-    shares === undefined ? null : createSharing({ log, exchange, probe }, { name, type, connections, pace });
+  const sharing = shares === undefined ? null : createSharing({ exchange, probe }, { name, type, connections, pace });
   const mayTake = async () => (gate === null ? concurrency : await gate.mayTake());
   const helper =
     shares === undefined

@@ -7,7 +7,7 @@ import type { HelpAnswer, HelpDone, HelpExchange, HelpRequest, HelpWanted } from
 import type { JobWork, SpareConnections } from "./job-work.ts";
 import { watchLease } from "./lease.ts";
 import { noOthers, type Supply } from "./supply.ts";
-import { type HeldTurn, replayLedger } from "./turn.ts";
+import { deferredUntil, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type HelpDependencies = {
   readonly log: EventLog;
@@ -111,6 +111,7 @@ async function serve(
     readLedger: () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions)),
     claimed: [],
     isLastAttempt: attempt >= settings.maxAttempts,
+    deferredUntil: deferredUntil(settings, run, decisions),
     supply: null,
     help: id,
   };

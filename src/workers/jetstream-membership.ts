@@ -1,5 +1,6 @@
 import { RequestStrategy } from "nats";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { isNobodyThere } from "../nats/errors.ts";
 import { startOf } from "../nats/names.ts";
 import type { Membership, WorkerState } from "./membership.ts";
 
@@ -22,9 +23,17 @@ export function createJetStreamMembership(connection: JetStreamConnection, prefi
     call: () =>
       asking(connection, async () => {
         const found: WorkerState[] = [];
-        const answers = await nats.requestMany(subject, "", { strategy: RequestStrategy.JitterTimer, maxWait, jitter });
-        // Where no worker listens, the server's own answer is empty.
-        for await (const answer of answers) if (answer.data.length > 0) found.push(answer.json<WorkerState>());
+        try {
+          const answers = await nats.requestMany(subject, "", {
+            strategy: RequestStrategy.JitterTimer,
+            maxWait,
+            jitter,
+          });
+          for await (const answer of answers) if (answer.data.length > 0) found.push(answer.json<WorkerState>());
+        } catch (failure) {
+          // Where no worker listens, the server says so, and the client makes it a failure.
+          if (!isNobodyThere(failure)) throw failure;
+        }
         return found.sort((one, other) => one.name.localeCompare(other.name));
       }),
   };

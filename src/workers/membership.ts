@@ -9,6 +9,8 @@ export type WorkerState = {
   /** Jobs in progress, and the most that the worker does at once. */
   readonly busy: number;
   readonly slots: number;
+  /** Jobs of other workers that it helps with; they take no slot. */
+  readonly helping: number;
   /** The breaker for the server that all its turns need; null where there is none. */
   readonly breaker: BreakerState | null;
 };

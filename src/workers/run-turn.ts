@@ -14,7 +14,7 @@ import { answersHoldMs, type Lease, type LeaseProbe, watchLease } from "./lease.
 import type { SharedTurn } from "./shared-turn.ts";
 import type { Sharing } from "./sharing.ts";
 import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
-import { commandFor, type HeldTurn, replayLedger } from "./turn.ts";
+import { commandFor, deferredUntil, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
   readonly log: EventLog;
@@ -94,7 +94,9 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
     }
     const readFirst = isFirst ? async () => emptyLedger(settings.total) : readLedger;
     const isLastAttempt = attempt >= settings.maxAttempts;
-    const held = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed, isLastAttempt };
+    const until = deferredUntil(settings, run, decisions);
+    const own = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed };
+    const held = { ...own, isLastAttempt, deferredUntil: until };
     const lease = { leaseSequence: sequence, confirmedAt, readLedger, help: null };
     const end = await underLease({ ...held, ...lease }, readFirst, { state, sequence }, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds

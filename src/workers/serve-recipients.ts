@@ -6,7 +6,7 @@ import { answersHoldMs, type Lease } from "./lease.ts";
 import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
 import { runPipeline } from "./pipeline.ts";
 import { noOthers } from "./supply.ts";
-import { type AttemptEnd, endOfAttempt, exhausted, type HeldTurn, type Tried } from "./turn.ts";
+import { type AttemptEnd, endOfAttempt, type HeldTurn, mayBeDeferred, type Tried } from "./turn.ts";
 
 /** The outcome for one recipient, with the id by which the other side can recognise a repetition. */
 export type Served = {
@@ -111,8 +111,7 @@ export async function serveRecipients(
   if (!isComplete && !(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
   const others = (await supply?.gather(books.settled)) ?? noOthers;
   if (others.areLost) return { kind: "interrupted" };
-  const isExhausted = (): boolean => progress.isExhausted() || others.isExhausted;
-  if (isComplete && others.haveServedAll) return endOfAttempt(held, { ...progress, isExhausted });
+  if (isComplete && others.haveServedAll) return endOfAttempt(held, progress);
   const outage = progress.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
@@ -155,7 +154,6 @@ function trackProgress(
   { serve, before, after, stopping }: Serving,
 ): Progress {
   let outage: JobError | null = null;
-  let isExhausted = false;
   let notBeforeMs = 0;
   const untilNext = new AbortController();
   const hurry = (): void => untilNext.abort();
@@ -183,9 +181,8 @@ function trackProgress(
       }
       case "deferred": {
         notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
-        if (!held.isLastAttempt) return await books.outcome({ type: "RecipientDeferred", recipient, error });
-        isExhausted = true;
-        const last = { ...error, code: exhausted };
+        if (mayBeDeferred(held)) return await books.outcome({ type: "RecipientDeferred", recipient, error });
+        const last = { ...error, code: held.deferredUntil === null ? "attempts-exhausted" : "deferred-too-long" };
         return await books.outcome({ type: "RecipientFailed", recipient, error: last });
       }
     }
@@ -193,7 +190,6 @@ function trackProgress(
 
   return {
     outage: () => outage,
-    isExhausted: () => isExhausted,
     notBeforeMs: () => notBeforeMs,
     end: () => stopping.removeEventListener("abort", hurry),
     handle: async (recipient) => {

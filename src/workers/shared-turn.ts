@@ -1,11 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { cell, isSettled, recipientsInDoubt } from "../domain/recipients/ledger.ts";
-import type { EventLog } from "../event-log/event-log.ts";
-import { persistently } from "../event-log/persistently.ts";
 import { type HelpAnswer, type HelpDone, type HelpRequest, noHelpWanted } from "./help.ts";
 import type { Lease, LeaseProbe } from "./lease.ts";
 import { noOthers, type Supply } from "./supply.ts";
-import { type HeldTurn, wereExhausted } from "./turn.ts";
+import type { HeldTurn } from "./turn.ts";
 
 /** The turn of a job, for its holder, and the help that it gets. */
 export type SharedTurn = Supply & {
@@ -30,7 +28,6 @@ type Help = {
 };
 
 type Around = {
-  readonly log: EventLog;
   readonly probe: LeaseProbe;
   /** The fewest and the most recipients that are passed on together. */
   readonly leastOfGroup: number;
@@ -51,7 +48,7 @@ const askEveryMs = 1000;
  * the groups, so that all end at about the same time.
  */
 export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedTurn {
-  const { log, probe, leastOfGroup, stopping, giveUp } = around;
+  const { probe, leastOfGroup, stopping, giveUp } = around;
   const helps = new Map<string, Help>();
   const doubtful = new Set(recipientsInDoubt(held.ledger));
   let left: number[] = [];
@@ -161,10 +158,7 @@ export function shareTurn(held: HeldTurn, lease: Lease, around: Around): SharedT
       const read = await held.readLedger();
       held.ledger.cells.set(read.cells);
       const areLost = [...helps.values()].some(({ state, granted }) => state === "lost" && !granted.every(isKnown));
-      const isExhausted =
-        held.isLastAttempt &&
-        wereExhausted(await persistently(giveUp, () => log.readRecipients(held.job)), held.leaseSequence);
-      return { areLost, haveServedAll: !read.cells.some(isOpenCell), isExhausted };
+      return { areLost, haveServedAll: !read.cells.some(isOpenCell) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { JobType } from "../domain/job/events.ts";
-import { type EventLog, type JobRef, keyOf } from "../event-log/event-log.ts";
+import { type JobRef, keyOf } from "../event-log/event-log.ts";
 import { type HelpExchange, noHelpWanted } from "./help.ts";
 import type { Lease, LeaseProbe } from "./lease.ts";
 import { createRate } from "./rate.ts";
@@ -27,7 +27,7 @@ export type Sharing = {
 
 type Signals = { readonly stopping: AbortSignal; readonly giveUp: AbortSignal };
 
-type Ports = { readonly log: EventLog; readonly exchange: HelpExchange; readonly probe: LeaseProbe };
+type Ports = { readonly exchange: HelpExchange; readonly probe: LeaseProbe };
 
 type Settings = {
   readonly name: string;
@@ -46,7 +46,7 @@ type Settings = {
  * hears that the former holder lives and is done knows the same of its helpers. Where the holder died, it asks them:
  * former-workers.ts.
  */
-export function createSharing({ log, exchange, probe }: Ports, { name, type, connections, pace }: Settings): Sharing {
+export function createSharing({ exchange, probe }: Ports, { name, type, connections, pace }: Settings): Sharing {
   const turns = new Map<string, { readonly job: JobRef; readonly turn: SharedTurn }>();
   const rate = createRate();
   let stopAnswering: () => void = () => {};
@@ -84,7 +84,6 @@ export function createSharing({ log, exchange, probe }: Ports, { name, type, con
       if (held.settings.total <= 2 * connections) return null;
       const turn = shareTurn(held, lease, {
         ...signals,
-        log,
         probe,
         leastOfGroup: connections,
         mostOfGroup: () => rate.within(pace.groupMs),

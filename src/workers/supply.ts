@@ -27,8 +27,6 @@ export type Gathered = {
   readonly areLost: boolean;
   /** Whether each recipient that was passed on has been tried. */
   readonly haveServedAll: boolean;
-  /** Whether one of them deferred a recipient for the last time. */
-  readonly isExhausted: boolean;
 };
 
-export const noOthers: Gathered = { areLost: false, haveServedAll: true, isExhausted: false };
+export const noOthers: Gathered = { areLost: false, haveServedAll: true };

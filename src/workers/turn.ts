@@ -1,6 +1,5 @@
 import type { JobError, JobEvent, JobSettings, RecipientCounts, Turn } from "../domain/job/events.ts";
 import type { Instant } from "../domain/message.ts";
-import type { RecipientEvent } from "../domain/recipients/events.ts";
 import {
   beginRunInLedger,
   countRecipients,
@@ -31,8 +30,10 @@ export type HeldTurn = {
   readonly readLedger: () => Promise<Ledger>;
   /** The recipients that were claimed together with the lease. The ledger counts them as not yet tried. */
   readonly claimed: readonly number[];
-  /** Whether this is the last attempt that the job has. */
+  /** Whether the job has no other attempt after this one, but perhaps for deferred recipients. */
   readonly isLastAttempt: boolean;
+  /** Until when deferred recipients are tried again; null where that is as long as the job has attempts. */
+  readonly deferredUntil: Instant | null;
   /** How recipients come from the holder of the lease to its helpers; null where the worker has none. */
   readonly supply: Supply | null;
   /** Names the help of a worker that is not the holder of the lease, in the ids of its events; null for the holder. */
@@ -51,6 +52,8 @@ export type AttemptEnd =
       readonly error: JobError;
       /** The time for which a receiver asked not to be tried again; the schedule may set a later time. */
       readonly notBeforeMs?: number;
+      /** Until when deferred recipients are tried, where nothing else is left to do. */
+      readonly deferredUntil?: Instant | null;
     }
   /** Another decision about the job came first: another worker has it, or it is paused or cancelled. */
   | { readonly kind: "lease-lost" }
@@ -59,23 +62,17 @@ export type AttemptEnd =
 
 /** The facts about an attempt besides its ledger. */
 export type Tried = {
-  /** Whether a recipient was deferred for the last time. */
-  readonly isExhausted: () => boolean;
   /** The longest time for which a recipient asked to be left alone. */
   readonly notBeforeMs: () => number;
 };
 
 /** How the attempt ends after each recipient that was to be served has been tried. */
-export function endOfAttempt({ ledger }: HeldTurn, { isExhausted, notBeforeMs }: Tried): AttemptEnd {
+export function endOfAttempt({ ledger, deferredUntil }: HeldTurn, { notBeforeMs }: Tried): AttemptEnd {
   const counts = countRecipients(ledger);
   if (counts.deferred > 0) {
     const message = `${counts.deferred} of ${counts.total} recipients are to be tried again.`;
     const error = { code: "recipients-deferred", message };
-    return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs() };
-  }
-  if (isExhausted()) {
-    const message = "Some recipients were deferred on every attempt, the last one included.";
-    return { kind: "failed", counts, error: { code: exhausted, message } };
+    return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs(), deferredUntil };
   }
   if (hasTooManyFailures(counts)) {
     const message = `${counts.failed} of ${counts.total} recipients failed, more than half.`;
@@ -96,22 +93,38 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
       return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
     case "try-again": {
       const ownSchedule = scheduleOfJob(schedule, held.settings.retryDelayMs);
-      const delayMs = delayBeforeAttempt(held.turn.attempt + 1, ownSchedule, Math.random());
-      const nextAttemptAt = new Date(Date.now() + Math.max(delayMs, end.notBeforeMs ?? 0)).toISOString();
-      return { type: "ScheduleRetry", ...said, counts: end.counts, error: end.error, nextAttemptAt } as const;
+      const { counts, error, notBeforeMs = 0, deferredUntil = null } = end;
+      const delayMs = Math.max(delayBeforeAttempt(held.turn.attempt + 1, ownSchedule, Math.random()), notBeforeMs);
+      const nextAttemptAt = new Date(Date.now() + lastDelay(delayMs, deferredUntil)).toISOString();
+      const isForDeferred = deferredUntil !== null;
+      return { type: "ScheduleRetry", ...said, counts, error, nextAttemptAt, isForDeferred } as const;
     }
   }
 }
 
-/** Whether a recipient was deferred for the last time under this lease. */
-export const wereExhausted = (facts: readonly StoredEvent<RecipientEvent>[], leaseSequence: number): boolean =>
-  facts.some(
-    ({ sequence, event }) =>
-      sequence > leaseSequence && event.type === "RecipientFailed" && event.data.error.code === exhausted,
-  );
+/**
+ * The last try comes when the time is up. Where the clocks of two workers differ it may come before, and then another one
+ * after a moment.
+ */
+const lastDelay = (delayMs: number, until: Instant | null): number =>
+  until === null ? delayMs : Math.min(delayMs, Math.max(Date.parse(until) - Date.now(), leastDelayMs));
 
-/** The code of a failure that was a deferral, on the last attempt. */
-export const exhausted = "attempts-exhausted";
+const leastDelayMs = 1000;
+
+/** Until when the deferred recipients of a run are tried again; null where that is as long as the job has attempts. */
+export function deferredUntil(
+  { deferForMs = null }: JobSettings,
+  run: number,
+  decisions: readonly StoredEvent<JobEvent>[],
+): Instant | null {
+  if (deferForMs === null) return null;
+  const start = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === run)?.event.at;
+  return new Date((start === undefined ? Date.now() : Date.parse(start)) + deferForMs).toISOString();
+}
+
+/** Whether a recipient that is deferred at this moment is tried again. */
+export const mayBeDeferred = ({ deferredUntil: until, isLastAttempt }: HeldTurn): boolean =>
+  until === null ? !isLastAttempt : Date.now() < Date.parse(until);
 
 /**
  * The outcomes of the recipients so far, with the retries by hand in between, in the order of the log. `decisions` are the

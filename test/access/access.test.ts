@@ -107,21 +107,25 @@ describe("An instance that cannot reach NATS", () => {
 
 describe("The senders of a caller", () => {
   const key = newKey();
-  const rules = { acme: { senders: ["acme.example"], dailyRecipients: 7 } };
+  const rules = { acme: { senders: ["acme.example"], dailyRecipients: 7, approvalAbove: null } };
   const limitsOf = (ring: KeyRing, authorization?: string) => {
     const admission = open(ring).admit(authorization, "jobs:read");
     return admission.outcome === "admitted" ? admission.caller.limits : null;
   };
 
   it("are any without keys, and MAIL_FROM alone for a tenant without rules", () => {
-    expect(limitsOf(ringOf([]))).to.deep.equal({ senders: null, dailyRecipients: null });
+    expect(limitsOf(ringOf([]))).to.deep.equal({ senders: null, dailyRecipients: null, approvalAbove: null });
     const ofKey = limitsOf(ringOf([key.record]), `Bearer ${key.text}`);
-    expect(ofKey).to.deep.equal({ senders: ["waybill@example.org"], dailyRecipients: null });
+    expect(ofKey).to.deep.equal({ senders: ["waybill@example.org"], dailyRecipients: null, approvalAbove: null });
   });
 
   it("are what an operator has allowed the tenant", () => {
     const limits = limitsOf(ringOf([key.record], { rules }), `Bearer ${key.text}`);
-    expect(limits).to.deep.equal({ senders: ["waybill@example.org", "acme.example"], dailyRecipients: 7 });
+    expect(limits).to.deep.equal({
+      senders: ["waybill@example.org", "acme.example"],
+      dailyRecipients: 7,
+      approvalAbove: null,
+    });
   });
 });
 

@@ -50,6 +50,7 @@ describe("What operators keep of keys and tenants", () => {
     expect((await access.store.listTenants()).get("shop")).to.deep.equal({
       senders: ["shop.example"],
       dailyRecipients: 7,
+      approvalAbove: null,
     });
     await access.store.setRules("shop", { dailyRecipients: null });
     expect([...(await access.store.listTenants()).keys()]).to.deep.equal(["acme", "shop"]);

@@ -53,8 +53,10 @@ describe("The keys that an instance knows", () => {
 
   it("come with what is laid down for tenants", async () => {
     await access.store.setRules("shop", { dailyRecipients: 7 });
-    await everywhere((ring) => expect(ring.rulesOf("shop")).to.deep.equal({ senders: null, dailyRecipients: 7 }));
-    expect(rings[0]?.rulesOf("nobody")).to.deep.equal({ senders: null, dailyRecipients: null });
+    await everywhere((ring) =>
+      expect(ring.rulesOf("shop")).to.deep.equal({ senders: null, dailyRecipients: 7, approvalAbove: null }),
+    );
+    expect(rings[0]?.rulesOf("nobody")).to.deep.equal({ senders: null, dailyRecipients: null, approvalAbove: null });
   });
 
   it("are all there for an instance that starts later", async () => {
@@ -72,7 +74,9 @@ describe("The keys that an instance knows", () => {
     await bucket.put("key.broken", "{");
     await bucket.put("key.other", JSON.stringify({ id: "somebody", sha256: "0".repeat(64) }));
     await bucket.put("tenant.broken", "[]");
-    await everywhere((ring) => expect(ring.rulesOf("broken")).to.deep.equal({ senders: [], dailyRecipients: 0 }));
+    await everywhere((ring) =>
+      expect(ring.rulesOf("broken")).to.deep.equal({ senders: [], dailyRecipients: 0, approvalAbove: 0 }),
+    );
     expect(rings.map((ring) => ring.find("broken") ?? ring.find("other"))).to.deep.equal([null, null]);
     await bucket.delete("tenant.broken");
     await everywhere((ring) => expect(ring.rulesOf("broken").senders).to.equal(null));

@@ -2,6 +2,7 @@ import type { Measurement } from "./row.ts";
 import { agedLog } from "./rows/aged-log.ts";
 import { catchingUp } from "./rows/catching-up.ts";
 import { clusteredLog } from "./rows/clustered-log.ts";
+import { elections } from "./rows/elections.ts";
 import { fleet } from "./rows/fleet.ts";
 import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
@@ -35,6 +36,7 @@ export const allMeasurements: readonly Measurement[] = [
   workers,
   noisyTenant,
   clusteredLog,
+  elections,
   fleet,
   sharedMailings,
   history,

@@ -81,12 +81,17 @@ describe("The commands for keys and tenants", () => {
       tenant: "shop",
       senders: null,
       dailyRecipients: 5000,
+      approvalAbove: null,
     });
     await runJson("tenants", "set", "shop", "--senders", "@Shop.example, Bob@bücher.example");
-    const rules = { senders: ["shop.example", "bob@xn--bcher-kva.example"], dailyRecipients: 5000 };
+    const rules = {
+      senders: ["shop.example", "bob@xn--bcher-kva.example"],
+      dailyRecipients: 5000,
+      approvalAbove: null,
+    };
     expect(await runJson("tenants", "list")).to.deep.include({ tenant: "shop", ...rules });
     const lifted = await runJson("tenants", "set", "shop", "--senders", "none", "--daily-recipients", "none");
-    expect(lifted).to.deep.equal({ tenant: "shop", senders: null, dailyRecipients: null });
+    expect(lifted).to.deep.equal({ tenant: "shop", senders: null, dailyRecipients: null, approvalAbove: null });
   });
 
   for (const [args, expected] of [
@@ -94,7 +99,7 @@ describe("The commands for keys and tenants", () => {
     [["keys", "create", "--tenant", "a", "--scopes", "jobs:red"], '--scopes is "jobs:red"; expected some of jobs:read'],
     [["keys", "create", "--tenant", "a", "--name", "a\nb"], '--name is "a\\nb"; expected'],
     [["keys", "revoke", "a/b"], "The id of a key is letters and digits"],
-    [["tenants", "set", "shop"], "Nothing to set; expected --daily-recipients or --senders"],
+    [["tenants", "set", "shop"], "Nothing to set; expected --daily-recipients, --senders or --approval-above"],
     [["tenants", "set", "shop", "--daily-recipients", "many"], '--daily-recipients is "many"; expected a whole number'],
     [["tenants", "set", "shop", "--senders", "a b"], '--senders is "a b"; expected addresses and domains'],
   ] as const) {

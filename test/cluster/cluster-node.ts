@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NatsConfig } from "../../src/settings/config.ts";
 import { type ChildServer, startChildServer, untilReady } from "../../src/standalone/child-server.ts";
@@ -17,6 +17,8 @@ export type ClusterNode = {
   /** SIGKILL, as a crash. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** It runs this `nats-server` from its next start on. */
+  use(binary: string): void;
   /** SIGSTOP: connections stay open, and nothing is answered until `thaw`. */
   freeze(): void;
   thaw(): void;
@@ -24,6 +26,8 @@ export type ClusterNode = {
   retire(): Promise<void>;
   /** Removes all that it has stored. It must be stopped. */
   wipe(): Promise<void>;
+  /** Copies all that it has stored, while it runs or not, and its own log. */
+  copyTo(target: string): Promise<void>;
   /** Breaks its routes to the others; clients still reach it. */
   cutOff(): Promise<void>;
   /** Lets its routes, or the one to another server, swallow everything until `rejoin`, which passes it on. */
@@ -46,7 +50,8 @@ type NodeOptions = {
 
 /** Starts it; it is ready once the others are there too. */
 export async function startClusterNode(options: NodeOptions): Promise<ClusterNode> {
-  const { name, binary, folder, routes, isSynced = false } = options;
+  const { name, folder, routes, isSynced = false } = options;
+  let { binary } = options;
   const store = join(folder, "store");
   let ports: Ports = { nats: -1, cluster: -1, monitoring: -1 };
   let server: ChildServer | null = null;
@@ -85,6 +90,9 @@ export async function startClusterNode(options: NodeOptions): Promise<ClusterNod
     stop: () => end("stop"),
     kill: () => end("kill"),
     start,
+    use: (other) => {
+      binary = other;
+    },
     freeze: () => {
       if (server !== null) process.kill(server.pid, "SIGSTOP");
       isFrozen = server !== null;
@@ -100,6 +108,11 @@ export async function startClusterNode(options: NodeOptions): Promise<ClusterNod
     wipe: async () => {
       if (server !== null) throw new Error(`${name} still runs: its data cannot be wiped`);
       await rm(store, { recursive: true, force: true });
+    },
+    copyTo: async (target) => {
+      await cp(store, join(target, "store"), { recursive: true });
+      for (const entry of await readdir(folder))
+        if (entry.endsWith(".log")) await cp(join(folder, entry), join(target, entry));
     },
     cutOff: () => {
       hasRoutes = false;

@@ -37,16 +37,20 @@ export type NatsCluster = {
   cleanUp(): Promise<void>;
 };
 
-export type ClusterOptions = { readonly isSynced?: boolean };
+export type ClusterOptions = {
+  readonly isSynced?: boolean;
+  /** The `nats-server` that its nodes run; by default the one that is first in PATH. */
+  readonly binary?: string | undefined;
+};
 
-/** For one test file: call it in `before`, and `cleanUp` in `after`. It takes the `nats-server` that is first in PATH. */
+/** For one test file: call it in `before`, and `cleanUp` in `after`. */
 export async function startNatsCluster(options: ClusterOptions = {}): Promise<NatsCluster> {
-  const { nats: binary } = await locateOwnBinaries();
+  const binary = options.binary ?? (await locateOwnBinaries()).nats;
   const folder = await temporaryFolder();
   const names = Array.from({ length: replicas }, (_, index) => `n${index + 1}`);
   const routes = await startRoutes(names);
   const nodes = await Promise.all(
-    names.map((name) => startClusterNode({ name, binary, folder: join(folder, name), routes, ...options })),
+    names.map((name) => startClusterNode({ ...options, name, binary, folder: join(folder, name), routes })),
   );
   const cleanUp = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()));

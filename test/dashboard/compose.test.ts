@@ -94,4 +94,25 @@ describe("Composing a mailing", () => {
     const totals = (body as { data: { progress: { total: number } }[] }).data.map(({ progress }) => progress.total);
     expect(totals).to.deep.equal([1, 1000]);
   });
+
+  it("makes one draft of a mailing, also where its recipients need a second press", async () => {
+    const { page } = watched;
+    await page.goto(`${stage.url}/#/compose`);
+    await page.getByLabel("Subject").fill("Drafted");
+    await page.getByLabel("Template").fill("Hello {{ name }}");
+    await page.getByLabel("Recipients: one address").fill("email,name\nada@example.com,Ada\nbob@,Bob\n");
+    let isAway = true;
+    await page.route("**/recipients", (route) => (isAway ? route.abort() : route.continue()));
+    await page.getByRole("button", { name: "Create a mailing" }).click();
+    await page.getByRole("alert").getByText("The service cannot be reached").waitFor();
+    isAway = false;
+    await page.getByRole("button", { name: "Create a mailing" }).click();
+    await page.getByText("The draft has 1 recipient; 1 line was faulty.").waitFor();
+    await page.getByRole("heading", { name: "Drafted" }).waitFor();
+    await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Mailings", exact: true }).first().click();
+    await page.getByRole("link", { name: "Drafted" }).waitFor();
+    expect(await page.getByRole("link", { name: "Drafted" }).count()).to.equal(1);
+    expect(await watched.findBarriers()).to.deep.equal([]);
+  });
 });

@@ -9,6 +9,7 @@ describe("A question before something is done that cannot be taken back", () => 
   let watched: WatchedPage;
   let scheduled: string;
   let ended: string;
+  let draft: string;
   const changes: string[] = [];
 
   before(async () => {
@@ -23,6 +24,8 @@ describe("A question before something is done that cannot be taken back", () => 
     await stage.api.ended(await stage.api.create({ ...mailing, subject: "Asked dead", recipients: refused }));
     for (const one of refused) stage.mailServer.answerRecipient(one, null);
     await stage.api.post("/api/suppressions", { email: address, reason: "manual" });
+    const { body } = await stage.api.post("/api/mailings", { subject: "Asked first", body: "x" });
+    draft = (body as { mailingId: string }).mailingId;
     watched = await openPage(stage.url);
     watched.page.on("request", (request) => {
       if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
@@ -40,6 +43,7 @@ describe("A question before something is done that cannot be taken back", () => 
     { at: () => `jobs/${scheduled}`, opens: "Cancel", does: "Cancel this job" },
     { at: () => `jobs/${scheduled}`, opens: "Reschedule", does: "Reschedule this job" },
     { at: () => `jobs/${ended}`, opens: "Erase the content", does: "Erase it for good" },
+    { at: () => `mailings/${draft}`, opens: "Cancel", does: "Cancel this mailing" },
     { at: () => `recipients?email=${address}`, opens: "Erase", does: "Erase this address for good" },
     { at: () => `suppressions?email=${address}`, opens: `Remove ${address}`, does: "Remove it from the list" },
     { at: () => "dead-letters", row: "Asked dead", opens: "Ignore", does: "Ignore this dead letter" },

@@ -11,12 +11,17 @@ const looks = {
 describe("Every page of the dashboard", () => {
   let stage: DashboardStage;
   let jobId: string;
+  let mailingId: string;
 
   before(async () => {
     stage = await dashboardStage();
     const recipients = ["ada@example.com", `${"long-name-".repeat(6)}@${"sub.".repeat(20)}example.com`];
     jobId = await stage.api.create({ subject: "A subject-without-any-space".repeat(5), body: "x", recipients });
     await stage.api.ended(jobId);
+    const brakes = { window: { days: ["mon", "sun"], from: "08:00", to: "18:00", timeZone: "Europe/Berlin" } };
+    const letter = { name: "A name-without-any-space".repeat(5), subject: "x", body: "x" };
+    const { body } = await stage.api.post("/api/mailings", { ...letter, ...brakes });
+    mailingId = (body as { mailingId: string }).mailingId;
   });
 
   for (const [look, options] of Object.entries(looks)) {
@@ -31,6 +36,8 @@ describe("Every page of the dashboard", () => {
         [job]: "2 recipients",
         [`${job}?tab=errors`]: "No errors in this job.",
         [`${job}?tab=history`]: "JobCompleted",
+        mailings: "in all",
+        [`mailings/${mailingId}`]: "Add recipients",
         compose: "Send to",
         events: "Live, newest first.",
         "dead-letters?status=any": "Dead letters",

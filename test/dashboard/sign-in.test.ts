@@ -46,6 +46,7 @@ describe("The dashboard of a service that asks for keys", () => {
     expect(await menu()).to.deep.equal([
       "Overview",
       "Jobs",
+      "Mailings",
       "Compose",
       "Dead letters",
       "Suppressions",
@@ -74,6 +75,7 @@ describe("The dashboard of a service that asks for keys", () => {
     expect(await menu()).to.deep.equal([
       "Overview",
       "Jobs",
+      "Mailings",
       "Dead letters",
       "Suppressions",
       "Recipients",

@@ -5,7 +5,7 @@ export type Directive =
   | { readonly kind: "exits"; readonly code: number }
   | { readonly kind: "until" | "beside" | "instead"; readonly text: string }
   | { readonly kind: "node" | "tsx" | "mysql" }
-  | { readonly kind: "save"; readonly file: string }
+  | { readonly kind: "save" | "elsewhere"; readonly file: string }
   | { readonly kind: "not-run"; readonly reason: string };
 
 export type Block = {
@@ -57,9 +57,11 @@ function toDirective(comment: string): Directive {
   const [, kind = "", rest = ""] = /^run: *(\w+) *(.*)$/.exec(comment) ?? [];
   const quoted = /^"(.+)"$/.exec(rest)?.[1];
   const file = /^as (\S+)$/.exec(rest)?.[1];
+  const test = /^(test\/\S+\.test\.ts)$/.exec(rest)?.[1];
   if ((kind === "node" || kind === "tsx" || kind === "mysql" || kind === "eventually") && rest === "") return { kind };
   if ((kind === "until" || kind === "beside" || kind === "instead") && quoted) return { kind, text: quoted };
   if (kind === "exits" && /^\d+$/.test(rest)) return { kind, code: Number(rest) };
   if (kind === "save" && file) return { kind, file };
+  if (kind === "in" && test) return { kind: "elsewhere", file: test };
   throw new Error(`"${comment}" is none of the ways to run a block that test/docs/document.ts lists`);
 }

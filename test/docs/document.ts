@@ -32,6 +32,7 @@
  *     <!-- run: until "TEXT" -->              goes on by itself; Ctrl-C once TEXT was printed
  *     <!-- run: beside "TEXT" -->             stays running to the end; the next block begins once TEXT was printed
  *     <!-- run: instead "TEXT" -->            the same, after Ctrl-C to what ran beside until now, Waybill included
+ *     <!-- run: in FILE -->                   another test runs it, one that has what the block needs
  *     <!-- not run: REASON -->                some words; at most `atMostNotRun` in a document
  */
 import { readFileSync } from "node:fs";
@@ -57,7 +58,7 @@ export type DocumentOptions = {
 const blockMs = 240_000;
 
 export function describeDocument(path: string, options: DocumentOptions = {}): void {
-  const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), "utf8");
+  const text = readFile(path);
   const blocks = readBlocks(text);
 
   describe(`a reader who follows ${path}`, function () {
@@ -81,8 +82,13 @@ export function describeDocument(path: string, options: DocumentOptions = {}): v
       expect(reasons, "blocks that are not run").to.have.length.of.at.most(options.atMostNotRun ?? 2);
     });
 
+    it("follows blocks that another test runs only where that test reads the document", () => {
+      const files = blocks.flatMap(({ directive }) => (directive?.kind === "elsewhere" ? [directive.file] : []));
+      for (const file of new Set(files)) expect(readFile(file), file).to.include(path);
+    });
+
     for (const block of blocks) {
-      if (block.directive?.kind === "not-run") continue;
+      if (block.directive?.kind === "not-run" || block.directive?.kind === "elsewhere") continue;
       const place = `${path}:${block.line}`;
       it(`can do what ${place} says: ${titleOf(block)}`, async () => {
         if (failedAt !== null) throw new Error(`Not run, because ${failedAt} failed before it`);
@@ -93,6 +99,9 @@ export function describeDocument(path: string, options: DocumentOptions = {}): v
     }
   });
 }
+
+const readFile = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), "utf8");
 
 const start: Block = {
   language: "sh",

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findFreePort } from "../support/free-port.ts";
 import { openSession, type Session } from "./session.ts";
 
 /** A person who follows a document on a machine of their own: a checkout, a shell, free ports. */
@@ -88,19 +88,10 @@ async function makePrograms(folder: string): Promise<void> {
 async function choosePorts(document: string): Promise<ReadonlyMap<string, number>> {
   const ports = new Map<string, number>();
   for (const port of ["3000", ...(document.match(portPattern) ?? [])]) {
-    if (!ports.has(port)) ports.set(port, await freePort());
+    if (!ports.has(port)) ports.set(port, await findFreePort());
   }
   return ports;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 /** Where the instance that `npm start` brought up in this folder keeps its read models. */
 export async function databaseOf({ folder }: Reader): Promise<string> {

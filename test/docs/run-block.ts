@@ -38,6 +38,7 @@ export async function runBlock(block: Block, reader: Reader, beside: Running[]):
       return runStatements(block, reader);
     case "save":
       return writeFile(join(reader.folder, directive.file), reader.toRun(block.text));
+    case "elsewhere":
     case "not-run":
       return;
   }

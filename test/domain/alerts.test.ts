@@ -19,6 +19,7 @@ const limits: AlertLimits = {
     "oldest-waiting": 300,
     "dead-letters": 10,
     "open-dead-letters": 25,
+    "stopped-mailings": 0,
     "projection-lag": 60,
   },
   windowSeconds: 3600,
@@ -29,6 +30,7 @@ const fine: Figures = {
   ended: { sent: 1000, failed: 0, unknown: 0, deadLetters: 0 },
   oldestWaiting: { seconds: 0, of: null },
   openDeadLetters: 0,
+  stoppedMailings: 0,
   lag: { seconds: 0, of: null },
   lagUnknownSeconds: 0,
 };
@@ -36,7 +38,14 @@ const failing = (failed: number, sent: number): Figures => ({
   ...fine,
   ended: { sent, failed, unknown: 0, deadLetters: 0 },
 });
-const unknown: Figures = { ended: null, oldestWaiting: null, openDeadLetters: null, lag: null, lagUnknownSeconds: 61 };
+const unknown: Figures = {
+  ended: null,
+  oldestWaiting: null,
+  openDeadLetters: null,
+  stoppedMailings: null,
+  lag: null,
+  lagUnknownSeconds: 61,
+};
 
 const begin = Date.parse("2026-11-21T09:30:00.000Z");
 const lookEverySeconds = 15;
@@ -73,6 +82,7 @@ describe("An alert", () => {
     "dead-letters": { ...fine, ended: { sent: 0, failed: 0, unknown: 0, deadLetters: 11 } },
     // However long ago their jobs gave up.
     "open-dead-letters": { ...fine, openDeadLetters: 51 },
+    "stopped-mailings": { ...fine, stoppedMailings: 1 },
     "projection-lag": { ...fine, lag: { seconds: 61, of: "stats" } },
   };
   for (const alert of alertNames) {
@@ -165,6 +175,7 @@ describe("An alert in words", () => {
       ...words("dead-letters", times(2, many)),
       ...words("open-dead-letters", [...times(2, open(51)), ...times(3, open(1))]),
       ...words("open-dead-letters", times(2, open(100_000))),
+      ...words("stopped-mailings", [...times(2, { ...fine, stoppedMailings: 2 }), ...times(3, fine)]),
       ...words("projection-lag", [...times(2, behind), ...times(3, fine)]),
       ...words("projection-lag", times(2, unknown)),
     ]).to.deep.equal([
@@ -178,6 +189,8 @@ describe("An alert in words", () => {
       "51 dead letters wait for a decision; the limit is 25.",
       "No longer: 1 dead letter waits for a decision.",
       "100000 or more dead letters wait for a decision; the limit is 25.",
+      "2 mailings have stopped because too many recipients failed; the limit is 0.",
+      "No longer: 0 mailings have stopped because too many recipients failed.",
       "The read model stats is 1 min 15 s behind; the limit is 1 min.",
       "No longer: every read model is up to date.",
       "The lag of the read models is unknown, as their database is down; the limit is 1 min.",

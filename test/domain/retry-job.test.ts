@@ -1,8 +1,8 @@
-import { jobFailed, jobRetried, jobStarted, retryJob } from "../support/examples.ts";
+import { counts, jobCompleted, jobFailed, jobRetried, jobStarted, retryJob } from "../support/examples.ts";
 import { given } from "../support/given.ts";
 import { cancelled, completed, each, failed, paused, processing, retrying, waiting } from "../support/histories.ts";
 
-describe("retrying a failed job by hand", () => {
+describe("retrying a job by hand", () => {
   it("begins its next run with a first attempt", () => {
     given(...failed())
       .when(retryJob())
@@ -27,8 +27,16 @@ describe("retrying a failed job by hand", () => {
       .records(jobRetried({ priority: "low", scope: "unsent", reason: "the server is back" }));
   });
 
+  it("runs a job again that completed without some recipients", () => {
+    for (const left of [{ failed: 1 }, { unknown: 1 }]) {
+      given(...processing(), jobCompleted({ counts: counts({ sent: 2, ...left }) }))
+        .when(retryJob())
+        .records(jobRetried());
+    }
+  });
+
   for (const [status, history] of each({ ...waiting, processing, paused, completed, cancelled })) {
-    it(`is refused while it has not failed: ${status}`, () => {
+    it(`is refused while nobody is left over: ${status}`, () => {
       given(...history())
         .when(retryJob())
         .isRefused({ code: "job-not-failed", currentStatus: status });

@@ -35,6 +35,21 @@ describe("putting a job off to its next attempt", () => {
       .records(jobRetryScheduled({ run: 2, attempt: 2 }));
   });
 
+  it("uses up none of its attempts where that is for deferred recipients alone", () => {
+    const isForDeferred = true;
+    const patient = given(
+      ...processing({ maxAttempts: 1 }),
+      jobRetryScheduled({ isForDeferred }),
+      jobStarted({ attempt: 2 }),
+    );
+    patient
+      .when(scheduleRetry({ attempt: 2, isForDeferred }))
+      .records(jobRetryScheduled({ attempt: 3, isForDeferred }));
+    patient
+      .when(scheduleRetry({ attempt: 2 }))
+      .records(jobFailed({ attempt: 2, error: smtpUnavailable, counts: counts({ pending: 3 }) }));
+  });
+
   it("is a repeat when it was put off after this attempt", () => {
     given(...retrying())
       .when(scheduleRetry())

@@ -159,7 +159,7 @@ describe("Content that no job was made of", () => {
       },
     };
     const inPorts = { ...ports, storedThings: twoMinutesLater };
-    expect(await eraseLeftovers(inPorts, "acme", request)).to.deep.equal({ erased: 0, notEnded: [] });
+    expect(await eraseLeftovers(inPorts, "acme", request)).to.deep.equal({ erased: 0, notEnded: [], mailings: [] });
     expect((await eraseLeftovers(inPorts, "default", { ...request, address: "bob@example.com" })).erased).to.equal(0);
     expect((await eraseLeftovers(inPorts, "default", request)).erased).to.be.greaterThan(0);
     expect(await isThere(left)).to.deep.equal(nothing);

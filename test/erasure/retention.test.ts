@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 describe("jobs that were kept long enough", () => {
   let side: ReadSide;
   let retention: PollLoop | null = null;
-  const rounds: { readonly jobs: number; readonly endedBefore: string }[] = [];
+  const rounds: { readonly jobs: number; readonly mailings: number }[] = [];
   const failures: unknown[] = [];
   let old: readonly JobRef[];
   let running: JobRef;
@@ -58,7 +58,7 @@ describe("jobs that were kept long enough", () => {
       (work) => work(),
       { keptMs, everyMs: 20 },
       {
-        erased: (jobs, endedBefore) => rounds.push({ jobs, endedBefore }),
+        erased: (erased) => rounds.push(erased),
         failed: (failure) => failures.push(failure),
       },
     );
@@ -100,7 +100,7 @@ describe("jobs that were kept long enough", () => {
       expect([types.length, types.at(-1)]).to.deep.equal([7, "JobContentErased"]);
     }
     await retention.stop();
-    expect(rounds.map(({ jobs }) => jobs)).to.deep.equal([3]);
+    expect(rounds).to.deep.equal([{ jobs: 3, mailings: 0 }]);
     expect(failures).to.deep.equal([]);
     const last = (await side.log.readDecisions(old[0] as JobRef)).at(-1);
     expect([last?.actor, last?.event.data]).to.deep.equal([
@@ -113,6 +113,7 @@ describe("jobs that were kept long enough", () => {
     const listed = await createJobQueries(side.db).list("default", {
       statuses: [],
       type: null,
+      mailing: null,
       createdAfter: null,
       createdBefore: null,
       q: null,

@@ -162,19 +162,22 @@ function readingContract(open: () => EventLog): void {
       }
     });
 
-    it("may be long", async () => {
-      const [log, job] = [open(), newJob()];
+    it("may be long, with much about other jobs in its midst", async () => {
+      const [log, job, other] = [open(), newJob(), newJob()];
       const recipients = Array.from({ length: 2500 }, (_, recipient) => recipient);
       for (let from = 0; from < recipients.length; from += 500) {
         const some = recipients.slice(from, from + 500);
-        await Promise.all(
-          some.map((recipient) => log.record(job, [caused(uuid(), example.recipientSent({ recipient }))])),
-        );
+        const record = (about: JobRef) => (recipient: number) =>
+          log.record(about, [caused(uuid(), example.recipientSent({ recipient }))]);
+        await Promise.all(some.map(record(job)));
+        await Promise.all((from === 1000 ? some : some.slice(0, 40)).map(record(other)));
       }
       const stored = await log.readRecipients(job);
       const found = stored.map(({ event }) => (event.type === "RecipientSent" ? event.data.recipient : null));
       expect(new Set(found)).to.deep.equal(new Set(recipients));
-      expect(found).to.have.length(recipients.length);
+      const sequences = stored.map(({ sequence }) => sequence);
+      expect(sequences).to.deep.equal([...new Set(sequences)].toSorted((one, next) => one - next));
+      expect(await log.readRecipients(other)).to.have.length(660);
     });
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect, type StoredMsg } from "nats";
+import { nameWith } from "../../src/nats/names.ts";
 import type { TestNats } from "../support/services.ts";
 
 /** One event of the log, as its bytes say, with nothing of the service's own decoding. */
@@ -42,7 +43,10 @@ export type LogReader = {
 const atOnce = 200;
 
 /** What is before the first entry that it reads is not looked at. */
-export async function openLogReader({ config, prefix }: TestNats, first = 1): Promise<LogReader> {
+export async function openLogReader(
+  { config, prefix }: Pick<TestNats, "config" | "prefix">,
+  first = 1,
+): Promise<LogReader> {
   const { servers, user, password } = config;
   const login = user === null ? {} : { user, ...(password === null ? {} : { pass: password }) };
   const connection = await connect({
@@ -52,9 +56,9 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
     reconnectTimeWait: 200,
     pingInterval: 2000,
   });
-  const stream = `${prefix}_JOBS`;
+  const stream = nameWith(prefix, "JOBS");
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  const bucket = await connection.jetstream().views.kv(`${prefix}_CHECKPOINTS`);
+  const bucket = await connection.jetstream().views.kv(nameWith(prefix, "CHECKPOINTS"));
   const known: RawEvent[] = [];
 
   const readFrom = async (sequence: number): Promise<RawEvent[]> => {
@@ -72,7 +76,7 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
   };
 
   const deleteTurnsConsumer: LogReader["deleteTurnsConsumer"] = async (name) => {
-    await manager.consumers.delete(`${prefix}_TURNS`, name).catch((failure: unknown) => {
+    await manager.consumers.delete(nameWith(prefix, "TURNS"), name).catch((failure: unknown) => {
       // NATS 2.9 deletes it, and then fails to remove a folder into which it is still writing.
       if (!/directory not empty/.test(String(failure))) throw failure;
     });
@@ -88,19 +92,19 @@ export async function openLogReader({ config, prefix }: TestNats, first = 1): Pr
       return known;
     },
     deleteTurns: async () => {
-      await manager.streams.delete(`${prefix}_TURNS`);
+      await manager.streams.delete(nameWith(prefix, "TURNS"));
     },
     deleteTurnsConsumer,
     deleteConsumers: async () => {
       await deleteReaders();
-      for await (const { name } of manager.consumers.list(`${prefix}_TURNS`)) await deleteTurnsConsumer(name);
+      for await (const { name } of manager.consumers.list(nameWith(prefix, "TURNS"))) await deleteTurnsConsumer(name);
     },
     deleteReaders,
     deleteCheckpoints: async () => {
       for await (const key of await bucket.keys()) await bucket.purge(key);
     },
     countConsumers: async () => {
-      const streams = await Promise.all([stream, `${prefix}_TURNS`].map((name) => manager.streams.info(name)));
+      const streams = await Promise.all([stream, nameWith(prefix, "TURNS")].map((name) => manager.streams.info(name)));
       return streams.reduce((sum, { state }) => sum + state.consumer_count, 0);
     },
     bytes: async () => (await manager.streams.info(stream)).state.bytes,

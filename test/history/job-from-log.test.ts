@@ -46,6 +46,7 @@ describe("A job that no read model has", () => {
         nextAttemptAt: null,
         error: tooManyFailures,
         requeueOf: null,
+        mailingId: null,
       },
     });
   });

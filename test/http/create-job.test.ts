@@ -52,11 +52,19 @@ describe("A mailing that is posted", () => {
       notAfter: null,
       maxAttempts: 7,
       retryDelayMs: null,
+      deferForMs: 86_400_000,
       onUnknown: "resend",
       requeueOf: null,
       groupSha256: null,
       hasWebhookUrl: false,
     });
+  });
+
+  it("has a day's patience with deferred recipients, or what it asks for; none by itself where a group waits for it", async () => {
+    expect(await postedSettings({ deferFor: 90 })).to.include({ deferForMs: 90_000 });
+    expect(await postedSettings({ groupKey: "shop" })).to.include({ deferForMs: null });
+    expect(await postedSettings({ groupKey: "shop", deferFor: 0 })).to.include({ deferForMs: 0 });
+    expect(await post({ deferFor: -1 })).to.include({ status: 400 });
   });
 
   it("names the caller and the request in the log", async () => {

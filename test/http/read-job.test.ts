@@ -46,6 +46,7 @@ describe("Asked for one job", () => {
       nextAttemptAt: null,
       error: null,
       requeueOf: null,
+      mailing: null,
       metadata: { campaign: "11" },
       links: {
         self: `/api/jobs/${job.jobId}`,

@@ -149,7 +149,7 @@ describe("The stream of a job", () => {
 
   it("ends when the key that asked for it is revoked", async () => {
     let isRevoked = false;
-    const limits = { senders: null, dailyRecipients: null };
+    const limits = { senders: null, dailyRecipients: null, approvalAbove: null };
     const caller = { tenant: "default", actor: "key:1", limits };
     const access = {
       admit: () => ({ outcome: "admitted" as const, caller, rate: null }),

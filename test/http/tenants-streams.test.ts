@@ -13,7 +13,7 @@ import { settingsFor } from "../support/waybill.ts";
 
 const recipients = ["sent@acme-mail.example", "refused@acme-mail.example", "deferred@acme-mail.example"];
 const suppressed = "suppressed@acme-mail.example";
-const ofAcme = { subject: "Secret of Acme", body: "text", maxAttempts: 1 };
+const ofAcme = { subject: "Secret of Acme", body: "text", deferFor: 0 };
 
 type Line = Readonly<Record<string, unknown>>;
 type Key = Readonly<Record<string, string>>;

@@ -51,6 +51,13 @@ const queries: Readonly<Record<string, string>> = { "GET /recipients": "?email=n
 const bodies: Readonly<Record<string, unknown>> = {
   "POST /jobs": mailing,
   "PATCH /jobs/:jobId": { priority: "low" },
+  "POST /mailings": { subject: mailing.subject, body: mailing.body },
+  "PUT /templates/:name": { subject: mailing.subject, body: mailing.body },
+  "POST /templates/:name/preview": {},
+  "PUT /mailings/:mailingId/recipients": '"ada@example.com"\n',
+  "POST /mailings/:mailingId/start": {},
+  "POST /mailings/:mailingId/test": { to: ["ada@example.com"] },
+  "POST /mailings/:mailingId/approve": { digest: "0".repeat(64) },
 };
 
 const inApi = (path: string): string => path.replace(/^\/api(?:\/v1)?/, "");
@@ -77,6 +84,7 @@ describe("Two tenants", function () {
   let receiver: Receiver;
   let endpointId: string;
   let deliveryId: string;
+  let mailingId: string;
 
   before(async () => {
     [nats, database, mailServer, receiver] = await Promise.all([
@@ -90,8 +98,9 @@ describe("Two tenants", function () {
       { AUTH: "required", WORKER_CONCURRENCY: "2", WEBHOOK_ALLOW: "127.0.0.0/8" },
     );
     access = await openAccess(nats);
-    acme = bearer((await storedKey(access.store, { tenant: "acme" })).text);
-    shop = bearer((await storedKey(access.store, { tenant: "shop" })).text);
+    const own = scopes.filter((scope) => scope !== "admin");
+    acme = bearer((await storedKey(access.store, { tenant: "acme", scopes: own })).text);
+    shop = bearer((await storedKey(access.store, { tenant: "shop", scopes: own })).text);
     keyWith = new Map();
     for (const scope of scopes) {
       keyWith.set(scope, bearer((await storedKey(access.store, { tenant: "walker", scopes: [scope] })).text));
@@ -105,6 +114,11 @@ describe("Two tenants", function () {
     const report = { type: "report.export", payload: { of: "logs", format: "csv" } };
     reportId = JSON.parse((await ask("POST", "/api/jobs", acme, report)).text).jobId;
     await eventually(async () => expect((await ask("GET", `/api/jobs/${reportId}/result`, acme)).status).to.equal(200));
+    const letter = { subject: "Secret of Acme", body: "Hello" };
+    for (const name of ["welcome", "acme-only"]) await ask("PUT", `/api/templates/${name}`, acme, letter);
+    mailingId = JSON.parse((await ask("POST", "/api/mailings", acme, letter)).text).mailingId;
+    // Its stream ends.
+    await ask("POST", `/api/mailings/${mailingId}/cancel`, acme, {});
     deliveryId = await eventually(async () => {
       const { text } = await ask("GET", `/api/webhook-endpoints/${endpointId}/deliveries`, acme);
       // One of each job that has ended; the newest first.
@@ -122,8 +136,10 @@ describe("Two tenants", function () {
   });
 
   async function ask(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answered> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+    const isFile = typeof body === "string";
+    const sent = body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) };
+    const contentType = isFile ? "application/x-ndjson" : "application/json";
+    const type: Record<string, string> = body === undefined ? {} : { "Content-Type": contentType };
     const response = await fetch(waybill.url + path, { method, headers: { ...type, ...headers }, ...sent });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
@@ -136,6 +152,9 @@ describe("Two tenants", function () {
       if (part === "id" && path.includes("/notifications/")) return `${jobId}.1`;
       if (part === "id" && path.includes("/webhook-endpoints/")) return endpointId;
       if (part === "deliveryId") return deliveryId;
+      if (part === "mailingId") return mailingId;
+      if (part === "name") return "acme-only";
+      if (part === "version") return "1";
       if (part === "email") return "nobody@example.com";
       if (part === "recipient") return "0";
       throw new Error(`${path} names :${part}; make one of acme's in this test, and take it here.`);
@@ -150,7 +169,22 @@ describe("Two tenants", function () {
     expect(ofTenants.length).to.be.greaterThan(20);
   });
 
-  for (const route of ofTenants.filter(({ path }) => path.includes(":"))) {
+  /** A name in the path is the caller's own: what is put under it makes it, and changes nothing of another tenant's. */
+  const making = ["PUT /templates/:name"];
+  const isMaking = ({ method, path }: KnownRoute): boolean => making.includes(`${method} ${inApi(path)}`);
+
+  it("may use the same name for different templates", async () => {
+    const put = await ask("PUT", "/api/templates/welcome", shop, { subject: "Of the shop", body: "Hello" });
+    expect(put.status).to.equal(201);
+    expect((await ask("GET", "/api/templates/welcome", acme)).text).to.include("Secret of Acme");
+    expect((await ask("GET", "/api/templates/welcome", shop)).text).not.to.include("Acme");
+    expect((await ask("DELETE", "/api/templates/welcome", shop)).status).to.equal(200);
+    const body = { template: "acme-only", recipients: mailing.recipients };
+    expect((await ask("POST", "/api/jobs", shop, body)).text).to.include("expected the name of a stored template");
+    expect((await ask("POST", "/api/jobs", acme, body)).status).to.equal(201);
+  });
+
+  for (const route of ofTenants.filter((one) => one.path.includes(":") && !isMaking(one))) {
     it(`do not see each other's jobs: ${nameOf(route)} is 404 for the other one`, async () => {
       const before = await history();
       const { status, text } = await ask(route.method, pathOfAcme(route), shop, bodyOf(route));

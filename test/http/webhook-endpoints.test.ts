@@ -47,7 +47,8 @@ describe("The webhook endpoints of a tenant", () => {
   });
 
   it("hear of everything unless they say of what", async () => {
-    expect((await create()).body.types).to.deep.equal(["job.completed", "job.failed", "job.cancelled"]);
+    const everything = ["job.completed", "job.failed", "job.cancelled", "mailing.completed", "mailing.cancelled"];
+    expect((await create()).body.types).to.deep.equal(everything);
   });
 
   for (const [body, message] of [

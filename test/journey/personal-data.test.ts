@@ -33,7 +33,7 @@ describe("the log of a mailing whose mail server quotes what it was given", () =
       body: secrets.body,
       name: secrets.name,
       metadata: { customer: secrets.name },
-      maxAttempts: 1,
+      deferFor: 0,
       recipients: [secrets.address, refused, deferred],
     });
     await client.ended(jobId);

@@ -80,6 +80,12 @@ describe("the manifests for Kubernetes", () => {
     }
   });
 
+  it("take no NATS server away for an update before the copies of the last one are up to date", () => {
+    const { startupProbe, readinessProbe } = containerOf(named("StatefulSet", "nats"));
+    expect(startupProbe.httpGet.path).to.equal("/healthz");
+    expect(readinessProbe.httpGet.path, "a client may ask one that is behind").to.equal("/healthz?js-server-only=true");
+  });
+
   it("have services, addresses and budgets that meet what they name", () => {
     for (const { metadata, spec } of [...ofKind("Service"), ...ofKind("PodDisruptionBudget")]) {
       const wanted = Object.entries(spec.selector.matchLabels ?? spec.selector);

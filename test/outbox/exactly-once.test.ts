@@ -60,7 +60,7 @@ describe("the rows of the outbox become one job each", function () {
     expect(await countOf("pending")).to.equal(20);
     expect(await side.created()).to.have.length(20);
 
-    side.rules["default"] = { senders: null, dailyRecipients: 1 };
+    side.rules["default"] = { senders: null, dailyRecipients: 1, approvalAbove: null };
     await side.db("outbox").update({ next_retry_at: null });
     side.startRelay();
     await allProcessed(20);

@@ -11,8 +11,8 @@ describe("a row of the outbox that cannot become a job", () => {
 
   before(async () => {
     side = await openOutboxSide();
-    side.rules["acme"] = { senders: ["acme.example"], dailyRecipients: null };
-    side.rules["small"] = { senders: null, dailyRecipients: 2 };
+    side.rules["acme"] = { senders: ["acme.example"], dailyRecipients: null, approvalAbove: null };
+    side.rules["small"] = { senders: null, dailyRecipients: 2, approvalAbove: null };
     side.startRelay();
   });
   after(() => side.cleanUp());
@@ -146,7 +146,7 @@ describe("a row of the outbox that cannot become a job", () => {
   });
 
   it("waits for the next day where its tenant has had its share of this one", async () => {
-    side.rules["one-a-day"] = { senders: null, dailyRecipients: 1 };
+    side.rules["one-a-day"] = { senders: null, dailyRecipients: 1, approvalAbove: null };
     expect(await ended(await side.insert({ tenant: "one-a-day" }))).to.include({ status: "processed" });
     const id = await side.insert({ tenant: "one-a-day" });
     const midnight = new Date();
@@ -162,7 +162,7 @@ describe("a row of the outbox that cannot become a job", () => {
   });
 
   it("fails with the last problem after the last attempt", async () => {
-    side.rules["none"] = { senders: null, dailyRecipients: 1 };
+    side.rules["none"] = { senders: null, dailyRecipients: 1, approvalAbove: null };
     expect(await ended(await side.insert({ tenant: "none" }))).to.include({ status: "processed" });
     const id = randomUUID();
     const request = JSON.stringify(mailingOfRow);

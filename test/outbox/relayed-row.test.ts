@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
+import { digestOf } from "../../src/content/encode-content.ts";
 import { eventually } from "../support/eventually.ts";
 import { mailingOfRow, type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 
@@ -42,6 +43,24 @@ describe("a row that an application writes into the outbox", () => {
     const { jobId } = (await processed(id)).response;
     const content = await side.dependencies.contentStore.get({ tenant: "default", jobId });
     expect(Buffer.from(content ?? []).toString()).to.include("ada@example.com");
+  });
+
+  it("may name a template of its tenant", async () => {
+    const text = JSON.stringify({ subject: "Autumn", body: "Hello" });
+    const letter = { text, sha256: digestOf(text) };
+    await side.templates.put({ tenant: "acme", name: "news" }, letter, new Date().toISOString());
+    const request = { template: "news", recipients: ["ada@example.com"] };
+    const id = await side.insert({ tenant: "acme", request });
+    const use = { name: "news", version: 1, sha256: letter.sha256 };
+    expect((await processed(id)).response.template).to.deep.equal(use);
+    expect((await createdOf(id))[0]?.event.data.template).to.deep.equal(use);
+    const ofAnother = await side.insert({ request });
+    const row = await eventually(async () => {
+      const found = await side.row(ofAnother);
+      expect(found.status).to.equal("failed");
+      return found;
+    });
+    expect(row.response.detail).to.equal('template is "news"; expected the name of a stored template.');
   });
 
   it("may name a tenant, and a time", async () => {

@@ -81,6 +81,7 @@ describe("the settings", () => {
         "oldest-waiting": 300,
         "dead-letters": 10,
         "open-dead-letters": 25,
+        "stopped-mailings": 0,
         "projection-lag": 60,
       },
       windowSeconds: 3600,

@@ -6,6 +6,7 @@ export const alertLimits: AlertLimits = {
     "oldest-waiting": 300,
     "dead-letters": 10,
     "open-dead-letters": 25,
+    "stopped-mailings": 0,
     "projection-lag": 60,
   },
   windowSeconds: 900,
@@ -18,6 +19,7 @@ export const fineFigures: Figures = {
   ended: { sent: 1000, failed: 0, unknown: 0, deadLetters: 0 },
   oldestWaiting: { seconds: 0, of: null },
   openDeadLetters: 0,
+  stoppedMailings: 0,
   lag: { seconds: 0, of: null },
   lagUnknownSeconds: 0,
 };

@@ -2,6 +2,7 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createProjectionLags } from "../../projections/following/projection-lag.ts";
 import type { ReadPositions } from "../../projections/following/read-position.ts";
+import { createMailingQueries } from "../../projections/jobs/mailings/queries.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
@@ -23,6 +24,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
   const { db, log, contentStore } = readSide;
   const queries = {
     jobs: createJobQueries(db),
+    mailings: createMailingQueries(db),
     logs: createLogQueries(db),
     recipients: createRecipientQueries(db),
     exportedRecipients: createRecipientQueries(db),

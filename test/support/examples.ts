@@ -213,6 +213,7 @@ export const scheduleRetry = command("ScheduleRetry", {
   error: smtpUnavailable,
   counts: counts({ pending: 3 }),
   nextAttemptAt: later,
+  isForDeferred: false,
 });
 export const cancelJob = command("CancelJob", { reason: null });
 export const retryJob = command("RetryJob", { scope: "failed", reason: null });

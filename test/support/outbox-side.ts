@@ -14,6 +14,8 @@ import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream } from "../../src/nats/connection.ts";
 import { createMysqlOutbox } from "../../src/outbox/mysql-outbox.ts";
 import { createRelay, type RelayDependencies } from "../../src/outbox/relay.ts";
+import { createJetStreamTemplateStore } from "../../src/templates/jetstream-template-store.ts";
+import type { TemplateStore } from "../../src/templates/template-store.ts";
 import { bucketSettings } from "./access.ts";
 import { readOn } from "./following.ts";
 import { newKey, ringOf } from "./keys.ts";
@@ -46,6 +48,7 @@ export type OutboxSide = {
   /** What a relay works with, for those that a test makes itself. */
   readonly dependencies: RelayDependencies;
   readonly rules: Record<string, TenantRules>;
+  readonly templates: TemplateStore;
   startRelay(changed?: Partial<RelayDependencies>): { stop(): Promise<void> };
   /** Writes a row as an application does; answers its id. */
   insert(row?: { readonly id?: string; readonly tenant?: string; readonly request?: unknown }): Promise<string>;
@@ -76,12 +79,14 @@ export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn =
   const waits: unknown[] = [];
   const broken: unknown[] = [];
   const stops: (() => Promise<void>)[] = [];
+  const templates = await createJetStreamTemplateStore(connection, bucketSettings(nats));
   const dependencies: RelayDependencies = {
     outbox: createMysqlOutbox(db),
     log,
     room,
     quota: createJetStreamQuota(connection, bucketSettings(nats)),
     contentStore: await createJetStreamContentStore(connection, prefix),
+    templates,
     limitsOf: createLimits(ring, { mode: "auto", host: "127.0.0.1", mailFrom: "Waybill <waybill@example.org>" }),
     allowed: [],
     publicUrl: null,
@@ -97,6 +102,7 @@ export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn =
     waits,
     broken,
     dependencies,
+    templates,
     rules,
     startRelay: (changed = {}) => {
       const relay = createRelay(

@@ -17,6 +17,7 @@ import { createMemoryContentStore } from "./memory/memory-content-store.ts";
 import { createMemoryEventLog } from "./memory/memory-event-log.ts";
 import { createMemoryResultStore } from "./memory/memory-result-store.ts";
 import { createMemorySuppressionStore } from "./memory/memory-suppression-store.ts";
+import { createMemoryTemplateStore } from "./memory/memory-template-store.ts";
 import { createMemoryWebhookStore } from "./memory/memory-webhook-store.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
@@ -48,7 +49,7 @@ const noReadModel = async (): Promise<never> => {
 const openAccess: Access = {
   isStillAdmitted: () => true,
   admit: () => {
-    const limits = { senders: null, dailyRecipients: null };
+    const limits = { senders: null, dailyRecipients: null, approvalAbove: null };
     return { outcome: "admitted", caller: { tenant: "default", actor: "anonymous", limits }, rate: null };
   },
 };
@@ -87,9 +88,11 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const live = given.live ?? createLive({ log, contentStore, report: () => {} });
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
-    logs: { list: noReadModel },
-    recipients: { ofJob: noReadModel, ofAddress: noReadModel },
-    exportedRecipients: { ofJob: noReadModel, ofAddress: noReadModel },
+    mailings: { find: noReadModel, list: noReadModel, withUnmade: noReadModel, countStopped: noReadModel },
+    waiting: { groupOrder: noReadModel },
+    logs: { list: noReadModel, listOfMailing: noReadModel },
+    recipients: { ofJob: noReadModel, ofMailing: noReadModel, ofAddress: noReadModel },
+    exportedRecipients: { ofJob: noReadModel, ofMailing: noReadModel, ofAddress: noReadModel },
     deadLetters: { list: noReadModel, countOpen: noReadModel },
     notifications: { list: noReadModel },
     webhooks: {
@@ -121,7 +124,9 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     logger: toLogger(logged),
     mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: "https://waybill.example.org" },
     suppressions: createSuppressionList(createMemorySuppressionStore()),
+    templates: createMemoryTemplateStore(),
     maxAttempts: 4,
+    approvalAbove: null,
     now: () => now,
     ...given,
     log,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import mysql from "mysql2/promise";
 import { connect } from "nats";
 import type { NatsConfig } from "../../src/settings/config.ts";
@@ -8,7 +9,9 @@ import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { atEndOfRun } from "./end-of-run.ts";
 import { type Restartable, restartable, shieldRunningServer } from "./restartable.ts";
 import { findDatabaseSource, findNatsSource } from "./server-sources.ts";
+import { copySystemTables } from "./system-tables.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import type { WatchedServer } from "./watch-shared-nats.ts";
 
 /** NATS with JetStream. `prefix` belongs to one test file: its streams, buckets and subjects begin with it. */
 export type TestNats = {
@@ -19,7 +22,11 @@ export type TestNats = {
 };
 
 /** A NATS server that a test may stop, kill, suspend and fill. */
-export type OwnNats = TestNats & Restartable;
+export type OwnNats = TestNats &
+  Restartable & {
+    /** The process that was started first; null where the server ran already. */
+    readonly server: WatchedServer | null;
+  };
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
@@ -65,7 +72,8 @@ export async function startOwnNats(folder?: string): Promise<OwnNats> {
   };
   atEndOfRun(cleanUp);
   const config = { servers: [`127.0.0.1:${port}`], user, password, credsFile: null, caFile: null };
-  return { ...life, config, prefix: newPrefix(), cleanUp };
+  const server = { pid: first.pid, logFile: join(dataDir, "nats-server.log"), folder: dataDir };
+  return { ...life, config, prefix: newPrefix(), server, cleanUp };
 }
 
 async function useRunningNats(url: URL): Promise<OwnNats> {
@@ -78,7 +86,7 @@ async function useRunningNats(url: URL): Promise<OwnNats> {
     await proxy.stop();
   };
   atEndOfRun(proxy.stop);
-  return { ...life, config, prefix, cleanUp };
+  return { ...life, config, prefix, server: null, cleanUp };
 }
 
 const newPrefix = (): string => `t${randomBytes(5).toString("hex")}`;
@@ -128,6 +136,7 @@ export async function startOwnMysql(folder?: string): Promise<TestMysql> {
   if (source.kind === "running") return useRunningMysql(new URL(source.url));
   const { binary } = source;
   const dataDir = folder ?? (await temporaryFolder());
+  await copySystemTables(dataDir);
   const first = await startDatabaseServer({ dataDir, binary });
   const { port, url } = first;
   const life = restartable(first, () => startDatabaseServer({ dataDir, binary, port }));

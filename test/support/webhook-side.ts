@@ -2,15 +2,19 @@ import type { Knex } from "knex";
 import { createDueDeliveries } from "../../projections/webhook-deliveries/due-deliveries.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { WebhookEvent } from "../../src/domain/webhooks/events.ts";
-import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
 import { toJobAnswer } from "../../src/http/answers/job.ts";
+import { toMailingAnswer } from "../../src/http/answers/mailing.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
-import type { Breakers } from "../../src/signed-post/breakers.ts";
+import { type Breakers, createBreakers } from "../../src/signed-post/breakers.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import type { SafePost } from "../../src/signed-post/safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
 import { readDeliveries } from "../../src/webhooks/deliveries.ts";
+import { createPublisher } from "../../src/webhooks/publisher.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
+import { createFairSemaphore } from "../../src/webhooks/semaphore.ts";
+import { createSender } from "../../src/webhooks/sender.ts";
 import { createTenantSecrets } from "../../src/webhooks/tenant-secrets.ts";
 import { isWebhookType, type WebhookEndpoint, withEndpoint } from "../../src/webhooks/tenant-webhooks.ts";
 import type { WebhookStore } from "../../src/webhooks/webhook-store.ts";
@@ -31,6 +35,8 @@ export type WebhookSide = {
     changed?: { readonly log?: EventLog; readonly post?: SafePost; readonly breakers?: Breakers },
   ): Webhooks;
   addEndpoint(url: string, overrides?: Partial<WebhookEndpoint>): Promise<WebhookEndpoint>;
+  /** What makes the first attempts, given one decision at a time: it has followed nothing before. */
+  publisher(): { publish(decision: StoredEvent<WaybillEvent>): Promise<void> };
   /** A job that has ended. */
   endedJob(webhookUrl: string | null): Promise<JobRef>;
   notices(job: JobRef): Promise<readonly StoredEvent<WebhookEvent>[]>;
@@ -41,6 +47,11 @@ export async function startWebhookSide(): Promise<WebhookSide> {
   const writeSide = await startWriteSide();
   const { contentStore, followed, checkpoints, log: ownLog, reported } = writeSide;
   const store = createMemoryWebhookStore();
+  const receivers = createReceivers(store, createTenantSecrets(store, ownSecret), contentStore);
+  const shown = {
+    show: (job: Parameters<typeof toJobAnswer>[0]) => toJobAnswer(job, "/api"),
+    showMailing: (mailing: Parameters<typeof toMailingAnswer>[0]) => toMailingAnswer(mailing, "/api"),
+  };
   const stops: (() => Promise<unknown>)[] = [];
   const nowhere = createDatabase("mysql://nobody@127.0.0.1:1/nothing");
   let endpoints = 0;
@@ -55,16 +66,24 @@ export async function startWebhookSide(): Promise<WebhookSide> {
           followed,
           checkpoints,
           due: createDueDeliveries(db ?? nowhere),
-          receivers: createReceivers(store, createTenantSecrets(store, ownSecret), contentStore),
+          receivers,
           post,
           ...changed,
-          show: (job) => toJobAnswer(job, "/api"),
+          ...shown,
         },
         (failure) => reported.push(failure),
       );
       webhooks.start();
       stops.push(() => webhooks.stop(1000));
       return webhooks;
+    },
+    publisher: () => {
+      const post = createSafePost({ allowed: loopback });
+      const parts = { log: ownLog, contentStore, receivers, post, breakers: createBreakers(), ...shown };
+      const sender = createSender({ ...parts, semaphore: createFairSemaphore(1, 1) });
+      const { act } = createPublisher(ownLog, receivers, sender);
+      const never = new AbortController().signal;
+      return { publish: async (decision) => (await act(decision, { stopping: never, givenUp: never })) ?? undefined };
     },
     addEndpoint: async (url, overrides = {}) => {
       endpoints += 1;

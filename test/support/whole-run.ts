@@ -4,8 +4,11 @@ import { relative } from "node:path";
 import { CannotStart } from "../../src/lifecycle.ts";
 import { eventually } from "./eventually.ts";
 import { findChromium } from "./find-chromium.ts";
+import { findDatabaseSource } from "./server-sources.ts";
 import { startOwnMysql, startOwnNats, toNatsUrl } from "./services.ts";
+import { shareSystemTables } from "./system-tables.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { watchSharedNats } from "./watch-shared-nats.ts";
 
 /**
  * What a run of all files in parallel shares. Mocha runs each file in one of several processes, so what they share has an
@@ -28,6 +31,8 @@ export async function mochaGlobalSetup(): Promise<void> {
     shared = { folder, servers: [] };
     return;
   }
+  const database = await findDatabaseSource();
+  if (database.kind === "binary") await shareSystemTables(database.binary, folder);
   shared = { folder, servers: await startSharedServers() };
   await shareBrowser();
 }
@@ -45,7 +50,15 @@ async function startSharedServers(): Promise<readonly Server[]> {
   const [nats, mysql] = await Promise.all([startOwnNats(), startOwnMysql()]);
   process.env["TEST_SHARED_NATS_URL"] = toNatsUrl(nats.config);
   process.env["TEST_SHARED_MYSQL_URL"] = mysql.url;
-  return [nats, mysql];
+  // Stopped first, so that it does not miss the server.
+  const stopWatch = nats.server === null ? async () => {} : await watchSharedNats(nats.config, nats.server);
+  const watched = {
+    cleanUp: async (): Promise<void> => {
+      await stopWatch();
+      await nats.cleanUp();
+    },
+  };
+  return [watched, mysql];
 }
 
 /** Mocha calls this by its name, in its first process, after the others have ended. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import { type JobStatus, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
@@ -56,21 +57,49 @@ describe("a mailing that takes more than one attempt", () => {
     expect(received()).to.deep.equal(["ada@example.com", "full@example.com"]);
   });
 
-  it("fails when its last attempt leaves recipients over, which can be retried by hand", async () => {
+  const errorsOf = async (job: JobRef): Promise<readonly string[]> =>
+    (await writeSide.log.readRecipients(job)).flatMap(({ event }) =>
+      event.type === "RecipientFailed" ? [event.data.error.code] : [],
+    );
+
+  it("counts recipients that its last attempt leaves over as failed, and fails if they are more than half", async () => {
     server.answerRecipient("never@example.com", later);
-    const job = await writeSide.createJob(["ada@example.com", "bob@example.com", "never@example.com"], {
+    const most = await writeSide.createJob(["ada@example.com", "bob@example.com", "never@example.com"], {
       maxAttempts: 1,
     });
-    const failed = await once(job, "failed");
-    expect(failed.error?.code).to.equal("attempts-exhausted");
-    expect(progressOf(failed)).to.include({ sent: 2, failed: 1, deferred: 0 });
+    expect(progressOf(await once(most, "completed"))).to.include({ sent: 2, failed: 1, deferred: 0 });
+    expect(await errorsOf(most)).to.deep.equal(["attempts-exhausted"]);
+    const none = await writeSide.createJob(["never@example.com"], { maxAttempts: 1 });
+    expect((await once(none, "failed")).error?.code).to.equal("too-many-failures");
 
     server.answerRecipient("never@example.com", null);
-    await handleCommand(writeSide.log, job, { type: "RetryJob", at: now, scope: "failed", reason: null }, cause);
-    const view = await once(job, "completed");
+    await handleCommand(writeSide.log, none, { type: "RetryJob", at: now, scope: "failed", reason: null }, cause);
+    const view = await once(none, "completed");
     expect(view).to.include({ run: 2, attempt: 1 });
-    expect(progressOf(view)).to.include({ sent: 3, failed: 0 });
+    expect(progressOf(view)).to.include({ sent: 1, failed: 0 });
     expect(received()).to.deep.equal(["ada@example.com", "bob@example.com", "never@example.com"]);
+  });
+
+  it("has patience with deferred recipients apart from its attempts, until their time is up", async () => {
+    server.answerRecipient("grey@example.com", later);
+    const deferForMs = 4000;
+    const job = await writeSide.createJob(["ada@example.com", "grey@example.com"], { maxAttempts: 1, deferForMs });
+    for (const attempt of [1, 2]) {
+      const waiting = await eventually(async () => {
+        const view = await writeSide.readView(job);
+        expect(view).to.include({ status: "retrying", attempt });
+        return view;
+      });
+      const end = Date.parse(waiting.startedAt ?? "") + deferForMs;
+      expect(Date.parse(waiting.nextAttemptAt ?? "")).to.be.within(end, end + 1000);
+      if (attempt === 2) await pause(Math.max(0, end - Date.now()));
+      await beginNextAttempt(job);
+    }
+    const view = await once(job, "completed");
+    expect(view.attempt).to.equal(3);
+    expect(progressOf(view)).to.include({ sent: 1, failed: 1, deferred: 0 });
+    expect(await errorsOf(job)).to.deep.equal(["deferred-too-long"]);
+    expect(received()).to.deep.equal(["ada@example.com"]);
   });
 
   it("tries a mail without an answer again with the next attempt, under the same Message-ID", async () => {

@@ -129,7 +129,7 @@ describe("a large mailing, and workers that have nothing to do", () => {
     await untilHelped(job);
     const view = await ended(job);
     expect(progressOf(view)).to.include({ total: 300, failed: 300 });
-    expect(view.error?.code).to.equal("attempts-exhausted");
+    expect(view.error?.code).to.equal("too-many-failures");
   });
 
   it("leave a mailing alone whose mails go out one after the other", async () => {

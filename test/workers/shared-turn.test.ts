@@ -4,7 +4,6 @@ import type { HelpDone } from "../../src/workers/help.ts";
 import type { Lease, LeaseAnswer } from "../../src/workers/lease.ts";
 import { shareTurn } from "../../src/workers/shared-turn.ts";
 import { job, settings } from "../support/examples.ts";
-import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 
 const total = 100;
 const leaseSequence = 2;
@@ -41,11 +40,11 @@ describe("a turn of a hundred recipients that is shared by groups of at least te
       readLedger: async () => read,
       claimed: [],
       isLastAttempt: false,
+      deferredUntil: null,
       supply: null,
       help: null,
     };
     const turn = shareTurn(held, { isHeld: () => isHeld } as Lease, {
-      log: createMemoryEventLog(),
       probe: { answerFor: () => () => {}, ask: async (worker) => answers[worker] ?? "silent" },
       leastOfGroup: 10,
       mostOfGroup: () => mostOfGroup,
@@ -152,7 +151,7 @@ describe("a turn of a hundred recipients that is shared by groups of at least te
     answers = { one: "running" };
     setTimeout(() => done("one"), 20);
     expect(await turn.refill()).to.equal(false);
-    expect(await turn.gather(recorded)).to.deep.equal({ areLost: false, haveServedAll: true, isExhausted: false });
+    expect(await turn.gather(recorded)).to.deep.equal({ areLost: false, haveServedAll: true });
     expect(ledger.cells.every((value) => value === cell.sent)).to.equal(true);
   });
 

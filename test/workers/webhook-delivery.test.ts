@@ -91,7 +91,7 @@ describe("one message to many URLs", () => {
     receiver.answers((response, { path }) => void response.writeHead(path === "/busy" ? 200 : 500).end());
     await beginNextAttempt(job);
     const view = await once(job, "failed");
-    expect(view.error?.code).to.equal("attempts-exhausted");
+    expect(view.error?.code).to.equal("too-many-failures");
     expect(progressOf(view)).to.include({ failed: 2, deferred: 0, sent: 1 });
     const [, again] = receiver.received.filter(({ path }) => path === "/busy");
     expect(again?.headers["webhook-id"]).to.equal(first?.headers["webhook-id"]);

@@ -6,6 +6,7 @@ import { onReadableRows } from "../../following/readable-rows.ts";
 import { jobsProjector } from "../projector.ts";
 import { jobTables } from "../tables.ts";
 import { type LogEntry, type LogRow, logColumns, toLogEntry } from "./log-rows.ts";
+import { type MailingLogOptions, type MailingLogPage, readLogOfMailing } from "./mailing-logs.ts";
 import type { LogStatus } from "./outcome-details.ts";
 
 export type LogListOptions = {
@@ -28,10 +29,19 @@ export type LogList = {
 export type LogQueries = {
   /** What happened to the recipients of a job; empty for a job of another tenant. */
   list(job: JobRef, options: LogListOptions): Promise<LogList>;
+  /** The same of all parts of a mailing. */
+  listOfMailing(
+    mailing: JobRef,
+    options: MailingLogOptions,
+  ): Promise<MailingLogPage & { readonly readSequence: number }>;
 };
 
 export const createLogQueries = (db: Knex): LogQueries =>
   onReadableRows(db, jobsProjector, {
+    listOfMailing: async (mailing, options) => {
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
+      return { readSequence: checkpoint?.sequence ?? 0, ...(await readLogOfMailing(db, mailing, options)) };
+    },
     list: async (job, options) => {
       // Reads the checkpoint first: the rows are then at least as new as it.
       const checkpoint = await readCheckpoint(db, jobsProjector.name);

@@ -89,7 +89,8 @@ async function readEarlier(db: Knex, pageSql: string, page: readonly (string | n
   return rows;
 }
 
-const openStatuses: readonly JobStatus[] = jobStatuses.filter(
+/** Of jobs that have not ended. */
+export const openStatuses: readonly JobStatus[] = jobStatuses.filter(
   (status) => status !== "completed" && status !== "failed" && status !== "cancelled",
 );
 
@@ -123,7 +124,8 @@ async function readUntried(
 }
 
 /** The whole address, as JSON holds it. */
-const containing = (address: string): string => `%${JSON.stringify(address.toLowerCase()).replace(/[!%_]/g, "!$&")}%`;
+export const containing = (address: string): string =>
+  `%${JSON.stringify(address.toLowerCase()).replace(/[!%_]/g, "!$&")}%`;
 
 const isAfter = ({ job, recipient }: LedgerCursor, cursor: LedgerCursor): boolean =>
   job < cursor.job || (job === cursor.job && recipient < cursor.recipient);

@@ -5,9 +5,15 @@ import { onReadableRows } from "../../following/readable-rows.ts";
 import { jobsProjector } from "../projector.ts";
 import { type LedgerCursor, readEntriesOf } from "./of-address.ts";
 import { type RecipientListOptions, readRecipientsOf } from "./of-job.ts";
+import {
+  type MailingRecipientCursor,
+  type MailingRecipientOptions,
+  type MailingRecipientPage,
+  readRecipientsOfMailing,
+} from "./of-mailing.ts";
 import type { LedgerEntry, RecipientRecord } from "./records.ts";
 
-export type { LedgerCursor, RecipientListOptions };
+export type { LedgerCursor, MailingRecipientCursor, MailingRecipientOptions, RecipientListOptions };
 
 export type RecipientList = {
   readonly readSequence: number;
@@ -33,6 +39,11 @@ export type RecipientQueries = {
     job: JobRef,
     options: RecipientListOptions,
   ): Promise<{ readonly readSequence: number; readonly list: RecipientList | null }>;
+  /** Of those parts of a mailing that are jobs; empty for a mailing of another tenant. */
+  ofMailing(
+    mailing: JobRef,
+    options: MailingRecipientOptions,
+  ): Promise<MailingRecipientPage & { readonly readSequence: number }>;
   /** Everything meant for one address, case-insensitive, over all jobs. */
   ofAddress(
     tenant: string,
@@ -50,6 +61,10 @@ export const createRecipientQueries = (db: Knex): RecipientQueries => {
       const found = await readRecipientsOf(db, job, options);
       return { readSequence: sequence, list: found === null ? null : { readSequence: sequence, ...found } };
     },
+    ofMailing: async (mailing, options) => ({
+      readSequence: await readSequence(),
+      ...(await readRecipientsOfMailing(db, mailing, options)),
+    }),
     ofAddress: async (tenant, address, options) => ({
       readSequence: await readSequence(),
       ...(await readEntriesOf(db, { tenant, address }, options)),

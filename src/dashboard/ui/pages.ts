@@ -4,6 +4,7 @@ import { deadLettersPage } from "./pages/dead-letters.tsx";
 import { eventsPage } from "./pages/events.tsx";
 import { jobsPage } from "./pages/jobs.tsx";
 import { mailboxPage } from "./pages/mailbox.tsx";
+import { mailingsPage } from "./pages/mailings.tsx";
 import { notificationsPage } from "./pages/notifications.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { recipientsPage } from "./pages/recipients.tsx";
@@ -14,6 +15,7 @@ import { systemPage } from "./pages/system.tsx";
 export const pages: readonly Page[] = [
   overviewPage,
   jobsPage,
+  mailingsPage,
   composePage,
   deadLettersPage,
   suppressionsPage,

@@ -5,6 +5,7 @@ export const alertNames = [
   "oldest-waiting",
   "dead-letters",
   "open-dead-letters",
+  "stopped-mailings",
   "projection-lag",
 ] as const;
 

@@ -24,6 +24,8 @@ export type Figures = {
   readonly oldestWaiting: Extreme | null;
   /** Undecided dead letters, however old; at most `mostLettersCounted`. */
   readonly openDeadLetters: number | null;
+  /** Mailings that stopped by themselves, and that nobody has resumed or cancelled since. */
+  readonly stoppedMailings: number | null;
   /** The read model that is furthest behind. */
   readonly lag: Extreme | null;
   /** For how long the lag of the read models has been unknown; 0 if `lag` is known. */
@@ -57,7 +59,7 @@ export function measure(
 ): Measurement | null {
   const threshold = thresholds[alert];
   if (threshold === null) return null;
-  const { ended, oldestWaiting, openDeadLetters, lag, lagUnknownSeconds } = figures;
+  const { ended, oldestWaiting, openDeadLetters, stoppedMailings, lag, lagUnknownSeconds } = figures;
   switch (alert) {
     case "failure-rate":
       // A raised alert does not clear because fewer mails are sent than before, only when hardly any are.
@@ -66,6 +68,8 @@ export function measure(
       return ended && against(threshold, ended.deadLetters, null);
     case "open-dead-letters":
       return openDeadLetters === null ? null : against(threshold, openDeadLetters, null);
+    case "stopped-mailings":
+      return stoppedMailings === null ? null : against(threshold, stoppedMailings, null);
     case "oldest-waiting":
       return oldestWaiting && against(threshold, oldestWaiting.seconds, oldestWaiting.of);
     case "projection-lag":

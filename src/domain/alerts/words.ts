@@ -8,6 +8,7 @@ export const alertTitles: Readonly<Record<AlertName, string>> = {
   "oldest-waiting": "Jobs wait",
   "dead-letters": "Jobs give up",
   "open-dead-letters": "Dead letters are open",
+  "stopped-mailings": "Mailings have stopped",
   "projection-lag": "Read models are behind",
 };
 
@@ -36,6 +37,8 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
       const count = `${value ?? 0}${(value ?? 0) >= mostLettersCounted ? " or more" : ""}`;
       return `${count} ${value === 1 ? "dead letter waits" : "dead letters wait"} for a decision`;
     }
+    case "stopped-mailings":
+      return `${value === 1 ? "1 mailing has" : `${value ?? 0} mailings have`} stopped because too many recipients failed`;
     case "oldest-waiting":
       if (about === null) return "no job waits";
       return `the oldest ${about}-priority job has waited ${durationInWords(value ?? 0)}`;
@@ -50,7 +53,6 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
 function limitOf({ alert, threshold }: AlertFigure): string {
   // Shown as it was set: rounded, it could equal the measured value.
   if (alert === "failure-rate") return `${Number(((threshold ?? 0) * 100).toFixed(4))} %`;
-  return alert === "dead-letters" || alert === "open-dead-letters"
-    ? String(threshold)
-    : durationInWords(threshold ?? 0);
+  const isAge = alert === "oldest-waiting" || alert === "projection-lag";
+  return isAge ? durationInWords(threshold ?? 0) : String(threshold);
 }

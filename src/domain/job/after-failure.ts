@@ -3,10 +3,14 @@ import type { CommandOf, Existing, JobDecision, JobState } from "./state.ts";
 
 type Failed = Extract<JobState, { status: "failed" }>;
 
-/** The unsent recipients belong to the other job once it exists: to mail them from both jobs would mail them twice. */
+/**
+ * A job that completed without some of its recipients is run again for those. The unsent recipients of one that failed belong
+ * to another job once that exists: to mail them from both jobs would mail them twice.
+ */
 export function retry(command: CommandOf<"RetryJob">, state: Existing): JobDecision {
-  if (state.status !== "failed") return rejected({ code: "job-not-failed", currentStatus: state.status });
-  if (state.requeuedAs !== null) return rejected({ code: "job-requeued", currentStatus: state.status });
+  if (!hasUnreached(state)) return rejected({ code: "job-not-failed", currentStatus: state.status });
+  if (state.status === "failed" && state.requeuedAs !== null)
+    return rejected({ code: "job-requeued", currentStatus: state.status });
   if (state.erased.isWhole) return rejected({ code: "content-erased", currentStatus: state.status });
   const { scope, reason } = command;
   const { type, priority, groupSha256 } = state.settings;
@@ -34,6 +38,9 @@ export function ignore({ at, run, reason }: CommandOf<"IgnoreDeadLetter">, state
   if (state.isIgnored) return accepted();
   return accepted({ type: "DeadLetterIgnored", at, data: { run, reason } });
 }
+
+const hasUnreached = (state: Existing): boolean =>
+  state.status === "failed" || (state.status === "completed" && state.unreached > 0);
 
 const isDeadLetterOf = (run: number, state: Existing): state is Failed =>
   state.status === "failed" && state.run === run;

@@ -21,7 +21,13 @@ export type JobCommand =
   | Command<"FailJob", OfLease & { readonly error: JobError; readonly counts: RecipientCounts }>
   | Command<
       "ScheduleRetry",
-      OfLease & { readonly error: JobError; readonly counts: RecipientCounts; readonly nextAttemptAt: Instant }
+      OfLease & {
+        readonly error: JobError;
+        readonly counts: RecipientCounts;
+        readonly nextAttemptAt: Instant;
+        /** Nothing failed but that some recipients were deferred, whose patience is not over. */
+        readonly isForDeferred: boolean;
+      }
     >
   | Command<"CancelJob", { readonly reason: string | null }>
   | Command<"RetryJob", { readonly scope: RetryScope; readonly reason: string | null }>

@@ -48,8 +48,8 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
   evolve: (state, event) => {
     if (event.type === "JobCreated") return created(event.data);
     if (state.status === "absent") return { ...state, isAbandoned: event.type === "JobContentErased" };
-    const { settings, hasStarted, erased, run, attempt, opening, takeovers } = state;
-    const known: Known = { settings, hasStarted, erased, run, attempt, opening, takeovers };
+    const { settings, hasStarted, erased, run, attempt, opening, deferrals, takeovers } = state;
+    const known: Known = { settings, hasStarted, erased, run, attempt, opening, deferrals, takeovers };
     switch (event.type) {
       case "JobStarted": {
         const started = { ...known, ...turnOf(event.data), hasStarted: true, takeovers: takeoversOnStart(state) };
@@ -58,9 +58,9 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
       case "JobReleased":
         return state.status === "processing" ? { ...state, isReleased: true } : state;
       case "JobRetryScheduled":
-        return { ...known, ...turnOf(event.data), opening: 0, takeovers: 0, status: "retrying" };
+        return { ...nextTurn(known, event.data), deferrals: deferralsAfter(state, event.data), status: "retrying" };
       case "JobRetried":
-        return { ...known, ...turnOf(event.data), opening: 0, takeovers: 0, status: "pending" };
+        return { ...nextTurn(known, event.data), deferrals: 0, status: "pending" };
       case "JobResumed":
         return { ...known, ...openingOf(event.data), status: statusUntil(event.data.notBefore) };
       case "JobRescheduled": {
@@ -71,7 +71,7 @@ export const jobDecider: Decider<JobCommand, JobState, JobEvent, JobRejection> =
       case "JobPaused":
         return { ...known, status: "paused" };
       case "JobCompleted":
-        return { ...known, status: "completed" };
+        return { ...known, status: "completed", unreached: event.data.counts.failed + event.data.counts.unknown };
       case "JobFailed":
         return { ...known, status: "failed", requeuedAs: null, isIgnored: false };
       case "JobCancelled":
@@ -92,6 +92,11 @@ export const stateAfter = (decisions: readonly JobEvent[]): JobState =>
 
 const turnOf = ({ run, attempt }: Turn): Turn => ({ run, attempt });
 
+const nextTurn = (known: Known, turn: Turn): Known => ({ ...known, ...turnOf(turn), opening: 0, takeovers: 0 });
+
+const deferralsAfter = ({ deferrals }: Known, { isForDeferred }: { readonly isForDeferred?: true }): number =>
+  deferrals + (isForDeferred === true ? 1 : 0);
+
 const openingOf = ({ run, attempt, opening }: Turn & Opening): Turn & Opening => ({ run, attempt, opening });
 
 const statusUntil = (notBefore: Instant | null): "pending" | "scheduled" =>
@@ -105,6 +110,7 @@ const created = (settings: JobSettings): JobState => ({
   run: 1,
   attempt: 1,
   opening: 0,
+  deferrals: 0,
   takeovers: 0,
 });
 
@@ -137,15 +143,15 @@ function scheduleRetry(command: CommandOf<"ScheduleRetry">, state: Existing): Jo
   const hasEndedSo = state.status === "failed" && isSameTurn(command, state);
   if (wasPutOff || hasEndedSo) return accepted();
   if (!holdsLease(command, state)) return rejected({ code: "lease-lost", currentStatus: state.status });
-  const { at, error, counts, nextAttemptAt, run, attempt } = command;
-  if (attempt >= state.settings.maxAttempts) {
+  const { at, error, counts, nextAttemptAt, run, attempt, isForDeferred } = command;
+  if (!isForDeferred && attempt - state.deferrals >= state.settings.maxAttempts) {
     return accepted({ type: "JobFailed", at, data: { run, attempt, error, counts } });
   }
   const { type, priority } = state.settings;
   return accepted({
     type: "JobRetryScheduled",
     at,
-    data: { run, attempt: attempt + 1, type, priority, nextAttemptAt, error },
+    data: { run, attempt: attempt + 1, type, priority, nextAttemptAt, error, ...(isForDeferred && { isForDeferred }) },
   });
 }
 

@@ -35,6 +35,14 @@ export type RecipientCounts = {
   readonly suppressed: number;
 };
 
+/** The stored letter that a request named instead of words of its own. The words themselves are content. */
+export type TemplateUse = {
+  readonly name: string;
+  readonly version: number;
+  /** SHA-256 (hex) of the letter as it is stored. */
+  readonly sha256: string;
+};
+
 /** What the log keeps of a request: no subject, no body, no address. Those are content, which the digest identifies. */
 export type JobSettings = {
   readonly type: JobType;
@@ -52,6 +60,11 @@ export type JobSettings = {
   readonly maxAttempts: number;
   /** The first delay between two attempts; null for the service's schedule. */
   readonly retryDelayMs: number | null;
+  /**
+   * How long after the start of a run its deferred recipients are tried again, apart from the job's attempts. Null or absent
+   * for a job that tries them as often as it has attempts.
+   */
+  readonly deferForMs?: number | null;
   readonly onUnknown: OnUnknown;
   /** The failed job whose unsent recipients this job takes over; null for an ordinary job. */
   readonly requeueOf: string | null;
@@ -59,6 +72,10 @@ export type JobSettings = {
   readonly groupSha256: string | null;
   /** Whether its content names a URL to notify of its end; undefined where only the content knows. */
   readonly hasWebhookUrl?: boolean;
+  /** The mailing that the job is a part of; absent for any other job. */
+  readonly mailingId?: string;
+  /** Absent for a job whose request had words of its own. */
+  readonly template?: TemplateUse;
 };
 
 /** A run is one life of the job from queued to ended; an attempt is one try within a run. Both count from 1. */
@@ -98,7 +115,13 @@ export type JobEvent =
   /** `attempt` is the next one, which begins at `nextAttemptAt`. */
   | Message<
       "JobRetryScheduled",
-      Turn & Pick<JobSettings, "type" | "priority"> & { readonly nextAttemptAt: Instant; readonly error: JobError }
+      Turn &
+        Pick<JobSettings, "type" | "priority"> & {
+          readonly nextAttemptAt: Instant;
+          readonly error: JobError;
+          /** It is for the deferred recipients alone, and uses up none of the job's attempts. */
+          readonly isForDeferred?: true;
+        }
     >
   | Message<"JobPaused", { readonly reason: string | null }>
   /** `attempt` is the one that was interrupted, or had not begun: a pause uses no attempt up. */

@@ -46,4 +46,5 @@ export const hasEnded = ({ status }: Existing): boolean =>
 
 const nextOpening = ({ run, attempt, opening }: Existing) => ({ run, attempt, opening: opening + 1 });
 
-const ifAhead = (time: Instant | null, now: Instant): Instant | null => (time !== null && time > now ? time : null);
+export const ifAhead = (time: Instant | null, now: Instant): Instant | null =>
+  time !== null && time > now ? time : null;

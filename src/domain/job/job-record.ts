@@ -28,6 +28,7 @@ export type JobRecord = JobLabels & {
   readonly nextAttemptAt: Instant | null;
   readonly error: JobError | null;
   readonly requeueOf: string | null;
+  readonly mailingId: string | null;
 };
 
 export const toJobRecord = (id: string, view: JobView, labels: JobLabels): JobRecord => ({
@@ -45,6 +46,7 @@ export const toJobRecord = (id: string, view: JobView, labels: JobLabels): JobRe
   nextAttemptAt: view.nextAttemptAt,
   error: view.error,
   requeueOf: view.settings.requeueOf,
+  mailingId: view.settings.mailingId ?? null,
   name: labels.name,
   subject: labels.subject,
   metadata: labels.metadata,

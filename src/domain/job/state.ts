@@ -12,7 +12,6 @@ export type Erased = {
 };
 
 type Waiting = "pending" | "scheduled" | "retrying";
-type Ended = "completed" | "cancelled";
 
 /** `attempt` is the current one, or the next. */
 export type Known = Turn &
@@ -20,6 +19,8 @@ export type Known = Turn &
     readonly settings: JobSettings;
     readonly hasStarted: boolean;
     readonly erased: Erased;
+    /** How many attempts of the run ended well but for deferred recipients, which have a patience of their own. */
+    readonly deferrals: number;
     /** How often the attempt was taken over: see mostTakeovers. */
     readonly takeovers: number;
   };
@@ -30,7 +31,9 @@ export type JobState =
    * again.
    */
   | { readonly status: "absent"; readonly isAbandoned: boolean }
-  | (Known & { readonly status: Waiting | "paused" | Ended })
+  | (Known & { readonly status: Waiting | "paused" | "cancelled" })
+  /** `unreached` recipients have failed, or nobody knows whether they were reached. */
+  | (Known & { readonly status: "completed"; readonly unreached: number })
   /** After a release no worker holds the job, and it is delivered again. */
   | (Known & { readonly status: "processing"; readonly worker: string; readonly isReleased: boolean })
   /** The decision about the dead letter of the run. */

@@ -1,6 +1,6 @@
 import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
 import type { Instant, Message } from "../message.ts";
-import { notifiedTypes, type WebhookType } from "../webhooks/events.ts";
+import { type JobWebhookType, notifiedTypes } from "../webhooks/events.ts";
 
 /** The requesting actor has read that `run` of the job ended. The event's actor shows who read it. */
 export type NotificationEvent = Message<"NotificationRead", { readonly run: number }>;
@@ -11,7 +11,7 @@ export type NotificationEvent = Message<"NotificationRead", { readonly run: numb
  */
 export type Notification = {
   readonly run: number;
-  readonly type: WebhookType;
+  readonly type: JobWebhookType;
   /** The counts at the end of the run; null if there were none. */
   readonly progress: RecipientCounts | null;
   readonly error: JobError | null;

@@ -1,17 +1,32 @@
 import type { JobError, JobEvent } from "../job/events.ts";
+import type { MailingEvent } from "../mailing/events.ts";
 import type { Instant, Message } from "../message.ts";
 
-export const webhookTypes = ["job.completed", "job.failed", "job.cancelled"] as const;
+export const jobWebhookTypes = ["job.completed", "job.failed", "job.cancelled"] as const;
+
+export const webhookTypes = [...jobWebhookTypes, "mailing.completed", "mailing.cancelled"] as const;
 
 /** The types of messages that a webhook sends. */
 export type WebhookType = (typeof webhookTypes)[number];
+export type JobWebhookType = (typeof jobWebhookTypes)[number];
 
 /** The message type of each decision that ends a run; undefined for every other decision. */
-export const notifiedTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
+export const notifiedTypes: Partial<Record<JobEvent["type"], JobWebhookType>> = {
   JobCompleted: "job.completed",
   JobFailed: "job.failed",
   JobCancelled: "job.cancelled",
 };
+
+/**
+ * The same of the decisions that end a mailing. With whatever result its parts have ended, it is completed: the message
+ * shows the result as the status.
+ */
+export const notifiedMailingTypes: Partial<Record<MailingEvent["type"], WebhookType>> = {
+  MailingCompleted: "mailing.completed",
+  MailingCancelled: "mailing.cancelled",
+};
+
+export const isAboutMailing = (type: WebhookType): boolean => !jobWebhookTypes.some((known) => known === type);
 
 /**
  * One message to one receiver. A round goes from the first attempt to the final outcome; a redelivery by hand begins the
@@ -20,7 +35,7 @@ export const notifiedTypes: Partial<Record<JobEvent["type"], WebhookType>> = {
 export type WebhookDelivery = {
   /** The `webhook-id`: the same on every attempt of every round, so that a receiver recognises a repeated message. */
   readonly deliveryId: string;
-  /** The id of the endpoint, or `job` for the job's own webhookUrl. The log holds no URL, which may contain secrets. */
+  /** The id of the endpoint, or `job` for the webhookUrl that the job or the mailing names. The log holds no URL, which may contain secrets. */
   readonly endpoint: string;
   readonly type: WebhookType;
   /** The sequence of the decision that the message is about. */

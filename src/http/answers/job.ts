@@ -15,6 +15,7 @@ import {
   progress,
   recordOf,
   searchedPageOf,
+  templateUse,
   text,
 } from "./parts.ts";
 
@@ -35,6 +36,7 @@ const jobFields = {
   nextAttemptAt: orNull(instant),
   error: orNull(error),
   requeueOf: orNull(jobId),
+  mailing: orNull(jobId),
   metadata: recordOf(text),
   links: named("JobLinks", { self: text, logs: text, events: text, stream: text, result: Type.Optional(text) }),
 };
@@ -66,6 +68,7 @@ export function toJobAnswer(job: JobRecord, base: string): JobAnswer {
     nextAttemptAt: job.nextAttemptAt,
     error: job.error,
     requeueOf: job.requeueOf,
+    mailing: job.mailingId,
     metadata: job.metadata,
     links: { self, logs: `${self}/logs`, events: `${self}/events`, stream: `${self}/stream`, ...resultLink(job, self) },
   };
@@ -82,6 +85,7 @@ const createdFields = {
   status: Type.Enum(["pending", "scheduled"]),
   createdAt: instant,
   duplicates: count,
+  template: Type.Optional(templateUse),
 };
 const created = named("CreatedJob", createdFields);
 

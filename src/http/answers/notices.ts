@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import type { DeliveryState } from "../../domain/webhooks/delivery.ts";
-import { webhookTypes } from "../../domain/webhooks/events.ts";
+import { isAboutMailing, jobWebhookTypes, webhookTypes } from "../../domain/webhooks/events.ts";
 import { jobPath } from "./job.ts";
 import {
   type AnswerOf,
@@ -56,7 +56,8 @@ export function toSecretAnswer(
 
 export const delivery = named("WebhookDelivery", {
   id: text,
-  jobId,
+  jobId: orNull(jobId),
+  mailingId: orNull(jobId),
   type: webhookType,
   status: Type.Enum(["waiting", "delivered", "failed"]),
   round: ordinal,
@@ -68,9 +69,11 @@ export const delivery = named("WebhookDelivery", {
   nextAttemptAt: orNull(instant),
 });
 
+/** The events of a mailing have its id in place of that of a job. */
 export const toDeliveryAnswer = (record: DeliveryState & { readonly jobId: string }): AnswerOf<typeof delivery> => ({
   id: record.deliveryId,
-  jobId: record.jobId,
+  jobId: isAboutMailing(record.type) ? null : record.jobId,
+  mailingId: isAboutMailing(record.type) ? record.jobId : null,
   type: record.type,
   status: record.status,
   round: record.round,
@@ -95,7 +98,7 @@ export const notification = named("Notification", {
   id: text,
   jobId,
   run: ordinal,
-  type: webhookType,
+  type: Type.Enum([...jobWebhookTypes]),
   progress: orNull(progress),
   error: orNull(error),
   createdAt: instant,

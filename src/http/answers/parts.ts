@@ -24,6 +24,9 @@ const code = Type.String({
 
 export const error = Type.Object({ code, message: text }, { title: "Error" });
 
+/** The version of a template whose words were taken over. */
+export const templateUse = Type.Object({ name: text, version: ordinal, sha256: text }, { title: "TemplateUse" });
+
 /** The counts add up to the total. */
 export const progress = Type.Object(
   {

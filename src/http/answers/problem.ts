@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { scopes } from "../../access/key-ring.ts";
 import { jobStatuses } from "../../domain/job/job-view.ts";
+import { shownStatuses } from "../../domain/mailing/mailing-record.ts";
 import { type ProblemCode, problemCodes } from "../../schemas/problem.ts";
 import { count, instant, jobId, named, text } from "./parts.ts";
 import { dependencies } from "./service.ts";
@@ -26,7 +27,11 @@ export const problem = named("Problem", {
   requestId: text,
   errors: Type.Optional(Type.Array(fault, { maxItems: 50 })),
   currentStatus: Type.Optional(
-    Type.Union([Type.Enum([...jobStatuses]), Type.Enum(["open", "requeued", "ignored", "retried"])]),
+    Type.Union([
+      Type.Enum([...jobStatuses]),
+      Type.Enum([...shownStatuses]),
+      Type.Enum(["open", "requeued", "ignored", "retried"]),
+    ]),
   ),
   file: Type.Optional(text),
   scope: Type.Optional(Type.Enum([...scopes])),
@@ -38,6 +43,7 @@ export const problem = named("Problem", {
   outboxRowsErased: Type.Optional(count),
   leftoversErased: Type.Optional(count),
   jobsNotEnded: Type.Optional(Type.Array(jobId)),
+  mailingsNotEnded: Type.Optional(Type.Array(jobId)),
   isSuppressed: Type.Optional(Type.Boolean()),
   ready: Type.Optional(Type.Literal(false)),
   dependencies: Type.Optional(dependencies),

@@ -5,7 +5,7 @@ import { count, error, instant, jobId, named, numberedPageOf, ordinal, orNull, p
 
 const outcomeFields = { messageId: orNull(text), response: orNull(text), error: orNull(error) };
 
-const logEntry = named("LogEntry", {
+const logFields = {
   id: text,
   recipient: count,
   email: orNull(text),
@@ -15,11 +15,14 @@ const logEntry = named("LogEntry", {
   sentAt: orNull(instant),
   createdAt: instant,
   ...outcomeFields,
-});
+};
 
-export const logEntries = Type.Array(logEntry);
+export const logEntries = Type.Array(named("LogEntry", logFields));
 
-const recipient = named("Recipient", {
+/** Of a mailing: `recipient` counts within the part, a job. */
+export const mailingLogEntries = Type.Array(named("MailingLogEntry", { jobId, ...logFields }));
+
+const recipientFields = {
   recipient: count,
   email: orNull(text),
   status: Type.Enum([...recipientStatuses]),
@@ -29,9 +32,14 @@ const recipient = named("Recipient", {
   sentAt: orNull(instant),
   updatedAt: instant,
   ...outcomeFields,
-});
+};
 
-export const recipientPage = numberedPageOf("RecipientPage", recipient);
+export const recipientPage = numberedPageOf("RecipientPage", named("Recipient", recipientFields));
+
+export const mailingRecipientPage = pageOf(
+  "MailingRecipientPage",
+  named("MailingRecipient", { jobId, ...recipientFields }),
+);
 
 const outcome = named("RecipientOutcome", {
   sequence: ordinal,

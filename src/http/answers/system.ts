@@ -32,6 +32,7 @@ const workerOf = (jobTypes: readonly string[]) =>
     type: Type.Enum([...jobTypes]),
     busy: count,
     slots: ordinal,
+    helping: count,
     breaker: orNull(Type.Enum(["closed", "half-open", "open"])),
   });
 

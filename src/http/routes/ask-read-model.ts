@@ -9,12 +9,12 @@ const queryTimeoutMs = 5000;
 const catchUpMs = 2000;
 
 /** Queries a read model; throws ReadModelUnavailable where its database is away or does not answer in time. */
-export async function askReadModel<Result>(query: () => Promise<Result>): Promise<Result> {
+export async function askReadModel<Result>(query: () => Promise<Result>, withinMs = queryTimeoutMs): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   // A plain timer, and not the promise of node:timers: aborting that promise costs more than the query.
   const late = new Promise<never>((_, reject) => {
-    const failure = (): void => reject(new ReadModelUnavailable(`There was no answer within ${queryTimeoutMs} ms.`));
-    timer = setTimeout(failure, queryTimeoutMs);
+    const failure = (): void => reject(new ReadModelUnavailable(`There was no answer within ${withinMs} ms.`));
+    timer = setTimeout(failure, withinMs);
   });
   try {
     return await Promise.race([query(), late]);

@@ -6,6 +6,7 @@ import { createJob } from "../../intake/create-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { problemOfRefusal } from "../../intake/problem-of.ts";
+import { checkWithTemplate, noEarlierTemplate, templateOfJob } from "../../intake/use-template.ts";
 import { kindOf } from "../../job-kinds/all-job-kinds.ts";
 import { type Checked, failed, faultsIn, passed, shown } from "../../schemas/fault.ts";
 import { type CreatedAnswer, createdJob, dryRunResult, jobPath } from "../answers/job.ts";
@@ -21,6 +22,7 @@ export const createJobRoute = ({
   room,
   quota,
   contentStore,
+  templates,
   live,
   ownWrites,
   webhooks,
@@ -59,18 +61,25 @@ export const createJobRoute = ({
       const { tenant, limits } = context;
       const key = readIdempotencyKey(header("Idempotency-Key"));
       const rules = { senders: limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl };
-      const request = checkRequest(body, rules);
-      if (!key.valid || !request.valid) return refuseFaults(faultsIn(key, request));
+      const isRepeatable = key.valid && key.value !== null;
+      const job = { tenant, jobId: isRepeatable ? jobIdOfKey(tenant, key.value) : newId() };
+      const ports = asked.inTime({ log, room, quota, contentStore, templates });
+      const checked = await checkWithTemplate(body, {
+        templates: ports.templates,
+        tenant,
+        earlier: isRepeatable ? templateOfJob(ports, job) : noEarlierTemplate,
+        check: (filled) => checkRequest(filled, rules),
+      });
+      if (!key.valid || !checked.valid) return refuseFaults(faultsIn(key, checked));
 
-      const job = { tenant, jobId: key.value === null ? newId() : jobIdOfKey(tenant, key.value) };
-      const isRepeatable = key.value !== null;
-      const draft = draftJob({ job, isRepeatable, body, request: request.value, maxAttempts, at });
-      const refusal = await refuseDraft(draft, request.value, contentStore.maxBytes);
+      const { request, template } = checked.value;
+      const draft = draftJob({ job, isRepeatable, body, request, template, maxAttempts, at });
+      const refusal = await refuseDraft(draft, request, contentStore.maxBytes);
       if (refusal !== null) return refuseCreation(refusal, at);
       const { dryRun } = kindOf(draft.settings.type);
-      if (request.value.dryRun && dryRun !== undefined) return json(await dryRun(draft, { mail }, at));
+      if (request.dryRun && dryRun !== undefined) return json(await dryRun(draft, { mail }, at));
       const order = { limits, cause: toCause(context), at };
-      const creation = await createJob(asked.inTime({ log, room, quota, contentStore }), draft, order);
+      const creation = await createJob(ports, draft, order);
       if (creation.outcome === "refused") return refuseCreation(creation.refusal, at);
       ownWrites.remember(creation.job, creation.sequence);
       const created = toCreatedAnswer(base, creation);
@@ -106,7 +115,7 @@ export function toCreatedAnswer(base: string, { job: { jobId }, created, isRepea
 }
 
 /** The key as it was sent, or in quotes as the draft standard writes it. Null where the header is absent. */
-function readIdempotencyKey(header: string | null): Checked<string | null> {
+export function readIdempotencyKey(header: string | null): Checked<string | null> {
   if (header === null) return passed(null);
   const key = /^".*"$/.test(header) ? header.slice(1, -1) : header;
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return passed(key);

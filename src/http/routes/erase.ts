@@ -84,16 +84,24 @@ async function eraseRecipient(dependencies: RouteDependencies, { context, body }
   const { remember } = dependencies.ownWrites;
   const erasure = await orUnavailable(() => erasePerson(dependencies, queries, tenant, request, remember));
   if (erasure.outcome === "read-model-behind") return refuseBehind(erasure.upTo);
-  const { erased, jobsNotEnded, sequence } = erasure;
+  const { erased, jobsNotEnded, mailingsNotEnded, sequence } = erasure;
   if (jobsNotEnded.length > 0) {
     const detail = `${jobsNotEnded.length} jobs that may hold this address have not ended. Cancel them or wait, then ask again.`;
-    return refuse("jobs-not-ended", detail, { members: { ...erased, jobsNotEnded } });
+    const parts = " The parts of a mailing that are no jobs yet are cancelled with it.";
+    const ofMailings = mailingsNotEnded.length > 0;
+    const members = { ...erased, jobsNotEnded, ...(ofMailings && { mailingsNotEnded }) };
+    return refuse("jobs-not-ended", ofMailings ? detail + parts : detail, { members });
   }
   return json(erased, sequence === 0 ? {} : { "Event-Sequence": String(sequence) });
 }
 
 function queriesOf(
-  { recipients, jobs, readPosition }: Pick<RouteDependencies, "recipients" | "jobs" | "readPosition">,
+  {
+    recipients,
+    jobs,
+    mailings,
+    readPosition,
+  }: Pick<RouteDependencies, "recipients" | "jobs" | "mailings" | "readPosition">,
   tenant: string,
 ): PersonQueries<LedgerCursor> {
   return {
@@ -103,6 +111,7 @@ function queriesOf(
       const { entries, readSequence, next } = await (cursor === null ? first() : askReadModel(ask));
       return { jobIds: entries.map(({ jobId }) => jobId), readSequence, next };
     },
+    withUnmade: (upTo) => askIncluding(readPosition, "jobs", upTo, () => mailings.withUnmade(tenant)),
     running: async (type, upTo) => {
       const ask = () => jobs.list(tenant, { ...runningJobs, type });
       const { jobs: running, readSequence } = await askIncluding(readPosition, "jobs", upTo, ask);
@@ -116,6 +125,7 @@ function queriesOf(
 
 const runningJobs: Omit<JobListOptions, "type"> = {
   statuses: ["processing"],
+  mailing: null,
   createdAfter: null,
   createdBefore: null,
   q: null,

@@ -29,7 +29,9 @@ const after: Parameter<number | null> = {
   read: placeFromText,
 };
 
-const parameters: Parameters<LogListOptions> = {
+export type LogQuery = LogListOptions;
+
+export const logParameters: Parameters<LogQuery> = {
   status: oneOf(statuses, null),
   email: optionalText(254),
   after,
@@ -49,7 +51,7 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       needs: ["log", "read-model"],
       problems: ["job-not-found", "read-model-behind"],
     },
-    query: parameters,
+    query: logParameters,
     handle: async ({ context, base, part, query, minSequence }) => {
       const job = toJobRef(context, part("jobId"));
       if (job === null) return jobNotFound();
@@ -62,7 +64,8 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
       // A client that has seen the job end reads its whole log: the end stands behind every outcome.
       await caughtUp(readPosition, "jobs", lastDecision);
       const page = await askReadModel(() => logs.list(job, query));
-      const next = page.next === null ? {} : { Link: `<${nextPage(base, job.jobId, query, page.next)}>; rel="next"` };
+      const next =
+        page.next === null ? {} : { Link: nextLogPage(jobPath(base, job.jobId), query, placeToText(page.next)) };
       return json(page.entries satisfies AnswerOf<typeof logEntries>, {
         ...readSequenceHeader(page.readSequence),
         ...next,
@@ -70,9 +73,10 @@ export const jobLogsRoute = ({ log, jobs, logs, readPosition }: RouteDependencie
     },
   });
 
-function nextPage(base: string, jobId: string, { status, email, limit }: LogListOptions, after: number): string {
-  const query = new URLSearchParams({ after: placeToText(after), limit: String(limit) });
+/** The header that leads to the next page of the log of a job or a mailing, by the path of that. */
+export function nextLogPage(path: string, { status, email, limit }: LogQuery, after: string): string {
+  const query = new URLSearchParams({ after, limit: String(limit) });
   if (status !== null) query.set("status", status);
   if (email !== null) query.set("email", email);
-  return `${jobPath(base, jobId)}/logs?${query}`;
+  return `<${path}/logs?${query}>; rel="next"`;
 }

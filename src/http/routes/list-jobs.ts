@@ -5,7 +5,7 @@ import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import { jobPage, toJobAnswer } from "../answers/job.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { type Answer, json, refuseFaults } from "../server/answer.ts";
-import { oneOf, optionalInstant, optionalText, type Parameters, someOf, whole } from "../server/query.ts";
+import { oneOf, optionalId, optionalInstant, optionalText, type Parameters, someOf, whole } from "../server/query.ts";
 import { route } from "../server/route.ts";
 import { askIncluding, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
@@ -18,6 +18,7 @@ type ListQuery = Omit<JobListOptions, "statuses" | "page"> & {
 const parameters: Parameters<ListQuery> = {
   status: someOf(jobStatuses),
   type: oneOf(jobTypes, null),
+  mailing: optionalId,
   createdAfter: optionalInstant,
   createdBefore: optionalInstant,
   q: { ...optionalText(200), expected: "a part of the subject or the name, in any case, of 1 to 200 characters" },

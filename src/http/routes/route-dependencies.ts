@@ -2,12 +2,14 @@ import type { Logger } from "pino";
 import type { DeadLetterQueries } from "../../../projections/dead-letters/queries.ts";
 import type { ProjectionLag } from "../../../projections/following/projection-lag.ts";
 import type { ReadPositions } from "../../../projections/following/read-position.ts";
+import type { MailingQueries } from "../../../projections/jobs/mailings/queries.ts";
 import type { JobQueries } from "../../../projections/jobs/queries.ts";
 import type { LogQueries } from "../../../projections/jobs/recipients/log-queries.ts";
 import type { RecipientQueries } from "../../../projections/jobs/recipients/queries.ts";
 import type { StatsQueries } from "../../../projections/jobs/stats/queries.ts";
 import type { NotificationQueries } from "../../../projections/notifications/queries.ts";
 import type { ReadModels } from "../../../projections/read-models.ts";
+import type { WaitingQueries } from "../../../projections/waiting/queries.ts";
 import type { WebhookDeliveryQueries } from "../../../projections/webhook-deliveries/queries.ts";
 import type { KeyRecord } from "../../access/key-ring.ts";
 import type { Quota } from "../../access/quota.ts";
@@ -21,10 +23,12 @@ import type { LogRoom } from "../../event-log/log-room.ts";
 import type { LogGauge, StreamSize } from "../../following/log-gauge.ts";
 import type { CallerRules, ShowPorts } from "../../job-kinds/job-kind.ts";
 import type { Live } from "../../live/live.ts";
+import type { Importer } from "../../mailings/import-recipients.ts";
 import type { SealKey } from "../../seals/seal-key.ts";
 import type { SealedLog } from "../../seals/sealed-log.ts";
 import type { Sealer } from "../../seals/sealer.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
+import type { TemplateStore } from "../../templates/template-store.ts";
 import type { EndpointPorts } from "../../webhooks/endpoints.ts";
 import type { Membership } from "../../workers/membership.ts";
 import type { OwnWrites } from "./ask-read-model.ts";
@@ -43,6 +47,9 @@ export type RouteDependencies = {
   readonly storedThings: Pick<StoredThings, "unsettledOf">;
   readonly live: Live;
   readonly jobs: JobQueries;
+  readonly mailings: MailingQueries;
+  readonly waiting: WaitingQueries;
+  readonly importer: Importer;
   readonly logs: LogQueries;
   readonly recipients: RecipientQueries;
   /** The same over other connections, which an export may keep busy. */
@@ -56,6 +63,7 @@ export type RouteDependencies = {
   };
   readonly seals: { readonly key: SealKey; readonly sealedLog: SealedLog; readonly sealer: Sealer };
   readonly suppressions: SuppressionList;
+  readonly templates: TemplateStore;
   readonly stats: StatsQueries;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   readonly readModels: ReadModels;
@@ -72,5 +80,7 @@ export type RouteDependencies = {
   readonly mail: ShowPorts["mail"];
   /** The number of attempts for a job that does not give one. */
   readonly maxAttempts: number;
+  /** A mailing with more recipients needs an approval, of any tenant; null for no limit. */
+  readonly approvalAbove: number | null;
   readonly now: () => Instant;
 };

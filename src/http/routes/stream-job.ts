@@ -1,21 +1,17 @@
 import type { JobMoment } from "../../live/job-fold.ts";
-import type { JobWatch } from "../../live/watch-job.ts";
 import { toJobAnswer } from "../answers/job.ts";
 import { jobNotFound, json, refuseFaults } from "../server/answer.ts";
 import { readSequence } from "../server/query.ts";
 import { toJobRef } from "../server/request-context.ts";
 import { route } from "../server/route.ts";
 import {
-  beginOfStream,
-  comment,
   eventStreamType,
-  heartbeat,
-  heartbeatMs,
   lastEventIdFault,
   openStream,
   streaming,
   toServerSentEvent,
 } from "../streaming/event-stream.ts";
+import { progressFrames } from "../streaming/progress-frames.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 /** A mailing makes thousands of events a second; a client must see a change within 100 ms. */
@@ -65,37 +61,9 @@ export const streamJobRoute = ({ live, ownWrites }: RouteDependencies) =>
         ownWrites.show(ref, sequence);
         return toServerSentEvent(event, sequence, toJobAnswer(job, base));
       };
-      return streaming(eventStreamType, framesOf(watch, toFrame, stream.signal), stream.signal);
+      const frames = progressFrames(watch, { frame: toFrame, hasEnded, betweenProgressMs }, stream.signal);
+      return streaming(eventStreamType, frames, stream.signal);
     },
   });
 
 const hasEnded = ({ job }: JobMoment): boolean => job.completedAt !== null;
-
-type Frame = (event: string, moment: JobMoment) => string;
-
-async function* framesOf(watch: JobWatch, frame: Frame, signal: AbortSignal): AsyncGenerator<string> {
-  let progressAt = 0;
-  let heartbeatAt = performance.now() + heartbeatMs;
-  yield beginOfStream;
-  while (!signal.aborted) {
-    const now = performance.now();
-    const status = watch.takeStatus();
-    const progress = status === null && now >= progressAt ? watch.takeProgress() : null;
-    if (status !== null) {
-      yield frame("status", status);
-      if (hasEnded(status) && !watch.hasStatus()) return;
-    } else if (watch.isLost()) {
-      yield comment("This client does not keep up. Reconnect with Last-Event-ID.");
-      return;
-    } else if (progress !== null) {
-      yield frame("progress", progress);
-      progressAt = now + betweenProgressMs;
-    } else if (now >= heartbeatAt) {
-      yield heartbeat;
-    } else {
-      await watch.sleep((watch.hasProgress() ? Math.min(progressAt, heartbeatAt) : heartbeatAt) - now);
-      continue;
-    }
-    heartbeatAt = now + heartbeatMs;
-  }
-}

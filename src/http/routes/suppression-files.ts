@@ -1,13 +1,7 @@
 import { type SuppressionReason, suppressionReasons } from "../../domain/recipients/events.ts";
 import { toCsvRecord } from "../../schemas/csv.ts";
-import {
-  csvType,
-  type ListFile,
-  maxEntries,
-  ndjsonType,
-  readListFile,
-  TooManyEntries,
-} from "../../suppressions/list-file.ts";
+import { csvType, type LineFile, ndjsonType } from "../../schemas/line-file.ts";
+import { maxEntries, readListFile, TooManyEntries } from "../../suppressions/list-file.ts";
 import type { Suppression } from "../../suppressions/suppression-store.ts";
 import { suppressionImport } from "../answers/recipients.ts";
 import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
@@ -75,7 +69,7 @@ async function importList({ suppressions, now }: Dependencies, request: ApiReque
   const { context, query, streamed } = request;
   if (streamed === null) throw new Error("This route takes a stream.");
   // The route accepts only these two types.
-  const file = streamed as ListFile;
+  const file = streamed as LineFile;
   const checked = await readListFile(file, { reason: query.reason, now: now() }).catch((failure: unknown) => {
     if (failure instanceof TooManyEntries) return null;
     throw failure;

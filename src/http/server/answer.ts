@@ -1,4 +1,5 @@
 import type { JobRejection } from "../../domain/job/state.ts";
+import type { MailingRejection } from "../../domain/mailing/state.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import { Archived, LogFull } from "../../event-log/event-log.ts";
 import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../intake/problem-of.ts";
@@ -63,6 +64,10 @@ export const webhookDeliveryNotFound = (): Answer =>
   refuse("webhook-delivery-not-found", "There is no delivery with this id to this endpoint.");
 
 export const refuseRejection = (rejection: JobRejection): Answer => answerProblem(problemOfRejection(rejection));
+
+export const refuseMailing = (rejection: MailingRejection): Answer => answerProblem(problemOfRejection(rejection));
+
+export const mailingNotFound = (): Answer => refuseMailing({ code: "mailing-not-found" });
 
 /** A read model could not be queried. The log, and with it every command, may work as well as ever. */
 export class ReadModelUnavailable extends Error {

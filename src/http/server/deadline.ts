@@ -4,6 +4,7 @@ import { Unavailable } from "../../domain/unavailable.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
+import type { TemplateStore } from "../../templates/template-store.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
 
 /** A request is answered within two seconds, whatever NATS does: this much of it is for all calls to NATS together. */
@@ -49,12 +50,13 @@ export type BoundPorts = {
   readonly room?: LogRoom;
   readonly quota?: Quota;
   readonly suppressions?: SuppressionList;
+  readonly templates?: TemplateStore;
   readonly webhooks?: { readonly store: WebhookStore };
 };
 
 /** The same ports; each call answers before the deadline or throws. */
 export function boundBy<Given extends BoundPorts>(deadline: Deadline, ports: Given): Given {
-  const { log, contentStore, room, quota, suppressions, webhooks } = ports;
+  const { log, contentStore, room, quota, suppressions, templates, webhooks } = ports;
   const bound: BoundPorts = {
     // Listening and following are no calls: both go on for as long as the client listens.
     ...(log && { log: { ...each(deadline, log), onDecision: log.onDecision, follow: log.follow } }),
@@ -62,6 +64,7 @@ export function boundBy<Given extends BoundPorts>(deadline: Deadline, ports: Giv
     ...(room && { room: each(deadline, room) }),
     ...(quota && { quota: each(deadline, quota) }),
     ...(suppressions && { suppressions: each(deadline, suppressions) }),
+    ...(templates && { templates: each(deadline, templates) }),
     ...(webhooks && { webhooks: { ...webhooks, store: each(deadline, webhooks.store) } }),
   };
   return { ...ports, ...bound };

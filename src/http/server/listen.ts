@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
@@ -23,16 +23,36 @@ const usualLimits = {
   connectionsCheckingInterval: 5_000,
 };
 
+class RequestTimeout extends Error {
+  override readonly name = "RequestTimeout";
+  readonly code = "ERR_HTTP_REQUEST_TIMEOUT";
+}
+
+const timeLimits = new WeakMap<IncomingMessage, () => void>();
+
+/** From now on the request may take as long as it goes on arriving. */
+export const liftTimeLimit = (request: IncomingMessage): void => timeLimits.get(request)?.();
+
 /** Time for the answer to a broken request to reach its client. */
 const goodbyeMs = 500;
 
 /** Listens on a host and port; port 0 takes a free one. Throws the error of the system where it cannot. */
 export async function listen(app: Koa, host: string, port: number, limits = usualLimits): Promise<Listening> {
-  const server = createServer(limits);
+  const { requestTimeout, ...others } = limits;
+  // Node knows one time for all requests. This one ends for a request that may take longer.
+  const server = createServer({ ...others, requestTimeout: 0 });
   server.maxHeadersCount = 100;
   const sockets = new Set<Socket>();
   const open = new Set<ServerResponse>();
   let isClosing = false;
+  server.on("request", (request, response: ServerResponse) => {
+    const timer = setTimeout(() => {
+      if (!request.complete) server.emit("clientError", new RequestTimeout(), request.socket);
+    }, requestTimeout).unref();
+    const stop = (): void => clearTimeout(timer);
+    timeLimits.set(request, stop);
+    response.once("close", stop);
+  });
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));

@@ -107,6 +107,13 @@ export const optionalText = (maxLength: number): Parameter<string | null> => ({
   read: (text) => (text.length >= 1 && text.length <= maxLength ? text : null),
 });
 
+export const optionalId: Parameter<string | null> = {
+  absent: null,
+  expected: "an id such as 0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f",
+  schema: Type.String({ format: "uuid" }),
+  read: (text) => (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.toLowerCase() : null),
+};
+
 export const optionalInstant: Parameter<string | null> = {
   absent: null,
   expected: "a time such as 2026-11-21T09:30:00.000Z",

@@ -30,7 +30,7 @@ const createReader = ({ koaBody, HttpMethodEnum }: Awaited<ReturnType<typeof loa
     textTypes: ["application/json"],
     encoding: "binary",
     textLimit,
-    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
   });
 
 /** One reader for each limit that a route sets: a new one would check its options on each request. */

@@ -19,7 +19,7 @@ const harmlessId = /^[\x21-\x7e]{1,128}$/;
 const unknownCaller: Caller = {
   tenant: defaultTenant,
   actor: "anonymous",
-  limits: { senders: null, dailyRecipients: null },
+  limits: { senders: null, dailyRecipients: null, approvalAbove: null },
 };
 
 export function toRequestContext(headers: IncomingHttpHeaders): RequestContext {

@@ -36,7 +36,7 @@ export type ApiRequest<Query = object> = {
 };
 
 export type Route<Query = object> = {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly describes: Describes;
   readonly query: Parameters<Query>;

@@ -6,6 +6,9 @@ import { createMailWork } from "./mail-work.ts";
 import { showFirstMail, showMail, wordsOfMail } from "./show-mail.ts";
 import { hasTemplate } from "./templates/template.ts";
 
+/** Mail servers that greylist or throttle relent within hours, not within the minutes in which one is started again. */
+const usualPatienceMs = 24 * 60 * 60 * 1000;
+
 /** A mailing: a mail to each recipient, filled in with that recipient's variables. */
 export const emailSend = jobKind({
   type: "email.send",
@@ -34,6 +37,12 @@ export const emailSend = jobKind({
       ...(unsubscribe ? { unsubscribe } : {}),
     };
   },
+  // The other jobs of its group would wait for all that time: such a job has that patience only if it asks for it.
+  deferForMs: ({ deferFor, groupKey }) => {
+    if (deferFor !== undefined) return deferFor * 1000;
+    return groupKey === undefined ? usualPatienceMs : null;
+  },
+  letter: { words: ["subject", "body", "html", "text"], others: ["from", "replyTo", "headers", "unsubscribe"] },
   attachments: ({ attachments = [] }) => attachmentsOf(attachments),
   checkContent: letterFaults,
   dryRun: showFirstMail,

@@ -72,6 +72,10 @@ export const mailFields = {
     }),
   ),
   unsubscribe: Type.Optional(Type.Boolean({ description: "true or false" })),
+  /** How long deferred recipients are tried again. */
+  deferFor: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 604_800, description: "seconds, a whole number from 0 to 604800" }),
+  ),
 };
 
 /** The recipients of a mailing. */

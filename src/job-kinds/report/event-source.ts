@@ -1,6 +1,12 @@
 import { Unavailable } from "../../domain/unavailable.ts";
 import { beginOfLog, cursorText, isBehind, lastWholeEntry, readCursor } from "../../event-log/cursor.ts";
-import { type EventLog, isOfJob, type LogEvent, type StoredEvent } from "../../event-log/event-log.ts";
+import {
+  type EventLog,
+  isOfTenant,
+  type LogEvent,
+  type StoredEvent,
+  type TenantEvent,
+} from "../../event-log/event-log.ts";
 import type { ReportRow, ReportSource, ReportSpan } from "./report-source.ts";
 
 const maxEvents = 500;
@@ -9,7 +15,7 @@ const maxEvents = 500;
  * The tenant's events in the order of the log, which is read without a filter and filtered here (see
  * jetstream-follow.ts). They end with the event before the one that began the run.
  */
-export const createEventSource = (log: EventLog): ReportSource<StoredEvent> => ({
+export const createEventSource = (log: EventLog): ReportSource<StoredEvent<TenantEvent>> => ({
   reaches: async (sequence) => (await log.state()).lastSequence >= sequence,
   read: (span, after, signal) => readEvents(log, span, after, signal),
 });
@@ -19,14 +25,16 @@ async function* readEvents(
   span: ReportSpan,
   after: string | null,
   signal: AbortSignal,
-): AsyncGenerator<readonly ReportRow<StoredEvent>[]> {
+): AsyncGenerator<readonly ReportRow<StoredEvent<TenantEvent>>[]> {
   const end = span.began.sequence - 1;
   const begin = after === null ? beginOfLog : (readCursor(after) ?? beginOfLog);
   const afterSequence = lastWholeEntry(begin);
   if (afterSequence >= end) return;
   const isWanted = isOf(span);
   for await (const batch of log.follow({ afterSequence, maxEvents, signal })) {
-    const wanted = batch.filter((event): event is StoredEvent => isBehind(begin, event) && isWanted(event));
+    const wanted = batch.filter(
+      (event): event is StoredEvent<TenantEvent> => isBehind(begin, event) && isWanted(event),
+    );
     yield wanted.map((row) => ({ cursor: cursorText(row), row }));
     if ((batch.at(-1)?.sequence ?? 0) >= end) return;
   }
@@ -36,8 +44,8 @@ async function* readEvents(
 
 const isOf =
   ({ tenant, from, to, began }: ReportSpan) =>
-  (entry: LogEvent): entry is StoredEvent =>
-    isOfJob(entry) &&
+  (entry: LogEvent): entry is StoredEvent<TenantEvent> =>
+    isOfTenant(entry) &&
     entry.tenant === tenant &&
     entry.sequence < began.sequence &&
     (from === null || entry.event.at >= from) &&

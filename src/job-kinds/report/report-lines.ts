@@ -2,7 +2,7 @@ import type { ResultChunk } from "../../content/result-store.ts";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { ReportFormat } from "../../domain/result/events.ts";
 import { toEventAnswer } from "../../event-log/event-answer.ts";
-import type { StoredEvent } from "../../event-log/event-log.ts";
+import type { StoredEvent, TenantEvent } from "../../event-log/event-log.ts";
 import { type Cell, toCsvRecord } from "../../schemas/csv.ts";
 import type { LoggedOutcome, ReportRequest, ReportSource, ReportSources, ReportSpan } from "./report-source.ts";
 
@@ -100,7 +100,7 @@ const logForm: Form<LoggedOutcome> = {
   toObject: (outcome) => outcome,
 };
 
-const eventForm: Form<StoredEvent> = {
+const eventForm: Form<StoredEvent<TenantEvent>> = {
   columns: {
     sequence: ({ sequence }) => sequence,
     index: ({ index }) => index,

@@ -1,7 +1,7 @@
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { Instant } from "../../domain/message.ts";
 import type { ReportFormat, ReportOf } from "../../domain/result/events.ts";
-import type { StoredEvent } from "../../event-log/event-log.ts";
+import type { StoredEvent, TenantEvent } from "../../event-log/event-log.ts";
 
 /** The request of a report job. Times are when a job was created, an attempt ended, or an event happened. */
 export type ReportRequest = {
@@ -61,7 +61,7 @@ export interface ReportSource<Row> {
 export type ReportSources = {
   readonly jobs: ReportSource<JobRecord>;
   readonly logs: ReportSource<LoggedOutcome>;
-  readonly events: ReportSource<StoredEvent>;
+  readonly events: ReportSource<StoredEvent<TenantEvent>>;
 };
 
 /** The source of the rows is away: the job is not at fault, and a later attempt can succeed. */

@@ -1,20 +1,18 @@
 import type { ClusterFault } from "./fault.ts";
-import { freezesOfNodes, killsOfNodes, lossesOfNodes } from "./node-faults.ts";
+import { freezesOfNodes, killsOfNodes, lossesOfNodes, upgradeFrom } from "./node-faults.ts";
 import { rollingRestart, whileWorkersDie } from "./process-faults.ts";
 import { partings } from "./route-faults.ts";
 
 const kills = 10;
 
-const faultsOfNodes: readonly ClusterFault[] = [
-  ...killsOfNodes(kills),
-  ...freezesOfNodes,
-  ...lossesOfNodes,
-  ...partings,
-];
-
-/** The whole table, in the order in which it runs. */
-export const allClusterFaults: readonly ClusterFault[] = [
-  ...faultsOfNodes,
+/** The whole table, in the order in which it runs; the upgrade only where there is an older `nats-server`. */
+export const allClusterFaults = (olderNats: string | undefined): readonly ClusterFault[] => [
+  ...[
+    ...killsOfNodes(kills),
+    ...freezesOfNodes,
+    ...lossesOfNodes,
+    ...partings,
+    ...(olderNats === undefined ? [] : [upgradeFrom(olderNats)]),
+  ].map(whileWorkersDie),
   rollingRestart,
-  ...faultsOfNodes.map(whileWorkersDie),
 ];

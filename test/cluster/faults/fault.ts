@@ -6,6 +6,10 @@ export type Excused = { readonly from: number; readonly to: number };
 
 export type ClusterFault = {
   readonly name: string;
+  /** The `nats-server` of the nodes before it strikes, on a stage of its own; without it, on the stage of the others. */
+  readonly begunOn?: string;
+  /** How long all clients together may be without a 201 or a mail, in milliseconds, where NATS itself takes longer. */
+  readonly boundMs?: number;
   /** Strikes, and returns when the last node is back; while it does, jobs go on being posted. */
   readonly strike: (stage: ClusterStage, seed: string) => Promise<Toll>;
 };

@@ -1,3 +1,4 @@
+import { locateOwnBinaries } from "../../support/own-binaries.ts";
 import type { ClusterNode } from "../cluster-node.ts";
 import { type ClusterFault, costsNothing, lasting, type Toll } from "./fault.ts";
 import { follower, leaderOfLog, parts } from "./parts-of-nodes.ts";
@@ -5,6 +6,8 @@ import type { ClusterStage } from "./stage.ts";
 
 /** As long as systemd and the server take to have it back. */
 const awayMs = 2000;
+/** Each kill strikes a service that has gone on since the one before: every replica may be up to date before a client is. */
+const betweenMs = 5000;
 
 export const killsOfNodes = (times: number): readonly ClusterFault[] =>
   parts.map(({ name, find }) => ({
@@ -15,6 +18,7 @@ export const killsOfNodes = (times: number): readonly ClusterFault[] =>
         await node.kill();
         await lasting(awayMs);
         await stage.cluster.heal();
+        await lasting(betweenMs);
       }
       return costsNothing;
     },
@@ -112,3 +116,12 @@ export const lossesOfNodes: readonly ClusterFault[] = [
   rolling("SIGTERM and restart of each node in turn", (node) => node.stop()),
   rolling("lame duck mode of each node in turn", (node) => node.retire()),
 ];
+
+/** From an older release to the one that is first in PATH, as an operator upgrades the nodes. */
+export const upgradeFrom = (binary: string): ClusterFault => ({
+  ...rolling("upgrade of each node in turn", async (node) => {
+    await node.stop();
+    node.use((await locateOwnBinaries()).nats);
+  }),
+  begunOn: binary,
+});

@@ -42,18 +42,22 @@ const healedWithinMs = 30_000;
 /** What takes longer is a fault, and yet it makes a difference whether it ends at all. */
 const endWithinMs = 150_000;
 /**
- * The longest that all clients together may be without a 201. After the last word of a leader the other nodes wait for 4 to
- * 9 s before one of them stands for election: that is fixed in the source of NATS, and no client can make it shorter.
+ * The longest that all clients together may be without a 201, or without a mail. After the last word of a leader the other
+ * nodes wait for 4 to 9 s before one of them stands for election: that is fixed in the source of NATS, and no client can
+ * make it shorter.
  */
-const without201Ms = 10_000;
-const withoutMailMs = 10_000;
+const usualBoundMs = 10_000;
 const slowestAnswerMs = 2000;
 
-/** Load, fault, healing, and then a look at everything that must always hold. */
+/**
+ * Load, fault, healing, and then a look at everything that must always hold. All times may be `slack` times as long: not
+ * much can be said about them where other tests run on the same cores.
+ */
 export async function runClusterCell(
   stage: ClusterStage,
   fault: ClusterFault,
   seed: string,
+  slack = 1,
 ): Promise<ClusterCellResult> {
   const before = await lookBefore(stage);
   stage.mailServer.forgetMails();
@@ -87,8 +91,8 @@ export async function runClusterCell(
       ...figures,
       trouble: [...jobs.trouble].map(([word, count]) => `${count}× ${word}`).join(", "),
       violations: [
-        ...brokenBounds(figures),
-        ...(healedMs > healedWithinMs ? [lifeOfLatest(await stage.log.read())] : []),
+        ...brokenBounds(figures, fault.boundMs ?? usualBoundMs, slack),
+        ...(healedMs > healedWithinMs * slack ? [lifeOfLatest(await stage.log.read())] : []),
         ...toll.violations,
         ...ownEndsOf(stage).slice(ownEndsBefore),
         ...(await untilProjected(stage, remains)),
@@ -117,13 +121,15 @@ const arrivalsAt = ({ mailServer }: ClusterStage): readonly number[] =>
 
 type Figures = Pick<ClusterCellResult, "without201" | "withoutMail" | "slowestMs" | "healedMs">;
 
-function brokenBounds({ without201, withoutMail, slowestMs, healedMs }: Figures): string[] {
+function brokenBounds(figures: Figures, boundMs: number, slack: number): string[] {
+  const { without201, withoutMail, slowestMs, healedMs } = figures;
   const broken: string[] = [];
   const bound = (what: string, ms: number, mostMs: number): void => {
-    if (ms > mostMs) broken.push(`${what} for ${(ms / 1000).toFixed(1)} s, longer than ${mostMs / 1000} s`);
+    const limitMs = mostMs * slack;
+    if (ms > limitMs) broken.push(`${what} for ${(ms / 1000).toFixed(1)} s, longer than ${limitMs / 1000} s`);
   };
-  bound("no client was told 201", without201.countedMs, without201Ms);
-  bound("no mail arrived", withoutMail.countedMs, withoutMailMs);
+  bound("no client was told 201", without201.countedMs, boundMs);
+  bound("no mail arrived", withoutMail.countedMs, boundMs);
   bound("a client waited for an answer", slowestMs, slowestAnswerMs);
   bound("jobs went on", healedMs, healedWithinMs);
   return broken;

@@ -17,37 +17,49 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     /** NATS syncs every message before it acknowledges it. */
     synced: { type: "boolean", default: false },
-    /** A folder for what the processes of the service printed in cells that failed. */
+    /** An older `nats-server`, to be upgraded from; without it that cell is left out. */
+    "older-nats": { type: "string" },
+    /** A folder for what the processes of the service printed and the nodes stored, of cells that failed. */
     logs: { type: "string" },
   },
 });
 
+const olderNats = values["older-nats"];
 const seed = values.seed ?? randomBytes(4).toString("hex");
 
 async function run(fault: ClusterFault, shared: () => Promise<ClusterStage>): Promise<ClusterCellResult> {
-  const stage = await shared();
+  const isOwn = fault.begunOn !== undefined;
+  const stage = isOwn ? await openStage(fault.begunOn) : await shared();
   let result: ClusterCellResult | null = null;
   try {
     result = await runClusterCell(stage, fault, seed);
     return result;
   } finally {
     if (result === null || result.violations.length > 0) await keepLogs(stage, fault);
+    if (isOwn) await stage.close();
   }
 }
 
-async function keepLogs({ processes }: ClusterStage, { name }: ClusterFault): Promise<void> {
+const openStage = (binary?: string): Promise<ClusterStage> => openClusterStage({ isSynced: values.synced, binary });
+
+/** What nodes store may change meanwhile; whatever can be copied is worth it. */
+async function keepLogs({ processes, cluster }: ClusterStage, { name }: ClusterFault): Promise<void> {
   if (values.logs === undefined) return;
   const folder = join(values.logs, name.replaceAll(/[^A-Za-z0-9]+/g, "-"));
   await mkdir(folder, { recursive: true });
   for (const process of processes) await writeFile(join(folder, `${process.name}.log`), process.output());
+  for (const node of cluster.nodes) {
+    await node.copyTo(join(folder, node.name)).catch(() => {});
+  }
 }
 
+const options = [values.synced ? " --synced" : "", olderNats === undefined ? "" : ` --older-nats ${olderNats}`];
 const matrix = {
-  command: `npm run test:cluster --${values.synced ? " --synced" : ""}`,
-  cells: allClusterFaults.filter(({ name }) => new RegExp(values.only).test(name)),
+  command: `npm run test:cluster --${options.join("")}`,
+  cells: allClusterFaults(olderNats).filter(({ name }) => new RegExp(values.only).test(name)),
   heading: clusterHeading,
   toLine: toClusterLine,
-  open: () => openClusterStage({ isSynced: values.synced }),
+  open: () => openStage(),
   run,
 };
 await runMatrix(matrix, seed, 1);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "../../support/eventually.ts";
 import { type LaunchedWaybill, launchWaybill, type Surroundings } from "../../support/waybill.ts";
 
-/** A process of the service, started again a second after it ended, as systemd does it. */
+/** A process of the service, started again when it has ended, by default a second later, as systemd does it. */
 export type SupervisedProcess = {
   readonly name: string;
   /** SIGKILL. */
@@ -18,7 +18,7 @@ export type SupervisedProcess = {
   stop(): Promise<void>;
 };
 
-const restartAfterMs = 1000;
+const restartAfterCrashMs = 1000;
 /** On a busy machine; it is two seconds on one that is not. */
 const readyWithinMs = 60_000;
 const lengthOfLastWords = 2000;
@@ -28,6 +28,7 @@ export function superviseProcess(
   surroundings: Surroundings,
   roles: string,
   env: Readonly<Record<string, string>>,
+  restartAfterMs = restartAfterCrashMs,
 ): SupervisedProcess {
   const ownEnds: string[] = [];
   const stopping = new AbortController();

@@ -70,6 +70,7 @@ describe("A report", function () {
       const page = await list("default", {
         statuses: [],
         type: null,
+        mailing: null,
         createdAfter: null,
         createdBefore: null,
         q: null,

@@ -89,6 +89,7 @@ export async function openReportSide(): Promise<ReportSide> {
         readLedger: async () => emptyLedger(0),
         claimed: [],
         isLastAttempt: false,
+        deferredUntil: null,
         supply: null,
         help: null,
       };

@@ -73,6 +73,7 @@ describe("a job in the read model", () => {
       nextAttemptAt: null,
       error: null,
       requeueOf: null,
+      mailingId: null,
     });
   });
 

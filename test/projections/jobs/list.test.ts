@@ -12,6 +12,7 @@ const at = (minute: number): string => `2026-11-21T09:${String(minute).padStart(
 const newestFirst: JobListOptions = {
   statuses: [],
   type: null,
+  mailing: null,
   createdAfter: null,
   createdBefore: null,
   q: null,

@@ -32,6 +32,7 @@ describe("going through a list by cursor", () => {
     createJobQueries(side.db).list("default", {
       statuses: [],
       type: null,
+      mailing: null,
       createdAfter: null,
       createdBefore: null,
       q: null,

@@ -14,6 +14,7 @@ const bounds = { inIndex: 7, inRows: 4 };
 const everything: JobListOptions = {
   statuses: [],
   type: null,
+  mailing: null,
   createdAfter: null,
   createdBefore: null,
   q: null,

@@ -1,6 +1,7 @@
 import type { deadLetterPage } from "../../../http/answers/dead-letter.ts";
 import type { event, eventPage } from "../../../http/answers/event.ts";
 import type { createdJob, dryRunResult, job, jobPage } from "../../../http/answers/job.ts";
+import type { createdMailing, mailing, mailingPage, recipientImport } from "../../../http/answers/mailing.ts";
 import type { endpointPage, notificationPage } from "../../../http/answers/notices.ts";
 import type { AnswerOf } from "../../../http/answers/parts.ts";
 import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../../../http/answers/recipients.ts";
@@ -14,6 +15,11 @@ export type JobAnswer = AnswerOf<typeof job>;
 export type JobPage = AnswerOf<typeof jobPage>;
 export type CreatedAnswer = AnswerOf<typeof createdJob>;
 export type DryRunAnswer = AnswerOf<typeof dryRunResult>;
+
+export type MailingAnswer = AnswerOf<typeof mailing>;
+export type MailingPage = AnswerOf<typeof mailingPage>;
+export type CreatedMailingAnswer = AnswerOf<typeof createdMailing>;
+export type ImportAnswer = AnswerOf<typeof recipientImport>;
 
 export type EventAnswer = AnswerOf<typeof event>;
 export type EventPage = AnswerOf<typeof eventPage>;

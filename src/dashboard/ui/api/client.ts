@@ -8,7 +8,7 @@ export type Asked = {
 };
 
 /** Relative to the page, so that it works behind whatever path a proxy puts before it. */
-const addressOf = (path: string): string => new URL(path.replace(/^\//, ""), document.baseURI).href;
+export const addressOf = (path: string): string => new URL(path.replace(/^\//, ""), document.baseURI).href;
 
 /** Returns a 2xx answer; otherwise throws Problem, or the error of an abort. */
 export async function fetchAnswer(

@@ -55,7 +55,7 @@ export function DraftFields({ draft, recipients, onChange }: FieldsProps) {
       <p class="quiet">
         {counted(recipients.length, "recipient")}
         {variablesOf(recipients)}
-        {recipients.length > 1000 && ", in several jobs of 1000 at most"}
+        {recipients.length > 1000 && ", in several jobs of 1000 at most, or in one mailing"}
       </p>
       <label class="field">
         Or choose a file, or drop one on the recipients

@@ -1,5 +1,6 @@
-import type { CreatedAnswer } from "../api/answers.ts";
+import type { CreatedAnswer, CreatedMailingAnswer, ImportAnswer } from "../api/answers.ts";
 import { send } from "../api/client.ts";
+import { upload } from "../api/upload.ts";
 import { inChunks, type Recipient } from "../reading/recipients.ts";
 import { type Draft, toRequest } from "./compose-request.ts";
 
@@ -9,8 +10,10 @@ const recipientsPerJob = 1000;
 /** One press of the button. Pressed again after a failure, it continues, and creates no job a second time. */
 export type Sending = { goOn(): Promise<readonly CreatedAnswer[]> };
 
+const newId = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");
+
 export function createSending(draft: Draft, recipients: readonly Recipient[]): Sending {
-  const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const id = newId();
   const chunks = recipients.length === 0 ? [[]] : inChunks(recipients, recipientsPerJob);
   const created: CreatedAnswer[] = [];
   return {
@@ -21,6 +24,30 @@ export function createSending(draft: Draft, recipients: readonly Recipient[]): S
         created.push(await send<CreatedAnswer>("POST", "api/jobs", { body, headers }));
       }
       return created;
+    },
+  };
+}
+
+export type DraftedMailing = { readonly mailingId: string; readonly added: number; readonly faulty: number };
+
+/** The draft of a mailing. Pressed again after a failure, it continues with the same one, as `Sending` does. */
+export type Drafting = { goOn(): Promise<DraftedMailing> };
+
+/** The mailing has the letter, and the recipients that were typed; its start takes the time. */
+export function createDrafting(draft: Draft, recipients: readonly Recipient[]): Drafting {
+  const headers = { "Idempotency-Key": `dashboard-${newId()}` };
+  const { recipients: _recipients, scheduledAt: _time, ...body } = toRequest(draft, []);
+  return {
+    goOn: async () => {
+      const { mailingId } = await send<CreatedMailingAnswer>("POST", "api/mailings", { body, headers });
+      if (recipients.length === 0) return { mailingId, added: 0, faulty: 0 };
+      const file = new File(
+        recipients.map((one) => `${JSON.stringify(one)}\n`),
+        "typed.ndjson",
+      );
+      const path = `api/mailings/${encodeURIComponent(mailingId)}/recipients`;
+      const { added, faulty } = await upload<ImportAnswer>(path, file, { type: "application/x-ndjson" });
+      return { mailingId, added, faulty };
     },
   };
 }

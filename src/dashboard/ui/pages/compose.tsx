@@ -10,7 +10,7 @@ import { counted } from "../reading/words.ts";
 import { goTo } from "../router.ts";
 import { DraftFields } from "./compose-fields.tsx";
 import { type Draft, emptyDraft, toRequest } from "./compose-request.ts";
-import { createSending, type Sending } from "./compose-send.ts";
+import { createDrafting, createSending, type Drafting, type Sending } from "./compose-send.ts";
 
 export const composePage: Page = {
   path: "compose",
@@ -31,6 +31,7 @@ function Compose() {
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const sending = useRef<Sending | null>(null);
+  const drafting = useRef<Drafting | null>(null);
   const recipients = useMemo(() => readRecipients(draft.recipients), [draft.recipients]);
   const raw = useMemo(() => new TextEncoder().encode(preview?.mail.raw ?? ""), [preview]);
 
@@ -39,6 +40,7 @@ function Compose() {
     setDraft(kept);
     // A changed mailing is another request, so a sending that was begun does not continue.
     sending.current = null;
+    drafting.current = null;
   };
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
@@ -70,6 +72,18 @@ function Compose() {
       else goTo(["jobs"]);
     });
   };
+  // The service names every fault: a mailing may be without recipients yet, which the form does not know.
+  const draftMailing = (): Promise<void> =>
+    attempt(async () => {
+      drafting.current ??= createDrafting(draft, recipients);
+      const { mailingId, added, faulty } = await drafting.current.goOn();
+      tell(
+        `The draft has ${counted(added, "recipient")}${faulty === 0 ? "" : `; ${counted(faulty, "line")} ${faulty === 1 ? "was" : "were"} faulty`}.`,
+      );
+      drafting.current = null;
+      kept = { ...draft, recipients: "" };
+      goTo(["mailings", mailingId]);
+    });
 
   return (
     <>
@@ -78,7 +92,13 @@ function Compose() {
       <form ref={form} class="compose" onSubmit={(event) => event.preventDefault()}>
         <DraftFields draft={draft} recipients={recipients} onChange={change} />
         {problem !== null && <ProblemBox problem={problem} />}
+        <p class="quiet">
+          A mailing is a draft first: on its page you add files of any size, and start it, now or at a time.
+        </p>
         <div class="buttons">
+          <button type="button" disabled={isBusy} onClick={() => void draftMailing()}>
+            Create a mailing
+          </button>
           <button type="button" disabled={isBusy} onClick={() => void look(0)}>
             Check and preview
           </button>

@@ -19,9 +19,9 @@ const titles: Readonly<Record<Action, string>> = {
 
 export const hasEnded = (status: Status): boolean => ["completed", "failed", "cancelled"].includes(status);
 
-/** The actions that the status allows; the service checks again, because the status may have changed. */
-export function actionsFor(status: Status): readonly Action[] {
-  if (status === "failed") return ["retry"];
+/** The actions that the job's state allows; the service checks again, because that may have changed. */
+export function actionsFor({ status, progress }: Pick<JobAnswer, "status" | "progress">): readonly Action[] {
+  if (status === "failed" || (status === "completed" && progress.failed + progress.unknown > 0)) return ["retry"];
   if (hasEnded(status)) return [];
   return status === "paused" ? ["resume", "cancel"] : ["pause", "cancel"];
 }
@@ -31,8 +31,8 @@ export const act = (action: Action, jobId: string, body: object): Promise<JobAns
   return action === "cancel" ? send("DELETE", path, { body }) : send("POST", `${path}/${action}`, { body });
 };
 
-type Scope = "failed" | "unsent" | "unknown";
-const scopes: readonly (readonly [Scope, string])[] = [
+export type RetryChoice = "failed" | "unsent" | "unknown";
+export const retryScopes: readonly (readonly [RetryChoice, string])[] = [
   ["failed", "all recipients not sent"],
   ["unsent", "only recipients without a final outcome"],
   ["unknown", "only recipients with an unknown outcome"],
@@ -42,7 +42,7 @@ type ActionsProps = { readonly job: JobAnswer; readonly onChanged: (job: JobAnsw
 
 export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null {
   const [asked, setAsked] = useState<Action | null>(null);
-  const [scope, setScope] = useState<Scope>("failed");
+  const [scope, setScope] = useState<RetryChoice>("failed");
   if (!can("jobs:write")) return null;
   const confirm = async (action: Action, given: GivenReason): Promise<void> => {
     const changed = await act(action, job.id, { ...given, ...(action === "retry" ? { scope } : {}) });
@@ -51,7 +51,7 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
   };
   return (
     <div class="buttons">
-      {actionsFor(job.status).map((action) => (
+      {actionsFor(job).map((action) => (
         <button key={action} type="button" class={action === "cancel" ? "danger" : ""} onClick={() => setAsked(action)}>
           {titles[action]}
         </button>
@@ -67,7 +67,12 @@ export function JobActions({ job, onChanged }: ActionsProps): JSX.Element | null
         >
           {asked === "cancel" && <p>The service still records mails that are on their way; nobody else is mailed.</p>}
           {asked === "retry" && (
-            <Choice label="Mail again" value={scope} options={scopes} onChange={(value) => setScope(value as Scope)} />
+            <Choice
+              label="Mail again"
+              value={scope}
+              options={retryScopes}
+              onChange={(value) => setScope(value as RetryChoice)}
+            />
           )}
         </AskDialog>
       )}

@@ -115,7 +115,7 @@ function Summary({ job, perSecond, secondsLeft }: SummaryProps) {
         {secondsLeft !== null && <Fact name="Time left">{duration(secondsLeft)}</Fact>}
         {!isMail(job) && <Fact name={job.type}>{doneInWords(job)}</Fact>}
         <Fact name="Attempt">
-          {job.attempt} of {job.maxAttempts}
+          {job.attempt <= job.maxAttempts ? `${job.attempt} of ${job.maxAttempts}` : job.attempt}
         </Fact>
         <Fact name="Priority">{job.priority}</Fact>
         <Fact name="Created">
@@ -134,6 +134,11 @@ function Summary({ job, perSecond, secondsLeft }: SummaryProps) {
         {job.completedAt !== null && (
           <Fact name="Ended">
             <Ago at={job.completedAt} />
+          </Fact>
+        )}
+        {job.mailing !== null && (
+          <Fact name="Part of">
+            <a href={linkTo(["mailings", job.mailing])}>{job.mailing}</a>
           </Fact>
         )}
         {job.requeueOf !== null && (

@@ -20,7 +20,7 @@ export async function findJobs(
 ): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const jobs of allJobs(filter, signal)) {
-    for (const { id, status } of jobs) if (actionsFor(status).includes(action)) found.add(id);
+    for (const job of jobs) if (actionsFor(job).includes(action)) found.add(job.id);
     onFound(found.size);
   }
   return [...found];

@@ -4,11 +4,12 @@ import type { JobAnswer } from "../api/answers.ts";
 import type { Page } from "../page.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Search, TimeField } from "../parts/field.tsx";
+import { ListPager } from "../parts/list-pager.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { doneInWords, titleOf } from "../reading/kinds.ts";
-import { figure, toLocal } from "../reading/words.ts";
+import { toLocal } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
@@ -34,9 +35,6 @@ const noneMatches = "No job matches these filters.";
 /** A search looks through some of the jobs at a time. */
 const noneYet = "No job so far matches these filters. Older jobs have not been searched.";
 
-/** The cursor of the previous page, by cursor; a page opened by its URL knows none, and goes back to the first. */
-const comeFrom = new Map<string, string | null>();
-
 function Jobs() {
   const { query } = place.value;
   const filter = readFilter(query);
@@ -57,11 +55,6 @@ function Jobs() {
     const after = new Set(selected);
     for (const id of ids) isSelected ? after.add(id) : after.delete(id);
     setSelected(after);
-  };
-  const goOn = (): void => {
-    if (next === null) return;
-    comeFrom.set(next, cursor);
-    changeQuery({ cursor: next });
   };
 
   return (
@@ -90,19 +83,7 @@ function Jobs() {
         />
       )}
       {jobs.length > 0 && <JobTable jobs={jobs} selected={selected} onSelect={select} />}
-      <div class="pager">
-        <span>{total === null ? "Too many to count at once" : `${figure(total)} in all`}</span>
-        <button
-          type="button"
-          disabled={cursor === null}
-          onClick={() => changeQuery({ cursor: comeFrom.get(cursor ?? "") ?? null })}
-        >
-          Newer
-        </button>
-        <button type="button" disabled={next === null} onClick={goOn}>
-          Older
-        </button>
-      </div>
+      <ListPager total={total} nextCursor={next} />
     </>
   );
 }

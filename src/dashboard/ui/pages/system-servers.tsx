@@ -47,12 +47,13 @@ export function Servers() {
       <Section name="Workers">
         <Rows
           caption="Live workers"
-          head={["Worker", "Kind", "Jobs", "At most", "Breaker"]}
-          rows={value.workers.map(({ name, type, busy, slots, breaker }) => [
+          head={["Worker", "Kind", "Jobs", "At most", "Helps with", "Breaker"]}
+          rows={value.workers.map(({ name, type, busy, slots, helping, breaker }) => [
             name,
             type,
             busy,
             slots,
+            helping,
             breaker && <Status of={breaker} />,
           ])}
         />

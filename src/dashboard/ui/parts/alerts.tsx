@@ -79,6 +79,7 @@ function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
     }
     case "dead-letters":
     case "open-dead-letters":
+    case "stopped-mailings":
       return raised;
   }
 }

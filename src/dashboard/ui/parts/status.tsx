@@ -10,6 +10,8 @@ const tones: Readonly<Record<string, Tone>> = {
   sent: "good",
   delivered: "good",
   failed: "bad",
+  "completed-with-failures": "held",
+  "awaiting-approval": "held",
   open: "bad",
   up: "good",
   degraded: "held",

@@ -71,6 +71,7 @@ function toRecord(row: RowDataPacket, maxAttempts: number): JobRecord {
     nextAttemptAt: null,
     error: null,
     requeueOf: null,
+    mailingId: null,
   };
 }
 

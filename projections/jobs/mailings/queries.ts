@@ -1,0 +1,78 @@
+import type { Knex } from "knex";
+import type { MailingRecord } from "../../../src/domain/mailing/mailing-record.ts";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { readCheckpoint } from "../../following/checkpoint.ts";
+import { onReadableRows } from "../../following/readable-rows.ts";
+import { jobsProjector } from "../projector.ts";
+import { type MailingRow, mailingTables, toMailingRecord } from "./rows.ts";
+
+export type MailingListOptions = {
+  /** From 1; ignored if there is a cursor. */
+  readonly page: number;
+  readonly pageSize: number;
+  /** The `nextCursor` of the page before, as a number. */
+  readonly cursor: number | null;
+};
+
+export type MailingList = {
+  readonly readSequence: number;
+  /** The newest first. */
+  readonly mailings: readonly MailingRecord[];
+  readonly total: number;
+  /** Null after the last. */
+  readonly nextCursor: string | null;
+};
+
+export type MailingQueries = {
+  find(mailing: JobRef): Promise<{ readonly readSequence: number; readonly mailing: MailingRecord | null }>;
+  list(tenant: string, options: MailingListOptions): Promise<MailingList>;
+  /** Of all tenants: mailings that stopped by themselves, and that nobody has resumed or cancelled since. */
+  countStopped(): Promise<number>;
+  /** Those of a tenant that have parts which are no jobs, and of which jobs may be made, or were to be made. */
+  withUnmade(tenant: string): Promise<{ readonly readSequence: number; readonly mailingIds: readonly string[] }>;
+};
+
+const { mailings: table } = mailingTables("");
+
+export const createMailingQueries = (db: Knex): MailingQueries =>
+  onReadableRows(db, jobsProjector, {
+    find: async ({ tenant, jobId }) => {
+      // Reads the checkpoint first: the row is then at least as new as it.
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
+      const row = await db<MailingRow>(table).where({ id: jobId, tenant }).first();
+      return { readSequence: checkpoint?.sequence ?? 0, mailing: row === undefined ? null : toMailingRecord(row) };
+    },
+    list: async (tenant, { page, pageSize, cursor }) => {
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
+      const found: MailingRow[] = await db<MailingRow>(table)
+        .where({ tenant })
+        .andWhere("place", "<", cursor ?? Number.MAX_SAFE_INTEGER)
+        .orderBy("place", "desc")
+        .offset(cursor === null ? (page - 1) * pageSize : 0)
+        .limit(pageSize + 1);
+      const [counted] = await db(table).where({ tenant }).count<{ mailings: number | string }[]>({ mailings: "*" });
+      const rows = found.slice(0, pageSize);
+      const last = found.length > pageSize ? rows.at(-1) : undefined;
+      return {
+        readSequence: checkpoint?.sequence ?? 0,
+        mailings: rows.map(toMailingRecord),
+        total: Number(counted?.mailings ?? 0),
+        nextCursor: last === undefined ? null : String(last.place),
+      };
+    },
+    countStopped: async () => {
+      const [counted] = await db(table)
+        .whereNotNull("stopped_at")
+        .count<{ mailings: number | string }[]>({ mailings: "*" });
+      return Number(counted?.mailings ?? 0);
+    },
+    withUnmade: async (tenant) => {
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
+      const rows: Pick<MailingRow, "id">[] = await db<MailingRow>(table)
+        .where({ tenant })
+        .andWhereRaw("made < parts")
+        .orderBy("place")
+        .select("id");
+      return { readSequence: checkpoint?.sequence ?? 0, mailingIds: rows.map(({ id }) => id) };
+    },
+  });

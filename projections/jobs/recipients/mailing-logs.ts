@@ -1,0 +1,127 @@
+import type { Knex } from "knex";
+import type { Statement } from "../../../src/database/prepared.ts";
+import type { JobRef } from "../../../src/event-log/event-log.ts";
+import { positionOf } from "../../../src/event-log/place.ts";
+import { jobTables } from "../tables.ts";
+import { type LogEntry, type LogRow, logColumns, toLogEntry } from "./log-rows.ts";
+import type { LogStatus } from "./outcome-details.ts";
+import { addressKeyOf } from "./rows.ts";
+
+/** What happened to a recipient of a mailing, in the part that it belongs to. */
+export type MailingLogEntry = LogEntry & { readonly jobId: string };
+
+export type MailingLogOptions = {
+  readonly status: LogStatus | null;
+  /** The whole address, in any case. */
+  readonly email: string | null;
+  /** The place of an entry: the list begins after it. */
+  readonly after: number | null;
+  readonly limit: number;
+};
+
+export type MailingLogPage = {
+  /** In the order of the log. */
+  readonly entries: readonly MailingLogEntry[];
+  /** The value of `after` for the next entries; null after the last. */
+  readonly next: number | null;
+};
+
+type Part = { readonly id: string; readonly place: number };
+type PartLogRow = LogRow & { readonly job: number };
+
+/** So many parts made later are looked into at a time: more than are mostly open together. */
+const partsAtOnce = 24;
+/** Looks of one page: where hardly a line is wanted, a page ends before it is full. */
+const looksOfPage = 20;
+
+const { jobs, recipients, earlier } = jobTables("");
+
+/**
+ * A page of what happened to the recipients of a mailing, merged from its parts in the order of the log. No index has this
+ * order, and none is needed: nothing happens to the recipients of a part before the part was made, so the next lines are
+ * in the parts that were made before and go on, and in the first of those made later, up to the place at which the next
+ * one was made. A page takes as long as the parts have rows that went on at that time: where all parts of a large mailing
+ * were run again much later, that is all parts made before the page.
+ */
+export async function readLogOfMailing(db: Knex, mailing: JobRef, options: MailingLogOptions): Promise<MailingLogPage> {
+  const entries: MailingLogEntry[] = [];
+  let from = options.after ?? 0;
+  for (let look = 1; look <= looksOfPage; look += 1) {
+    const parts = await readParts(db, mailing, options.email, from);
+    const later = parts.filter(({ place }) => place > from);
+    const end = later[partsAtOnce]?.place ?? Number.MAX_SAFE_INTEGER;
+    const some = parts.filter(({ place }) => place < end);
+    if (some.length === 0) return { entries, next: null };
+    const wanted = options.limit - entries.length;
+    const rows = await readRows(db, some, { ...options, from, end, limit: wanted + 1 });
+    const ids = new Map(some.map(({ id, place }) => [place, id]));
+    for (const row of rows.slice(0, wanted)) {
+      entries.push({ jobId: ids.get(Number(row.job)) ?? "", ...toLogEntry(row) });
+    }
+    if (rows.length > wanted) return { entries, next: Number(rows[wanted - 1]?.place ?? from) };
+    if (end === Number.MAX_SAFE_INTEGER) return { entries, next: null };
+    from = end - 1;
+  }
+  return { entries, next: from };
+}
+
+/** The parts to which something happened after a place, in the order in which they were made; of those made later, the first. */
+async function readParts(
+  db: Knex,
+  { tenant, jobId }: JobRef,
+  email: string | null,
+  from: number,
+): Promise<readonly Part[]> {
+  const person =
+    "AND place IN (SELECT r.job FROM ?? AS r FORCE INDEX (by_address) WHERE r.tenant = ? AND r.address = ?)";
+  const goingOn = `
+    SELECT id, place FROM ?? FORCE INDEX (by_mailing) WHERE tenant = ? AND mailing_id = ? AND last_sequence >= ?
+      ${email === null ? "" : person}`;
+  const ofPerson = email === null ? [] : [recipients, tenant, addressKeyOf(email)];
+  const bindings = [jobs, tenant, jobId, positionOf(from).sequence, ...ofPerson];
+  const sql = `(${goingOn} AND place <= ?) UNION ALL (${goingOn} AND place > ? ORDER BY place LIMIT ?) ORDER BY place`;
+  const [rows] = (await db.raw(sql, [...bindings, from, ...bindings, from, partsAtOnce + 1])) as [Part[]];
+  return rows.map(({ id, place }) => ({ id, place: Number(place) }));
+}
+
+type RowOptions = Pick<MailingLogOptions, "status" | "email" | "limit"> & {
+  readonly from: number;
+  readonly end: number;
+};
+
+/** One statement, because an outcome may move from one table to the other between two. */
+async function readRows(db: Knex, parts: readonly Part[], options: RowOptions): Promise<readonly PartLogRow[]> {
+  const places = parts.map(({ place }) => place);
+  const standing = partOf(places, options, `\`${recipients}\` AS outcome`, "outcome");
+  const before = partOf(
+    places,
+    options,
+    `\`${earlier}\` AS outcome LEFT JOIN \`${recipients}\` AS recipient
+      ON recipient.job = outcome.job AND recipient.recipient = outcome.recipient`,
+    "recipient",
+  );
+  const sql = `(${standing.sql}) UNION ALL (${before.sql}) ORDER BY place LIMIT ?`;
+  const bindings = [...standing.bindings, ...before.bindings, options.limit];
+  const [rows] = (await db.raw(sql, bindings as Knex.RawBinding[])) as [PartLogRow[]];
+  return rows;
+}
+
+function partOf(
+  places: readonly number[],
+  { status, email, from, end, limit }: RowOptions,
+  tables: string,
+  person: string,
+): Statement {
+  const filters = [
+    ...(status === null ? [] : [{ sql: "AND outcome.status = ?", binding: status }]),
+    ...(email === null ? [] : [{ sql: `AND ${person}.address = ?`, binding: addressKeyOf(email) }]),
+  ];
+  return {
+    sql: `
+      SELECT outcome.job, ${logColumns("outcome", person)} FROM ${tables}
+      WHERE outcome.job IN (${places.map(() => "?").join(", ")}) AND outcome.place > ? AND outcome.place < ?
+        ${filters.map(({ sql }) => sql).join(" ")}
+      ORDER BY outcome.place LIMIT ?`,
+    bindings: [...places, from, end, ...filters.map(({ binding }) => binding), limit],
+  };
+}

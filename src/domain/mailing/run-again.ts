@@ -1,0 +1,33 @@
+import { accepted, type Decision, rejected } from "../decider.ts";
+import type { RecipientCounts } from "../job/events.ts";
+import type { CommandOf } from "./commands.ts";
+import type { MailingEvent, PartResult } from "./events.ts";
+import { type ExistingMailing, hasMailingEnded, type MailingRejection } from "./state.ts";
+
+/** The parts are run again whose jobs have failed, or completed without some of their recipients. */
+export function retry(
+  { at, scope, reason }: CommandOf<"RetryMailing">,
+  state: ExistingMailing,
+): Decision<MailingEvent, MailingRejection> {
+  const { status } = state;
+  if (!hasMailingEnded(state)) return rejected({ code: "mailing-has-not-ended", currentStatus: status });
+  if (state.isErased) return rejected({ code: "mailing-not-found" });
+  const parts = state.parts.flatMap(({ result, counts }, part) => (isLeft(result, counts) ? [part] : []));
+  if (status === "cancelled" || parts.length === 0) {
+    return rejected({ code: "mailing-has-not-failed", currentStatus: status });
+  }
+  return accepted({ type: "MailingRetried", at, data: { parts, scope, reason } });
+}
+
+/** As for the retry of a job. */
+const isLeft = (result: PartResult | null, counts: RecipientCounts | null): boolean =>
+  result === "failed" || (result === "completed" && counts !== null && counts.failed + counts.unknown > 0);
+
+type Retried = Extract<MailingEvent, { type: "MailingRetried" }>;
+
+/** As if these parts had never ended. */
+export function openAgain(state: ExistingMailing, { data }: Retried): ExistingMailing {
+  const again = new Set(data.parts);
+  const parts = state.parts.map((part, index) => (again.has(index) ? { ...part, counts: null, result: null } : part));
+  return { ...state, parts, status: "started", endedAt: null, retries: state.retries + 1, retryScope: data.scope };
+}

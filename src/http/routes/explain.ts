@@ -1,0 +1,85 @@
+import type { JobStatus } from "../../domain/job/job-view.ts";
+import { type ExplainPorts, explainJobNow, explainMailingNow } from "../../explain/gather-facts.ts";
+import { toLoggable } from "../../logger.ts";
+import { jobExplanation, mailingExplanation } from "../answers/explanation.ts";
+import type { AnswerOf } from "../answers/parts.ts";
+import { jobNotFound, json, mailingNotFound } from "../server/answer.ts";
+import { toJobRef } from "../server/request-context.ts";
+import { type Route, route } from "../server/route.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
+
+type Dependencies = Pick<RouteDependencies, "log" | "jobs" | "waiting" | "system" | "logger" | "now">;
+
+/** Why a job or a mailing is where it is. The log says where; what is not known of the rest is left out, and named. */
+export const explainRoutes = (dependencies: Dependencies): readonly Route[] => [
+  route({
+    method: "GET",
+    path: "/jobs/:jobId/explain",
+    describes: {
+      operation: "explainJob",
+      summary: "Why the job is where it is and what it waits for.",
+      answers: { 200: { is: "The reasons, the nearest one first.", json: jobExplanation } },
+      needs: ["log"],
+      problems: ["job-not-found"],
+    },
+    handle: async ({ context, part, inTime }) => {
+      const ref = toJobRef(context, part("jobId"));
+      const found = ref === null ? null : await explainJobNow(portsOf(inTime(dependencies)), ref);
+      if (ref === null || found === null) return jobNotFound();
+      return json({ id: ref.jobId, ...found } satisfies AnswerOf<typeof jobExplanation>);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/mailings/:mailingId/explain",
+    describes: {
+      operation: "explainMailing",
+      summary: "Why the mailing is where it is and what it waits for, with its parts in sum.",
+      answers: { 200: { is: "The reasons.", json: mailingExplanation } },
+      needs: ["log"],
+      problems: ["mailing-not-found"],
+    },
+    handle: async ({ context, part, inTime }) => {
+      const ref = toJobRef(context, part("mailingId"));
+      const found =
+        ref === null ? null : await explainMailingNow(portsOf(inTime(dependencies)), ref, dependencies.now());
+      if (ref === null || found === null) return mailingNotFound();
+      return json({ id: ref.jobId, ...found } satisfies AnswerOf<typeof mailingExplanation>);
+    },
+  }),
+];
+
+const openStatuses: readonly JobStatus[] = ["pending", "scheduled", "queued", "processing", "retrying", "paused"];
+
+const anyJob = {
+  sortBy: "createdAt",
+  order: "desc",
+  type: null,
+  mailing: null,
+  createdAfter: null,
+  createdBefore: null,
+  q: null,
+  page: 1,
+  pageSize: 100,
+  cursor: null,
+} as const;
+
+const portsOf = ({ log, jobs, waiting, system, logger }: Dependencies): ExplainPorts => ({
+  log,
+  workers: system.workers,
+  group: ({ jobId }, groupSha256) => waiting.groupOrder(jobId, groupSha256),
+  queuedBefore: async (tenant, createdAt) => {
+    const found = await jobs.list(tenant, { ...anyJob, statuses: ["queued"], createdBefore: createdAt });
+    return { jobs: found.jobs, isAll: found.nextCursor === null };
+  },
+  openParts: async ({ tenant, jobId }) => {
+    const counts = await Promise.all(
+      openStatuses.map(async (status) => {
+        const { total } = await jobs.list(tenant, { ...anyJob, statuses: [status], mailing: jobId, pageSize: 1 });
+        return [status, total ?? 0] as const;
+      }),
+    );
+    return Object.fromEntries(counts);
+  },
+  report: (failure) => logger.warn({ failure: toLoggable(failure) }, "a fact for an explanation is not to be had"),
+});

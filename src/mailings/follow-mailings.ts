@@ -1,0 +1,250 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { JobSettings } from "../domain/job/events.ts";
+import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
+import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
+import type { Instant } from "../domain/message.ts";
+import type { ErasurePorts } from "../erasure/complete-erasure.ts";
+import { type Cause, type JobRef, keyOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
+import type { LogRoom } from "../event-log/log-room.ts";
+import type { Ending, Listener } from "../following/listener.ts";
+import { makeParts, released } from "./make-parts.ts";
+import {
+  type End,
+  endOf,
+  findMade,
+  isEnd,
+  type OpenMailing,
+  partsOf,
+  readOpen,
+  recordEnds,
+  unread,
+} from "./open-mailing.ts";
+import { eraseUnmade, tellRunning } from "./tell-parts.ts";
+
+export type MailingPorts = ErasurePorts & {
+  readonly room: LogRoom;
+  /** Takes failures to make the first part when its time has come; it is tried again. */
+  readonly report: (failure: unknown) => void;
+};
+
+/** So many ends are one decision about the mailing, or those of so much time: its history is read with every decision. */
+const endsAtOnce = 20;
+const gatherMs = 250;
+const atOnce = 200;
+const tryAgainMs = 500;
+/** People wait for what they have decided. */
+const restMs = 20;
+/** Timers take no more than some weeks. */
+const longestWaitMs = 3_600_000;
+
+/**
+ * Makes the parts of mailings that were started, some at a time, and records how they ended; what is decided about a
+ * mailing it decides about the parts that are jobs by then. A part is made under the id that the log names, and only once:
+ * two processes, or one that died in the middle, make nothing twice. A part that was made at the moment of a cancel is
+ * cancelled once its creation comes by. In memory are the open mailings only; the checkpoint names them, so another
+ * process reads their histories and goes on. Of a mailing that can be taken back nothing is made until its time is over.
+ * Needs no database.
+ */
+export function createMailingListener(ports: MailingPorts): Listener {
+  const open = new Map<string, OpenMailing>();
+  const partOf = new Map<string, { readonly mailing: OpenMailing; readonly part: number }>();
+
+  const forget = (mailing: OpenMailing): void => {
+    open.delete(keyOf(mailing.ref));
+    for (const { jobId } of partsOf(mailing)) partOf.delete(keyOf({ ...mailing.ref, jobId }));
+  };
+
+  /** Does something about a mailing once everything before is done. A failure is that of the caller alone. */
+  const inTurn = (mailing: OpenMailing, work: () => Promise<void>): Promise<void> => {
+    const done = mailing.turn.then(work);
+    mailing.turn = done.catch(() => {});
+    return done;
+  };
+
+  /** Reads the mailing, for the first time or again. */
+  const read = async (mailing: OpenMailing): Promise<void> => {
+    mailing.isStale = false;
+    await readOpen(ports.log, mailing);
+    for (const [part, { jobId }] of partsOf(mailing).entries()) {
+      partOf.set(keyOf({ ...mailing.ref, jobId }), { mailing, part });
+    }
+    await findMade(ports.log, mailing);
+  };
+
+  const decided = (
+    { tenant, jobId }: JobRef,
+    cause: Cause,
+    ending: Ending,
+    decision: Decision | null,
+  ): Promise<void> => {
+    const ref = { tenant, jobId };
+    const key = keyOf(ref);
+    const mailing = open.get(key) ?? unread(ref);
+    open.set(key, mailing);
+    mailing.isStale = true;
+    return inTurn(mailing, async () => {
+      // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
+      if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+      if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
+      await read(mailing);
+      const isStarted = mailing.version.state.status === "started";
+      if (isStarted && decision === "MailingResumed") await tellRunning(ports.log, mailing, "ResumeJob", cause);
+      await tend(mailing, cause, ending);
+    });
+  };
+
+  /** Does what is to be done about the mailing as it is. */
+  const tend = async (mailing: OpenMailing, cause: Cause, ending: Ending): Promise<void> => {
+    if (mailing.ended.size > 0) await recordEnds(ports.log, mailing, cause);
+    const { state } = mailing.version;
+    if (state.status === "absent" || isNotStarted(state)) return forget(mailing);
+    if (state.status === "started") await makeNext(mailing, cause, ending);
+    if (state.status === "paused") await tellRunning(ports.log, mailing, "PauseJob", cause);
+    if (state.status === "cancelled") {
+      await tellRunning(ports.log, mailing, "CancelJob", cause);
+      await eraseUnmade(ports, mailing, cause, ending);
+    }
+    // Parts that turned out to have ended before.
+    if (mailing.ended.size > 0) return await tend(mailing, cause, ending);
+    if (hasMailingEnded(state)) forget(mailing);
+  };
+
+  return {
+    name: "mailings",
+    beginAfter: () => 0,
+    atOnce,
+    tryAgainMs,
+    restMs,
+    unfinished: {
+      name: () => [...open.keys()],
+      takeUp: async (names, ending) => {
+        open.clear();
+        partOf.clear();
+        for (const name of names) await decided(refOf(name), takingUp, ending, null);
+      },
+    },
+    act: (stored, ending) => {
+      const { event } = stored;
+      if (isMailingEvent(event)) {
+        return concernsParts(event) ? decided(stored, causedBy(stored), ending, event.type) : null;
+      }
+      if (event.type === "JobCreated") return created(stored, event.data, ending);
+      return isEnd(event) ? ended(stored, event, ending) : null;
+    },
+  };
+
+  function created(
+    stored: StoredEvent<WaybillEvent>,
+    { mailingId }: JobSettings,
+    ending: Ending,
+  ): Promise<void> | null {
+    if (mailingId === undefined) return null;
+    const known = partOf.get(keyOf(stored));
+    if (known !== undefined && isMadeHere(known)) return null;
+    // Another process made it, and perhaps did not know yet what was decided.
+    return decided({ tenant: stored.tenant, jobId: mailingId }, causedBy(stored), ending, null);
+  }
+
+  function ended(stored: StoredEvent<WaybillEvent>, event: End, ending: Ending): Promise<void> | null {
+    const found = partOf.get(keyOf(stored));
+    if (found === undefined) return null;
+    const { mailing, part } = found;
+    const noted = inTurn(mailing, async () => {
+      if (stored.sequence < mailing.retriedAt) return;
+      mailing.ended.set(part, await endOf(ports.log, stored, event));
+      mailing.running.delete(part);
+    });
+    // The next part does not wait for the others to end, nor are ends lost where there is no room for it.
+    const cause = causedBy(stored);
+    return noted.then(async () => {
+      await Promise.all([
+        inTurn(mailing, () => makeNext(mailing, cause, ending)),
+        record(mailing, part, cause, ending),
+      ]);
+    });
+  }
+
+  async function makeNext(mailing: OpenMailing, cause: Cause, ending: Ending): Promise<void> {
+    const state = await released(ports.log, mailing, cause);
+    const after = mailing.version.state;
+    const undoUntil = after.status === "started" ? after.undoUntil : null;
+    const at = state === null ? undoUntil : await makeParts(ports, mailing, state, cause, ending);
+    if (at !== null && at !== mailing.looksAt) void lookAgain(mailing, at, ending);
+  }
+
+  /**
+   * Once the time to take it back is over, or the next part is due. After a crash the next process takes it up: until then it
+   * is unfinished.
+   */
+  async function lookAgain(mailing: OpenMailing, at: Instant, ending: Ending): Promise<void> {
+    mailing.looksAt = at;
+    const isAwaited = (): boolean =>
+      !ending.stopping.aborted && open.get(keyOf(mailing.ref)) === mailing && mailing.looksAt === at;
+    let waitMs = Math.max(0, Math.min(Date.parse(at) - Date.now(), longestWaitMs));
+    for (;;) {
+      await pause(waitMs, undefined, { signal: ending.stopping }).catch(() => {});
+      if (!isAwaited()) return;
+      try {
+        return await inTurn(mailing, async () => {
+          mailing.looksAt = null;
+          await tend(mailing, takingUp, ending);
+        });
+      } catch (failure) {
+        ports.report(failure);
+        mailing.looksAt = at;
+        waitMs = tryAgainMs;
+      }
+    }
+  }
+
+  /** With those that end within a moment; at once where no other part can. A crash meanwhile loses nothing: see findMade. */
+  async function record(mailing: OpenMailing, part: number, cause: Cause, ending: Ending): Promise<void> {
+    const isFull = mailing.ended.size >= endsAtOnce || mailing.running.size === 0;
+    if (!isFull) await pause(gatherMs, undefined, { signal: ending.stopping }).catch(() => {});
+    await inTurn(mailing, async () => {
+      if (mailing.ended.has(part)) await tend(mailing, cause, ending);
+    });
+  }
+}
+
+/** What is decided about the parts, too. */
+type Decision =
+  | "MailingStarted"
+  | "MailingUndone"
+  | "MailingReleased"
+  | "MailingRetried"
+  | "MailingPaused"
+  | "MailingResumed"
+  | "MailingCancelled";
+
+const decisions: ReadonlySet<MailingEvent["type"]> = new Set<Decision>([
+  "MailingStarted",
+  "MailingUndone",
+  "MailingReleased",
+  "MailingRetried",
+  "MailingPaused",
+  "MailingResumed",
+  "MailingCancelled",
+]);
+
+const concernsParts = (event: MailingEvent): event is Extract<MailingEvent, { type: Decision }> =>
+  decisions.has(event.type);
+
+const takingUp: Cause = { actor: "scheduler", correlationId: null, causationId: null, traceparent: null };
+
+const causedBy = ({ id, correlationId, traceparent }: StoredEvent<WaybillEvent>): Cause => ({
+  ...takingUp,
+  correlationId,
+  causationId: id,
+  traceparent,
+});
+
+/** The inverse of keyOf: neither a tenant nor an id has a dot. */
+function refOf(key: string): JobRef {
+  const [tenant = "", jobId = ""] = key.split(".");
+  return { tenant, jobId };
+}
+
+/** Or is being made at this moment. */
+const isMadeHere = ({ mailing, part }: { readonly mailing: OpenMailing; readonly part: number }): boolean =>
+  part < mailing.made || mailing.version.state.status === "started";

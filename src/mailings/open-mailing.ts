@@ -1,0 +1,146 @@
+import {
+  foldDecisions,
+  foldMailing,
+  handleMailingCommand,
+  type JobVersion,
+  type MailingVersion,
+  newMailing,
+} from "../commands/handle-command.ts";
+import type { JobEvent, RecipientCounts } from "../domain/job/events.ts";
+import { foldJobView, progressOf } from "../domain/job/job-view.ts";
+import { noCounts } from "../domain/mailing/counts.ts";
+import type { EndedPart } from "../domain/mailing/events.ts";
+import type { ExistingMailing } from "../domain/mailing/state.ts";
+import type { Instant } from "../domain/message.ts";
+import type { Cause, EventLog, JobRef, WaybillEvent } from "../event-log/event-log.ts";
+
+export type PartEnd = Omit<EndedPart, "part">;
+
+/** A mailing that was started and has not ended, as far as this process has come with it. */
+export type OpenMailing = {
+  readonly ref: JobRef;
+  version: MailingVersion;
+  /** The parts before this one are jobs: parts are made one after the other. */
+  made: number;
+  /** When the last of them was; null where none is, and for a mailing without brakes. */
+  lastMadeAt: Instant | null;
+  /** The numbers of the parts whose jobs have not ended. */
+  readonly running: Set<number>;
+  /** The numbers of the parts that are to be run again: their jobs have ended, and were not run again since the retry. */
+  readonly again: Set<number>;
+  /** Ends that are not recorded yet, by the number of the part. */
+  readonly ended: Map<number, PartEnd>;
+  /** Where in the log it was opened again last, and how often it was; 0 for never. What ended before it is old. */
+  retriedAt: number;
+  retries: number;
+  /** Something was decided about it that is still to be read. */
+  isStale: boolean;
+  /** When this process looks at it again, to make its next part; null for not at all. */
+  looksAt: Instant | null;
+  /** What is done about it is done one after the other. */
+  turn: Promise<void>;
+};
+
+export const unread = (ref: JobRef): OpenMailing => ({
+  ref,
+  version: newMailing,
+  made: 0,
+  lastMadeAt: null,
+  running: new Set(),
+  again: new Set(),
+  retriedAt: 0,
+  retries: 0,
+  ended: new Map(),
+  isStale: true,
+  looksAt: null,
+  turn: Promise.resolve(),
+});
+
+export const partsOf = ({ version: { state } }: OpenMailing): ExistingMailing["parts"] =>
+  state.status === "absent" ? [] : state.parts;
+
+/** Reads it as it is now. */
+export async function readOpen(log: EventLog, mailing: OpenMailing): Promise<void> {
+  const decisions = await log.readMailing(mailing.ref);
+  const retries = decisions.filter(({ event }) => event.type === "MailingRetried");
+  mailing.version = foldMailing(decisions);
+  mailing.retriedAt = retries.at(-1)?.sequence ?? 0;
+  mailing.retries = retries.length;
+}
+
+/** Goes on from where it was: finds the parts that are jobs by now, and those of them whose end was not recorded. */
+export async function findMade(log: EventLog, mailing: OpenMailing): Promise<void> {
+  const parts = partsOf(mailing);
+  mailing.running.clear();
+  mailing.again.clear();
+  mailing.ended.clear();
+  for (mailing.made = 0; mailing.made < parts.length; mailing.made += 1) {
+    const part = parts[mailing.made];
+    if (part === undefined) break;
+    if (part.counts !== null) continue;
+    const run = await findRun(log, { ...mailing.ref, jobId: part.jobId }, mailing.retriedAt);
+    if (run.found === "none") break;
+    note(mailing, mailing.made, run);
+  }
+  mailing.lastMadeAt = await lastMadeAt(log, mailing);
+}
+
+async function lastMadeAt(log: EventLog, { ref, version: { state }, made }: OpenMailing): Promise<Instant | null> {
+  if (state.status === "absent" || state.settings.brakes === null) return null;
+  const jobId = state.parts[made - 1]?.jobId;
+  return jobId === undefined ? null : ((await log.readDecisions({ ...ref, jobId }))[0]?.event.at ?? null);
+}
+
+export async function recordEnds(log: EventLog, mailing: OpenMailing, cause: Cause): Promise<void> {
+  const { ended, ref, retries, version: from } = mailing;
+  const parts = [...ended].map(([part, end]): EndedPart => ({ part, ...end }));
+  const at = new Date().toISOString();
+  const outcome = await handleMailingCommand(log, ref, { type: "EndParts", at, parts, retries }, cause, { from });
+  if (outcome.outcome === "rejected") throw new Error(`Mailing ${ref.jobId} refused the ends of its parts.`);
+  mailing.version = outcome;
+  ended.clear();
+}
+
+/** The job of a part: not made, not ended, ended, or ended before the mailing was opened again, and to be run again. */
+export type Run =
+  | { readonly found: "none" | "running" }
+  | { readonly found: "before"; readonly version: JobVersion }
+  | ({ readonly found: "ended" } & PartEnd);
+
+/** `retriedAt` is the place in the log after which its run counts. */
+export async function findRun(log: EventLog, job: JobRef, retriedAt: number): Promise<Run> {
+  const decisions = await log.readDecisions(job);
+  const version = foldDecisions(decisions);
+  const { state } = version;
+  if (state.status === "absent") return { found: "none" };
+  if (state.status !== "completed" && state.status !== "failed" && state.status !== "cancelled") {
+    return { found: "running" };
+  }
+  const end = decisions.findLast(({ event }) => isEnd(event));
+  const isOld = end !== undefined && end.sequence < retriedAt;
+  if (isOld && state.status !== "cancelled") return { found: "before", version };
+  return { found: "ended", result: state.status, counts: await countsOf(log, job) };
+}
+
+export function note(mailing: OpenMailing, part: number, run: Run): void {
+  if (run.found === "ended") mailing.ended.set(part, { result: run.result, counts: run.counts });
+  else if (run.found === "before") mailing.again.add(part);
+  else mailing.running.add(part);
+}
+
+export type End = Extract<JobEvent, { type: "JobCompleted" | "JobFailed" | "JobCancelled" }>;
+
+/** A job that expired has counted nothing, and a cancel counts nothing. */
+export async function endOf(log: EventLog, job: JobRef, event: End): Promise<PartEnd> {
+  if (event.type === "JobCancelled") return { result: "cancelled", counts: await countsOf(log, job) };
+  const result = event.type === "JobCompleted" ? "completed" : "failed";
+  return { result, counts: event.data.counts ?? (await countsOf(log, job)) };
+}
+
+async function countsOf(log: EventLog, job: JobRef): Promise<RecipientCounts> {
+  const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
+  return view === null ? noCounts : progressOf(view);
+}
+
+export const isEnd = (event: WaybillEvent): event is End =>
+  event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "JobCancelled";

@@ -1,0 +1,80 @@
+import type { ContentRecipient } from "../content/content-store.ts";
+import { parseJson } from "../intake/parse-json.ts";
+import type { JobKind } from "../job-kinds/job-kind.ts";
+import { shown } from "../schemas/fault.ts";
+import { csvRecordsOf, csvType, type LineFile, type LineOf, linesOf, textOf } from "../schemas/line-file.ts";
+import { isObject, recipientCheck } from "../schemas/request-form.ts";
+
+/** A recipient that a line names, or a sentence about what is wrong with it. `ends` is a file that cannot be read on. */
+export type RecipientLine = LineOf<ContentRecipient> & { readonly ends?: true };
+
+/**
+ * The recipients of a file, as they come: in NDJSON a recipient a line, as in the request for a job, in CSV with the names
+ * of the columns in the first line, where every column but `email` is a variable. Throws NotUtf8, and what the chunks throw.
+ */
+export async function* recipientLinesOf({ type, chunks }: LineFile, kind: JobKind): AsyncGenerator<RecipientLine> {
+  if (kind.recipients === null) throw new Error(`A ${kind.type} has no recipients.`);
+  const { expected } = kind.recipients;
+  const faultsOf = recipientCheck(kind.recipients);
+  const checked = (number: number, value: Readonly<Record<string, unknown>>): RecipientLine => {
+    const [fault] = faultsOf(value, "");
+    return fault === undefined ? { number, read: value as ContentRecipient } : { number, fault: fault.message };
+  };
+  if (type === csvType) {
+    yield* fromCsv(textOf(chunks), checked);
+    return;
+  }
+  for await (const line of linesOf(textOf(chunks))) {
+    if ("fault" in line) {
+      yield line;
+      continue;
+    }
+    const { number } = line;
+    const json = jsonOf(line.read.trim());
+    if (!json.parsed) yield { number, fault: json.reason };
+    else if (typeof json.value === "string") yield checked(number, { email: json.value });
+    else if (isObject(json.value)) yield checked(number, json.value);
+    else yield { number, fault: `is ${shown(json.value)}; expected ${expected}` };
+  }
+}
+
+/** A bare text is an address. */
+function jsonOf(line: string): ReturnType<typeof parseJson> {
+  if (!line.startsWith('"')) return parseJson(Buffer.from(line), "line");
+  try {
+    return { parsed: true, value: JSON.parse(line) };
+  } catch {
+    return { parsed: false, reason: "The line is not JSON." };
+  }
+}
+
+async function* fromCsv(
+  text: AsyncIterable<string>,
+  checked: (number: number, value: Readonly<Record<string, unknown>>) => RecipientLine,
+): AsyncGenerator<RecipientLine> {
+  let columns: readonly string[] | null = null;
+  for await (const line of csvRecordsOf(text)) {
+    const { number } = line;
+    if ("fault" in line) {
+      yield { ...line, ends: true };
+    } else if (columns === null) {
+      columns = line.read.map((name) => (name.toLowerCase() === "email" ? "email" : name));
+      if (columns.includes("email")) continue;
+      yield { number, fault: "names no column email; expected one, as in email,name", ends: true };
+      return;
+    } else {
+      yield checked(number, toRecipient(columns, line.read));
+    }
+  }
+}
+
+function toRecipient(columns: readonly string[], cells: readonly string[]): Readonly<Record<string, unknown>> {
+  const variables = Object.fromEntries(
+    columns.flatMap((name, index) => {
+      const cell = cells[index];
+      return name === "email" || name === "" || cell === undefined ? [] : [[name, cell]];
+    }),
+  );
+  const email = cells[columns.indexOf("email")] ?? "";
+  return Object.keys(variables).length === 0 ? { email } : { email, variables };
+}

@@ -1,0 +1,54 @@
+import { handleCommand } from "../commands/handle-command.ts";
+import type { JobCommand } from "../domain/job/commands.ts";
+import { completeErasure, type ErasurePorts } from "../erasure/complete-erasure.ts";
+import type { Cause, EventLog } from "../event-log/event-log.ts";
+import type { Ending } from "../following/listener.ts";
+import { type OpenMailing, partsOf } from "./open-mailing.ts";
+
+const erasedAtOnce = 8;
+
+/** Decides the same about every part that is a job; one that has ended, or is so already, is left as it is. */
+export async function tellRunning(
+  log: EventLog,
+  mailing: OpenMailing,
+  type: "PauseJob" | "ResumeJob" | "CancelJob",
+  cause: Cause,
+): Promise<void> {
+  const parts = partsOf(mailing);
+  const command: JobCommand = { type, at: new Date().toISOString(), reason: null };
+  await Promise.all(
+    [...mailing.running].map(async (part) => {
+      const { jobId } = parts[part] ?? {};
+      if (jobId !== undefined) await handleCommand(log, { ...mailing.ref, jobId }, command, cause);
+    }),
+  );
+}
+
+/**
+ * No job is made of these parts any more: whoever is about to make one finds it abandoned. One that fails does not keep the
+ * others from being erased; the caller tries again.
+ */
+export async function eraseUnmade(
+  ports: ErasurePorts,
+  mailing: OpenMailing,
+  cause: Cause,
+  { stopping }: Ending,
+): Promise<void> {
+  const unmade = partsOf(mailing).slice(mailing.made);
+  const at = new Date().toISOString();
+  const command: JobCommand = { type: "AbandonJob", at, reason: "Its mailing was cancelled." };
+  const failures: unknown[] = [];
+  for (let first = 0; first < unmade.length; first += erasedAtOnce) {
+    stopping.throwIfAborted();
+    const erasing = unmade.slice(first, first + erasedAtOnce).map(async ({ jobId }) => {
+      const job = { ...mailing.ref, jobId };
+      await handleCommand(ports.log, job, command, cause);
+      await completeErasure(ports, job);
+    });
+    const failed = (await Promise.allSettled(erasing)).filter((one) => one.status === "rejected");
+    failures.push(...failed.map(({ reason }) => reason as unknown));
+    // NATS is away.
+    if (failed.length === erasing.length) break;
+  }
+  if (failures.length > 0) throw failures[0];
+}

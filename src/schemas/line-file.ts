@@ -1,0 +1,86 @@
+import { Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+
+export const csvType = "text/csv";
+export const ndjsonType = "application/x-ndjson";
+
+/** A file with a line for each thing in it, while it arrives. */
+export type LineFile = {
+  readonly type: typeof csvType | typeof ndjsonType;
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
+
+/** What stands in the line with this number, counted from 1; `fault` is a sentence about a line that cannot be read. */
+export type LineOf<Read> =
+  | { readonly number: number; readonly read: Read }
+  | { readonly number: number; readonly fault: string };
+
+export class NotUtf8 extends Error {
+  override readonly name = "NotUtf8";
+}
+
+/** Decodes UTF-8 without its byte order mark. Invalid bytes are refused, because a replacement would be another address. */
+export async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch (failure) {
+      throw new NotUtf8("The file is not UTF-8.", { cause: failure });
+    }
+  };
+  for await (const chunk of chunks) yield decode(chunk);
+  yield decode();
+}
+
+/** A record with its position, as csv-parse returns it. */
+type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } };
+
+/**
+ * The records of RFC 4180, without blank ones. A record that spans several lines has the number of the last one. Nothing
+ * comes after a fault: where the next record begins cannot be said.
+ */
+export async function* csvRecordsOf(text: AsyncIterable<string>): AsyncGenerator<LineOf<readonly string[]>> {
+  const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true, max_record_size: longestLine });
+  const source = Readable.from(text);
+  // A failing source must end the parser, which a pipe alone would leave waiting.
+  source.on("error", (failure) => parser.destroy(failure));
+  source.pipe(parser);
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      yield { number: info.lines, read: record.map((cell) => unarmed(cell.trim())) };
+    }
+  } catch (failure) {
+    if (!(failure instanceof CsvError)) throw failure;
+    const fault = "is no CSV; expected commas between the columns, and quotes in pairs";
+    yield { number: Number(failure["lines"] ?? 1), fault };
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Exports of Waybill escape cells that a spreadsheet would run as formulas: see csv.ts. */
+const unarmed = (cell: string): string => cell.replace(/^'(?=[=+\-@＝＋－＠])/, "");
+
+const longestLine = 65_536;
+
+/** The lines of a text, without blank ones. */
+export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<LineOf<string>> {
+  let number = 0;
+  let rest = "";
+  let isTooLong = false;
+  for await (const some of text) {
+    const lines = (rest + some).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      number += 1;
+      if (!isTooLong && line.trim() !== "") yield { number, read: line };
+      isTooLong = false;
+    }
+    if (rest.length <= longestLine) continue;
+    if (!isTooLong) yield { number: number + 1, fault: `is longer than ${longestLine} characters` };
+    isTooLong = true;
+    rest = "";
+  }
+  if (!isTooLong && rest.trim() !== "") yield { number: number + 1, read: rest };
+}

@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import { createAddressSet } from "../../src/mailings/address-set.ts";
+
+/** The same numbers for the same seed (mulberry32). */
+function chanceOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+describe("the addresses of a mailing", () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    it(`are in it exactly once, whatever comes and however often (seed ${seed})`, () => {
+      const chance = chanceOf(seed);
+      const set = createAddressSet(`mailing-${seed}`);
+      const known = new Set<string>();
+      const range = 10 ** (1 + seed);
+      for (let step = 0; step < 20_000; step += 1) {
+        const address = `person${Math.floor(chance() * range)}@example.com`;
+        expect(set.has(address)).to.equal(known.has(address));
+        expect(set.add(address)).to.equal(!known.has(address));
+        known.add(address);
+      }
+      expect(set.size).to.equal(known.size);
+      for (const address of known) expect(set.has(address), address).to.equal(true);
+    });
+  }
+
+  it("take at most 30 bytes each once there are many", () => {
+    const set = createAddressSet("large");
+    for (let one = 0; one < 300_000; one += 1) set.add(`person${one}@example.com`);
+    expect(set.size).to.equal(300_000);
+    expect(set.bytes / set.size).to.be.within(16, 30);
+  });
+});

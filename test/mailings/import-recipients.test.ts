@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { decodeContent, encodeContent } from "../../src/content/encode-content.ts";
+import type { ErasurePorts } from "../../src/erasure/complete-erasure.ts";
+import { eraseLeftover } from "../../src/erasure/erase-leftovers.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
+import { emptyOutbox } from "../support/empty-outbox.ts";
+import { emptySuppressions } from "../support/empty-suppressions.ts";
+import { now } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
+import {
+  cause,
+  decide,
+  draftMailing,
+  fileOf,
+  importerOf,
+  importInto,
+  people,
+  type Stored,
+  stateOf,
+} from "../support/mailings.ts";
+import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
+
+describe("recipients of a mailing", () => {
+  let stored: Stored;
+  let mailing: JobRef;
+  beforeEach(async () => {
+    stored = { log: createMemoryEventLog(), contentStore: createMemoryContentStore() };
+    mailing = await draftMailing(stored);
+  });
+
+  const contentOf = async (jobId: string) => {
+    const content = await stored.contentStore.get({ ...mailing, jobId });
+    return content === null ? null : decodeContent(content);
+  };
+  const addresses = async () => {
+    const { parts } = await stateOf(stored, mailing);
+    const contents = await Promise.all(parts.map(({ jobId }) => contentOf(jobId)));
+    return contents.flatMap((content) => content?.recipients.map((one) => one?.email) ?? []);
+  };
+  const erasing = (): ErasurePorts => ({
+    ...stored,
+    results: createMemoryResultStore(),
+    outbox: emptyOutbox,
+    suppressions: emptySuppressions,
+  });
+  const sweep = (job: JobRef) =>
+    eraseLeftover(erasing(), { job, attachment: null }, { reason: "a test", cause, at: now });
+
+  it("are in parts of a thousand, each with the letter, as the log names them", async () => {
+    expect(await importInto(stored, mailing, people(2500))).to.include({ added: 2500, duplicates: 0 });
+    const { parts } = await stateOf(stored, mailing);
+    expect(parts.map(({ recipients }) => recipients)).to.deep.equal([1000, 1000, 500]);
+    expect(await contentOf(parts[2]?.jobId ?? "")).to.include({ subject: "Hello", mailingId: mailing.jobId });
+    expect(await addresses()).to.deep.equal(people(2500));
+  });
+
+  it("are added once, however their lines are spread over files, and in whatever case", async () => {
+    await importInto(stored, mailing, people(1200));
+    const counts = await importInto(stored, mailing, ["PERSON7@example.com", ...people(300, 1000), "no address"]);
+    expect(counts).to.deep.include({ lines: 302, added: 100, duplicates: 201, faulty: 1 });
+    expect(counts.faults).to.deep.equal([
+      { line: 302, message: 'email is "no address"; expected an e-mail address such as ada@example.com' },
+    ]);
+    expect((await addresses()).length).to.equal(1300);
+  });
+
+  it("are refused by one of two imports at the same time, in one process or in two", async () => {
+    const importer = importerOf(stored);
+    const here = await Promise.all([
+      importer.import(mailing, fileOf(people(50)), cause),
+      importer.import(mailing, fileOf(people(50, 50)), cause),
+    ]);
+    expect(here.map(({ outcome }) => outcome)).to.deep.equal(["imported", "conflict"]);
+    const apart = await Promise.all([
+      importerOf(stored).import(mailing, fileOf(people(5000, 100)), cause),
+      importerOf(stored).import(mailing, fileOf(people(5000, 4000)), cause),
+    ]);
+    expect(apart.map(({ outcome }) => outcome)).to.have.members(["imported", "conflict"]);
+    const before = await addresses();
+    expect(new Set(before).size).to.equal(before.length);
+    await importInto(stored, mailing, people(9000));
+    expect((await addresses()).sort()).to.deep.equal([...people(9000)].sort());
+  });
+
+  it("that were stored and never added are erased, those of a mailing are not", async () => {
+    await importInto(stored, mailing, people(10));
+    const [part] = (await stateOf(stored, mailing)).parts;
+    const letter = await stored.contentStore.get(mailing);
+    if (part === undefined || letter === null) throw new Error("Nothing was stored.");
+    const orphan = newJob();
+    const content = { ...decodeContent(letter), mailingId: mailing.jobId, recipients: [{ email: "eve@example.com" }] };
+    await stored.contentStore.put(orphan, encodeContent(content));
+
+    expect(await sweep({ ...mailing, jobId: part.jobId })).to.equal(null);
+    expect(await sweep(mailing)).to.equal(null);
+    expect(await contentOf(part.jobId)).not.to.equal(null);
+    expect(await sweep(orphan)).to.be.a("number");
+    expect(await contentOf(orphan.jobId)).to.equal(null);
+    // An import that was about to add what was erased finds a decision that it does not know.
+    expect((await stored.log.readMailing(mailing)).at(-1)?.event.type).to.equal("MailingPartAbandoned");
+
+    await decide(stored, mailing, { type: "CancelMailing", at: now, reason: null });
+    expect(await sweep({ ...mailing, jobId: part.jobId })).to.be.a("number");
+    expect(await contentOf(part.jobId)).to.equal(null);
+  });
+
+  it("have no letter of a mailing that was never created", async () => {
+    const letter = await stored.contentStore.get(mailing);
+    const never = newJob();
+    await stored.contentStore.put(never, letter ?? Buffer.from(""));
+    expect(await sweep(never)).to.be.a("number");
+    expect(await stored.contentStore.get(never)).to.equal(null);
+  });
+});

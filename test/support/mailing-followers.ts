@@ -1,0 +1,44 @@
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
+import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
+import { createListening, type Listening } from "../../src/following/listener.ts";
+import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
+import { emptyOutbox } from "./empty-outbox.ts";
+import { emptySuppressions } from "./empty-suppressions.ts";
+import type { Stored } from "./mailings.ts";
+import { createMemoryResultStore } from "./memory/memory-result-store.ts";
+
+/** A log that does not answer now and then, whether or not it did what it was asked to. */
+export function unreliable(log: EventLog, seed: number): EventLog {
+  let random = seed;
+  const fails = (): boolean => {
+    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return random % 20 === 0;
+  };
+  const sometimes =
+    <Given extends readonly unknown[], Result>(ask: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      if (fails()) throw new Unavailable("It did not answer.");
+      const result = await ask(...given);
+      if (fails()) throw new Unavailable("The answer was lost.");
+      return result;
+    };
+  return {
+    ...log,
+    append: sometimes(log.append),
+    readMailing: sometimes(log.readMailing),
+    readDecisions: sometimes(log.readDecisions),
+    readHistory: sometimes(log.readHistory),
+  };
+}
+
+/** A process that makes the parts of mailings; with a seed, on a log that falters. */
+export function followMailings(stored: Stored, checkpoints: CheckpointStore, seed: number | null): Listening {
+  const log = seed === null ? stored.log : unreliable(stored.log, seed);
+  const erasing = { results: createMemoryResultStore(), outbox: emptyOutbox, suppressions: emptySuppressions };
+  const ports = { ...stored, ...erasing, log, room: { isLeftForJobs: async () => true }, report: () => {} };
+  const listener = { ...createMailingListener(ports), tryAgainMs: 5 };
+  const listening = createListening({ log: stored.log, checkpoints, report: () => {} }, listener);
+  listening.start();
+  return listening;
+}
