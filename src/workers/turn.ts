@@ -95,7 +95,7 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
       const ownSchedule = scheduleOfJob(schedule, held.settings.retryDelayMs);
       const { counts, error, notBeforeMs = 0, deferredUntil = null } = end;
       const delayMs = Math.max(delayBeforeAttempt(held.turn.attempt + 1, ownSchedule, Math.random()), notBeforeMs);
-      const nextAttemptAt = new Date(Date.now() + lastDelay(delayMs, deferredUntil)).toISOString();
+      const nextAttemptAt = timeOfNextAttempt(Date.now(), delayMs, deferredUntil);
       const isForDeferred = deferredUntil !== null;
       return { type: "ScheduleRetry", ...said, counts, error, nextAttemptAt, isForDeferred } as const;
     }
@@ -106,8 +106,10 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
  * The last try comes when the time is up. Where the clocks of two workers differ it may come before, and then another one
  * after a moment.
  */
-const lastDelay = (delayMs: number, until: Instant | null): number =>
-  until === null ? delayMs : Math.min(delayMs, Math.max(Date.parse(until) - Date.now(), leastDelayMs));
+function timeOfNextAttempt(nowMs: number, delayMs: number, until: Instant | null): Instant {
+  const latestMs = until === null ? Number.POSITIVE_INFINITY : Math.max(Date.parse(until), nowMs + leastDelayMs);
+  return new Date(Math.min(nowMs + delayMs, latestMs)).toISOString();
+}
 
 const leastDelayMs = 1000;
 
