@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { digestOf } from "../content/encode-content.ts";
+import type { StoredLetter } from "../content/template-store.ts";
 import { defaultJobType } from "../domain/job/events.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
 import type { CallerRules } from "../job-kinds/job-kind.ts";
@@ -9,7 +10,6 @@ import { createRequestReader } from "../schemas/read-job-request.ts";
 import { isObject } from "../schemas/request-form.ts";
 import { checkRequest as checkFields, closed } from "../schemas/request-schema.ts";
 import { faultOfVariables, variables } from "../schemas/variables.ts";
-import type { StoredLetter } from "../templates/template-store.ts";
 import { checkRequest } from "./check-request.ts";
 import { canonicalJson } from "./draft-job.ts";
 

@@ -1,6 +1,7 @@
 import { readMailing } from "../commands/handle-command.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
+import { findVersion, type Template, type TemplateStore } from "../content/template-store.ts";
 import { defaultJobType, type TemplateUse } from "../domain/job/events.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { findKind } from "../job-kinds/all-job-kinds.ts";
@@ -8,7 +9,6 @@ import type { LetterFields } from "../job-kinds/job-kind.ts";
 import { type Checked, type Fault, failed, faultAt, passed, shown } from "../schemas/fault.ts";
 import type { JobRequest } from "../schemas/job-request.ts";
 import { isObject } from "../schemas/request-form.ts";
-import { findVersion, type Template, type TemplateStore } from "../templates/template-store.ts";
 import { findAccepted } from "./accept-job.ts";
 
 type Body = Readonly<Record<string, unknown>>;

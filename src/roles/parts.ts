@@ -6,8 +6,10 @@ import { createJetStreamArchiveIndex } from "../archive/jetstream-archive-index.
 import type { ContentStore } from "../content/content-store.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { createJetStreamResultStore } from "../content/jetstream-result-store.ts";
+import { createJetStreamTemplateStore } from "../content/jetstream-template-store.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { observeContents } from "../content/stored-content.ts";
+import type { TemplateStore } from "../content/template-store.ts";
 import { createDatabase, type DatabaseOptions, readingOptions, searchingOptions } from "../database/database.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
@@ -28,8 +30,6 @@ import { whyNoReplicas } from "../nats/server-version.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import type { SuppressionStore } from "../suppressions/suppression-store.ts";
-import { createJetStreamTemplateStore } from "../templates/jetstream-template-store.ts";
-import type { TemplateStore } from "../templates/template-store.ts";
 import { createObserver, type Observer } from "./monitoring.ts";
 
 /** What every role works with. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { decodeContent, digestOf } from "../../src/content/encode-content.ts";
+import type { TemplateStore } from "../../src/content/template-store.ts";
 import type { JobSettings } from "../../src/domain/job/events.ts";
-import type { TemplateStore } from "../../src/templates/template-store.ts";
 import { now } from "../support/examples.ts";
 import { createMemoryTemplateStore } from "../support/memory/memory-template-store.ts";
 import { type Answered, type RunningApi, startApi } from "../support/running-api.ts";

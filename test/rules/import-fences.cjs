@@ -13,13 +13,13 @@ const table = [
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health alerts outbox projections settings mailings erasure job-kinds live webhooks archive seals workers suppressions access templates content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health alerts outbox projections settings mailings erasure job-kinds live webhooks archive seals workers suppressions access content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections mailings erasure intake job-kinds live webhooks seals explain workers history suppressions access templates commands content following event-log schemas logger.ts domain",
+    "health projections mailings erasure intake job-kinds live webhooks seals explain workers history suppressions access commands content following event-log schemas logger.ts domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   ["health", "projections workers event-log mail nats logger.ts domain", "mysql2 knex pino nats"],
@@ -33,7 +33,7 @@ const table = [
   ],
   ["mailings", "erasure intake job-kinds commands content following event-log schemas domain", "typebox uuid"],
   ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
-  ["intake", "job-kinds access templates commands content event-log signed-post schemas domain", "typebox uuid"],
+  ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
   [
     "job-kinds",
@@ -50,9 +50,8 @@ const table = [
   ["history", "content event-log domain"],
   ["suppressions", "event-log nats schemas domain", "nats typebox"],
   ["access", "event-log nats schemas domain", "nats typebox"],
-  ["templates", "event-log nats schemas domain", "typebox"],
   ["commands", "event-log domain"],
-  ["content", "event-log nats domain", "nats"],
+  ["content", "event-log nats schemas domain", "nats typebox"],
   ["scheduler", "turns following event-log domain poll-loop.ts"],
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.

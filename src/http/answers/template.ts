@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Template, TemplateVersion } from "../../templates/template-store.ts";
+import type { Template, TemplateVersion } from "../../content/template-store.ts";
 import { type AnswerOf, count, instant, named, ordinal, orNull, pageOf, recordOf, text } from "./parts.ts";
 
 const version = named("TemplateVersion", { version: ordinal, sha256: text, createdAt: instant });

@@ -1,3 +1,4 @@
+import { findVersion, maxVersions, type Template, type TemplateVersion } from "../../content/template-store.ts";
 import { defaultJobType } from "../../domain/job/events.ts";
 import type { Instant } from "../../domain/message.ts";
 import { checkRequest, maxRequestBytes } from "../../intake/check-request.ts";
@@ -13,7 +14,6 @@ import { expectedTemplateName, isTemplateName, readLetter } from "../../intake/u
 import { kindOf } from "../../job-kinds/all-job-kinds.ts";
 import { shown } from "../../schemas/fault.ts";
 import type { JobRequest } from "../../schemas/job-request.ts";
-import { findVersion, maxVersions, type Template, type TemplateVersion } from "../../templates/template-store.ts";
 import type { dryRunResult } from "../answers/job.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import {

@@ -1,10 +1,10 @@
 import type { Quota } from "../../access/quota.ts";
 import type { ContentStore } from "../../content/content-store.ts";
+import type { TemplateStore } from "../../content/template-store.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import type { EventLog } from "../../event-log/event-log.ts";
 import type { LogRoom } from "../../event-log/log-room.ts";
 import type { SuppressionList } from "../../suppressions/suppression-list.ts";
-import type { TemplateStore } from "../../templates/template-store.ts";
 import type { WebhookStore } from "../../webhooks/webhook-store.ts";
 
 /** A request is answered within two seconds, whatever NATS does: this much of it is for all calls to NATS together. */

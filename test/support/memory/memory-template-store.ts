@@ -3,7 +3,7 @@ import {
   type TemplateRef,
   type TemplateStore,
   withLetter,
-} from "../../../src/templates/template-store.ts";
+} from "../../../src/content/template-store.ts";
 
 /** Keeps templates as long as the process lives. */
 export function createMemoryTemplateStore(): TemplateStore {

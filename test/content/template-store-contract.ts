@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { digestOf } from "../../src/content/encode-content.ts";
-import { maxVersions, type TemplateRef, type TemplateStore } from "../../src/templates/template-store.ts";
+import { maxVersions, type TemplateRef, type TemplateStore } from "../../src/content/template-store.ts";
 import { later, now } from "../support/examples.ts";
 
 const letterOf = (text: string) => ({ text, sha256: digestOf(text) });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { digestOf } from "../../src/content/encode-content.ts";
+import { createJetStreamTemplateStore } from "../../src/content/jetstream-template-store.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
-import { createJetStreamTemplateStore } from "../../src/templates/jetstream-template-store.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { now } from "../support/examples.ts";
 import { startNats, type TestNats } from "../support/services.ts";
