@@ -1,19 +1,9 @@
 import { findVersion, maxVersions, type Template, type TemplateVersion } from "../../content/template-store.ts";
-import { defaultJobType } from "../../domain/job/events.ts";
-import type { Instant } from "../../domain/message.ts";
-import { checkRequest, maxRequestBytes } from "../../intake/check-request.ts";
-import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
-import {
-  checkPreviewRequest,
-  checkTemplateRequest,
-  previewRequest,
-  templateRequest,
-  toStoredLetter,
-} from "../../intake/template-request.ts";
+import { maxRequestBytes } from "../../intake/check-request.ts";
+import { previewTemplate, putTemplate } from "../../intake/put-template.ts";
+import { checkPreviewRequest, previewRequest, templateRequest } from "../../intake/template-request.ts";
 import { expectedTemplateName, isTemplateName, readLetter } from "../../intake/use-template.ts";
-import { kindOf } from "../../job-kinds/all-job-kinds.ts";
 import { shown } from "../../schemas/fault.ts";
-import type { JobRequest } from "../../schemas/job-request.ts";
 import type { dryRunResult } from "../answers/job.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import {
@@ -79,7 +69,7 @@ export const templateRoutes = (dependencies: Dependencies): readonly Route[] => 
     },
     takesBody: true,
     maxBodyBytes: maxRequestBytes,
-    handle: (request) => put(dependencies, request),
+    handle: (request) => answerToPut(dependencies, request),
   }),
   route({
     method: "GET",
@@ -126,7 +116,7 @@ export const templateRoutes = (dependencies: Dependencies): readonly Route[] => 
     },
     takesBody: true,
     scope: "jobs:read",
-    handle: (request) => preview(dependencies, request),
+    handle: (request) => answerToPreview(dependencies, request),
   }),
   route({
     method: "DELETE",
@@ -179,11 +169,7 @@ const rulesOf = ({ webhooks, mail }: Dependencies, { context }: ApiRequest) => (
   publicUrl: mail.publicUrl,
 });
 
-/** The job that a letter would become, to be checked and shown: it is not created. */
-const draftOf = (tenant: string, request: JobRequest, at: Instant) =>
-  draftJob({ job: { tenant, jobId: "preview" }, isRepeatable: false, body: null, request, maxAttempts: 1, at });
-
-async function put(dependencies: Dependencies, request: ApiRequest): Promise<Answer> {
+async function answerToPut(dependencies: Dependencies, request: ApiRequest): Promise<Answer> {
   const { context, body, part, inTime } = request;
   const name = part("name");
   if (body === undefined) return refuse("invalid-json", "The body is missing; expected a JSON object.");
@@ -191,39 +177,30 @@ async function put(dependencies: Dependencies, request: ApiRequest): Promise<Ans
     const message = `the name in the path is ${shown(name)}; expected ${expectedTemplateName}`;
     return refuseFaults([{ pointer: "name", message }]);
   }
-  const checked = checkTemplateRequest(body, rulesOf(dependencies, request));
-  if (!checked.valid) return refuseFaults(checked.faults);
   const { templates, contentStore, now } = inTime(dependencies);
   const at = now();
-  const refusal = await refuseDraft(draftOf(context.tenant, checked.value, at), checked.value, contentStore.maxBytes);
-  if (refusal !== null) return refuseCreation(refusal, at);
-  const stored = await templates.put({ tenant: context.tenant, name }, toStoredLetter(checked.value), at);
-  if (stored === null) {
+  const ref = { tenant: context.tenant, name };
+  const put = await putTemplate({ templates, contentStore }, ref, body, rulesOf(dependencies, request), at);
+  if (put.outcome === "refused") return refuseCreation(put.refusal, at);
+  if (put.outcome === "full") {
     return refuse("too-many-template-versions", `The template has ${maxVersions} versions, which is the most.`);
   }
-  const { isNew, version, template } = stored;
+  const { isNew, version, template } = put.stored;
   const answer: AnswerOf<typeof storedTemplate> = { name, ...version, latest: template.versions.length };
   return json(answer, {}, isNew ? 201 : 200);
 }
 
-async function preview(dependencies: Dependencies, request: ApiRequest): Promise<Answer> {
+async function answerToPreview(dependencies: Dependencies, request: ApiRequest): Promise<Answer> {
   const asked = checkPreviewRequest(request.body ?? {});
   if (!asked.valid) return refuseFaults(asked.faults);
   const { version = null, email = "ada@example.com", variables = {} } = asked.value;
   const found = await find(dependencies, request, version);
   if (found === null) return templateNotFound();
-  const body = { ...found.letter, recipients: [{ email, variables }] };
-  const checked = checkRequest(body, rulesOf(dependencies, request));
-  if (!checked.valid) return refuseFaults(checked.faults);
-  const { mail, contentStore, now } = dependencies;
-  const at = now();
-  const draft = draftOf(request.context.tenant, checked.value, at);
-  const refusal = await refuseDraft(draft, checked.value, contentStore.maxBytes);
-  if (refusal?.code === "validation-failed") return refuseFaults(refusal.faults.map(asFaultOfVariables));
-  if (refusal !== null) return refuseCreation(refusal, at);
-  const show = kindOf(defaultJobType).dryRun;
-  if (show === undefined) throw new Error("The kind of job that has templates cannot show its messages.");
-  const result = (await show(draft, { mail }, at)) as AnswerOf<typeof dryRunResult>;
+  const at = dependencies.now();
+  const asShown = { tenant: request.context.tenant, letter: found.letter, email, variables };
+  const previewed = await previewTemplate(dependencies, asShown, rulesOf(dependencies, request), at);
+  if (previewed.outcome === "refused") return refuseCreation(previewed.refusal, at);
+  const result = previewed.shown as AnswerOf<typeof dryRunResult>;
   const { subject, html, text } = result.mail;
   const { name } = found.template;
   const { warnings } = result;
@@ -237,9 +214,3 @@ async function preview(dependencies: Dependencies, request: ApiRequest): Promise
   };
   return json(answer);
 }
-
-/** The only recipient is the one that the variables are of. */
-const asFaultOfVariables = ({ pointer, message }: { readonly pointer: string; readonly message: string }) => ({
-  pointer: pointer.replace("/recipients/0", "/variables"),
-  message: message.replace("recipients[0]", "variables"),
-});
