@@ -142,7 +142,7 @@ async function expectRestored(operator: Operator, service: OperatedService, { ev
   expect(await ask("PATCH", `${url}/api/jobs/${jobId}`, { scheduledAt: null })).to.include({ status: 200 });
   const next = { subject: "Next", body: "text", recipients: ["next@example.com"] };
   expect(await ask("POST", `${url}/api/jobs`, next)).to.include({ status: 201 });
-  await eventually(() => expect(mails.length).to.equal(before + 2));
+  await eventually(() => expect(mails.length).to.equal(before + 2), 60_000);
   expect(mails.slice(before).flatMap(({ to }) => to)).to.have.members(["later@example.com", "next@example.com"]);
   expect(await verifyLog(service)).to.deep.equal([]);
 }
