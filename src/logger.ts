@@ -13,8 +13,11 @@ export function createLogger(level: string, isTerminal: boolean, name: string): 
     formatters: { level: (label: string) => ({ level: label }) },
     redact: ["password", "*.password", "*.pass", "authorization", "*.authorization"],
   };
-  return pino(options, isTerminal ? toTerminal() : toStandardOutput());
+  return pino(options, isTerminal ? toTerminal() : (standardOutput ??= toStandardOutput()));
 }
+
+/** All loggers of a process share it. */
+let standardOutput: DestinationStream | null = null;
 
 /** How long a line waits for others; a process that is killed may lose as much. */
 const writeAfterMs = 10;

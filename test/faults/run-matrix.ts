@@ -36,4 +36,6 @@ const run = async (fault: Fault, shared: () => Promise<Stage>) =>
 
 const cells = allFaults(Number(values.jobs)).filter(({ name }) => name.includes(values.only ?? ""));
 const matrix = { command: "npm run test:faults --", cells, heading, toLine, open: () => openStage(), run };
-await runMatrix(matrix, seed, Number(values["at-once"]));
+const atOnce = Number(values["at-once"]);
+if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error(`--at-once is ${values["at-once"]}; expected 1 or more`);
+await runMatrix(matrix, seed, atOnce);
