@@ -200,9 +200,9 @@ describe("Every command, where things are as they should be and where they are n
 
   it("draws a bar on a terminal, and plain lines elsewhere", async () => {
     const words = (id: string) => filledIn([...(calls["send"]?.words ?? []), "--id", id]);
-    expect((await run("send", words("third"), {}, true)).err).to.match(/\r\[#{24}\] 1 of 1 recipients accepted/);
+    expect((await run("send", words("third"), {}, true)).err).to.match(/\r\[#{24}\] 1 of 1 recipients uploaded/);
     expect((await run("send", words("fourth"))).err)
-      .to.match(/^1 of 1 recipients accepted, /m)
+      .to.match(/^1 of 1 recipients uploaded, /m)
       .and.not.match(/\r|\[#/);
   });
 
