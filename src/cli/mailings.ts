@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { surveyRecipients } from "../client/read-recipients.ts";
-import { createMailing } from "../client/send-mailing.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
@@ -79,9 +77,7 @@ export function addMailingsCommands(program: Command, context: CommandContext): 
     .action((id: string, options: JsonOption) => showMailing(context, id, options));
   explain(show, { examples: ["waybill mailings show <id>"], asks: "service" });
   const parts = ofMailing("parts", "list the parts of a mailing that are jobs by now, newest first");
-  addListOptions(parts, jobs).action((id: string, options: ListOptions) =>
-    list(context, jobs, { mailing: id }, options),
-  );
+  addListOptions(parts, jobs).action((id: string, options: ListOptions) => listParts(context, id, options));
   explain(parts, {
     examples: ["waybill mailings parts <id>", "waybill mailings parts <id> --limit 1000 --json"],
     asks: "service",
@@ -145,6 +141,12 @@ async function showMailing(context: CommandContext, id: string, { json }: JsonOp
   mailings.print(context, body, json);
 }
 
+/** A list of jobs does not say that there is no such mailing. */
+async function listParts(context: CommandContext, id: string, options: ListOptions): Promise<void> {
+  await onService(context, (service) => service.ask(mailings.pathOf(id)));
+  await list(context, jobs, { mailing: id }, options);
+}
+
 async function printEvents(context: CommandContext, id: string): Promise<void> {
   const { body } = await onService(context, (service) => service.ask(mailings.pathOf(id, "/events")));
   for (const event of body) context.print(JSON.stringify(event));
@@ -155,21 +157,21 @@ async function createDraft(
   { id, json, ...options }: LetterOptions & JsonOption & { readonly id?: string },
 ): Promise<void> {
   const { letter, settings } = await readLetter(options);
-  // A request that is repeated because its answer was lost creates the mailing once.
-  const key = `mailings-create-${checkId(id) ?? randomUUID()}`;
-  const onWaiting = (reason: string): void => context.tell(`${reason} Retrying.`);
-  const created = await onService(context, (service) =>
-    explained(createMailing(service, key, { ...letter, ...settings }, onWaiting)),
-  );
-  context.print(json ? JSON.stringify({ mailing: created.id, isRepeat: created.isRepeat }) : created.id);
+  const key = checkId(id);
+  const headers: Record<string, string> = key === undefined ? {} : { "Idempotency-Key": `mailings-create-${key}` };
+  const asked = { method: "POST", body: { ...letter, ...settings }, headers } as const;
+  const { body } = await onService(context, (service) => service.ask("/api/mailings", asked));
+  context.print(json ? JSON.stringify(body) : body.mailingId);
 }
 
 async function importFile(context: CommandContext, id: string, options: FileOptions & JsonOption): Promise<void> {
   const file = await readFileOptions(options);
   const survey = await explained(surveyRecipients(file));
-  const imported = await onService(context, (service) =>
-    explained(uploadRecipients(context, service, id, { file, survey })),
-  );
+  const imported = await onService(context, async (service) => {
+    // The upload waits for a service that is away; a command that has come to none says so at once.
+    await service.ask(mailings.pathOf(id));
+    return await explained(uploadRecipients(context, service, id, { file, survey }));
+  });
   if (imported === null) throw new CommandFailed(`Mailing ${id} has been started: it takes no more recipients.`);
   const { added, duplicates } = imported;
   if (options.json) return context.print(JSON.stringify({ mailing: id, added, duplicates }));

@@ -13,13 +13,7 @@ const linesIn = (help: string): readonly string[] =>
   (help.split("Examples:\n")[1] ?? "")
     .split("\n\n")[0]
     ?.split(/\n|&&/)
-    .flatMap(
-      (line) =>
-        /(?<![\w/])waybill .*/
-          .exec(line)?.[0]
-          .split(/ {2,}|[>)]($| )/)[0]
-          ?.replaceAll(" <id", " <id>") ?? [],
-    ) ?? [];
+    .flatMap((line) => /(?<![\w/])waybill .*/.exec(line)?.[0].split(/ {2,}| > /)[0] ?? []) ?? [];
 
 /** Words as a shell would pass them on. */
 const wordsOf = (line: string): readonly string[] =>
