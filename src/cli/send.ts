@@ -172,8 +172,8 @@ async function report(
   const summary = { mailing: id, recipients, duplicates, isRepeat, status: mailing.status, approval: mailing.approval };
   if (!json) {
     const before = isRepeat ? ", started earlier" : "";
-    const repeated =
-      duplicates === 0 ? "" : `; ${counted(duplicates, "row")} left out, as their addresses are repeated`;
+    const words = duplicates === 1 ? "repeats an address and is" : "repeat an address and are";
+    const repeated = duplicates === 0 ? "" : `; ${counted(duplicates, "row")} ${words} left out`;
     context.print(`Mailing ${id}: ${counted(recipients, "recipient")}, ${mailing.status}${before}${repeated}.`);
     for (const line of nextSteps(mailing, wait)) context.tell(line);
   }
