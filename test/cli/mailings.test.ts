@@ -77,16 +77,16 @@ describe("The commands for mailings", () => {
   it("take a start back, pause, resume and cancel", async () => {
     const id = await create("--undo-for", "3600");
     await run("import", id, ...csv());
-    const after = async (...args: readonly string[]) => JSON.parse((await lines(...args, "--json")).join("")).status;
-    expect(await after("start", id, "--scheduled-at", "2099-01-01T00:00:00Z")).to.equal("scheduled");
-    expect(await after("undo", id, "--reason", "a typo")).to.equal("draft");
+    const statusOf = async (...args: readonly string[]) => JSON.parse((await lines(...args, "--json")).join("")).status;
+    expect(await statusOf("start", id, "--scheduled-at", "2099-01-01T00:00:00Z")).to.equal("scheduled");
+    expect(await statusOf("undo", id, "--reason", "a typo")).to.equal("draft");
     expect((await lines("explain", id))[0]).to.equal(
       "undone: The start of the mailing was taken back by anonymous: a typo.",
     );
-    expect(await after("start", id)).to.equal("scheduled");
-    expect(await after("pause", id)).to.equal("paused");
-    expect(await after("resume", id)).to.equal("scheduled");
-    expect(await after("cancel", id)).to.equal("cancelled");
+    expect(await statusOf("start", id)).to.equal("scheduled");
+    expect(await statusOf("pause", id)).to.equal("paused");
+    expect(await statusOf("resume", id)).to.equal("scheduled");
+    expect(await statusOf("cancel", id)).to.equal("cancelled");
     expect((await failureOf(run("cancel", id))).message).to.include("cancelled");
   });
 
