@@ -100,11 +100,12 @@ function toWhole(option: string, text: string, what: string): number {
 function toWindow(text: string): Letter {
   const [, asked = "", from, to, timeZone] = /^(\S+) ([\d:]+)-([\d:]+) (\S+)$/.exec(text.trim()) ?? [];
   const names: readonly string[] = weekdays;
-  const days = asked.split(",").flatMap((some) => {
-    const [first = "", last = first] = some.split("-");
-    return names.includes(first) ? names.slice(names.indexOf(first), names.indexOf(last) + 1) : [];
+  const stretches = asked.split(",").map((some) => {
+    const [first = -1, last = first] = some.split("-").map((day) => names.indexOf(day));
+    return first === -1 || last === -1 ? [] : names.slice(first, last + 1);
   });
-  if (timeZone !== undefined && days.length > 0) return { days, from, to, timeZone };
+  const isKnown = stretches.every((days) => days.length > 0);
+  if (timeZone !== undefined && isKnown) return { days: stretches.flat(), from, to, timeZone };
   throw new WrongUsage(`--window is ${JSON.stringify(text)}; expected it as "mon-fri 08:00-18:00 Europe/Berlin"`);
 }
 

@@ -284,6 +284,7 @@ describe("waybill send", () => {
       ["--undo-for", "soon"],
       ["--rate", "-1"],
       ["--window", "monday"],
+      ["--window", "mon,tue-xyz 08:00-18:00 UTC"],
     ]) {
       expect(await failureOf(send(csv, ...wrong)), wrong.join(" ")).to.be.instanceOf(WrongUsage);
     }
