@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   rebuild: async () => (await import("./rebuild.ts")).addRebuildCommand,
   send: async () => (await import("./send.ts")).addSendCommand,
   jobs: async () => (await import("./jobs.ts")).addJobsCommands,
+  mailings: async () => (await import("./mailings.ts")).addMailingsCommands,
   templates: async () => (await import("./templates.ts")).addTemplateCommands,
   events: async () => (await import("./events.ts")).addEventsCommand,
   replay: async () => (await import("./replay.ts")).addReplayCommand,
@@ -53,14 +54,14 @@ export async function createProgram(context: CommandContext, args: readonly stri
   return explain(program, {
     notes: 'A mailing from beginning to end ("waybill <command> --help" explains each command):',
     examples: [
-      "waybill start                                    the whole service on this machine",
+      "waybill start                                      the whole service on this machine",
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv --dry-run',
       'waybill send --subject "Hello {{ name }}" --html news.html --csv readers.csv',
-      "waybill jobs watch <id>                          follow its progress until it has ended",
-      "waybill jobs recipients <id> --status failed     recipients not reached, with the reasons",
-      "waybill jobs retry <id>                          retry the job for only those",
-      "waybill jobs evidence <id> > job.ndjson          the history, as a file for an auditor",
-      "waybill verify job.ndjson                        check that nothing in it was altered",
+      "waybill mailings watch <id>                        follow its progress until it has ended",
+      "waybill mailings recipients <id> --status failed   recipients not reached, with the reasons",
+      "waybill mailings retry <id>                        retry the mailing for only those",
+      "waybill mailings evidence <id> > mailing.ndjson    the history, as a file for an auditor",
+      "waybill verify mailing.ndjson                      check that nothing in it was altered",
     ],
     asks: "service",
   });

@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { whyNoFile } from "../client/file-failure.ts";
 import type { Json } from "../client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
+import { parsedVariables, readText } from "./read-letter.ts";
 import { printable, toTable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
@@ -100,15 +99,10 @@ async function putTemplate(context: CommandContext, name: string, options: PutOp
   context.print(`${body.name}@${body.version}${status === 201 ? "" : ", stored before"}`);
 }
 
-const readText = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((failure: unknown) => {
-    throw new WrongUsage(`${path} cannot be read: ${whyNoFile(failure)}`);
-  });
-
 async function previewTemplate(context: CommandContext, name: string, options: PreviewOptions): Promise<void> {
   const { templateVersion } = options;
   const version = templateVersion === undefined ? {} : { version: Number(templateVersion) };
-  const request = { variables: parsed(options.variables), ...version };
+  const request = { variables: parsedVariables(options.variables), ...version };
   const { body } = await onService(context, (service) =>
     service.ask(pathOf(name, "/preview"), { method: "POST", body: request }),
   );
@@ -117,12 +111,4 @@ async function previewTemplate(context: CommandContext, name: string, options: P
   context.print("");
   context.print(body.text ?? body.html);
   for (const { message } of body.warnings) context.tell(message);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new WrongUsage(`--variables is ${JSON.stringify(text)}; expected a JSON object`);
-  }
 }

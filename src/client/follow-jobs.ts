@@ -2,57 +2,32 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Json, type Service, ServiceAway, ServiceRefused } from "./service.ts";
 
 const askEveryMs = 1000;
-const askedAtOnce = 10;
 
-export type Totals = {
-  /** The number of jobs in each status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** The sums of the progress counters of all jobs. */
-  readonly progress: Readonly<Record<string, number>>;
-  /** Recipients whose outcome is final. */
-  readonly done: number;
-};
-
-/** Adds up the statuses and the progress of several jobs. */
-export function toTotals(jobs: readonly Json[]): Totals {
-  const statuses: Record<string, number> = {};
-  const progress: Record<string, number> = {};
-  for (const job of jobs) {
-    statuses[job.status] = (statuses[job.status] ?? 0) + 1;
-    for (const [name, count] of Object.entries<number>(job.progress)) progress[name] = (progress[name] ?? 0) + count;
-  }
-  const { total = 0, pending = 0, deferred = 0 } = progress;
-  return { statuses, progress, done: total - pending - deferred };
-}
-
-/** Polls the jobs until every one has ended, through outages of the service, and returns them. */
-export async function untilAllEnded(
+/**
+ * Polls a mailing that was started until it has ended or was taken back, through outages of the service, and returns it.
+ * `sequence` is where its start is in the log: an answer of before would show a draft.
+ */
+export async function untilMailingEnded(
   service: Service,
-  jobIds: readonly string[],
+  path: string,
+  sequence: string,
   interrupted: AbortSignal,
-  onProgress: (totals: Totals) => void,
-): Promise<readonly Json[]> {
-  const latest = new Map<string, Json>();
-  const goesOn = (jobId: string): boolean => (latest.get(jobId)?.completedAt ?? null) === null;
+  onProgress: (mailing: Json) => void,
+): Promise<Json> {
   for (;;) {
-    const open = jobIds.filter(goesOn);
-    for (let first = 0; first < open.length; first += askedAtOnce) {
-      const asked = open.slice(first, first + askedAtOnce).map(async (jobId) => {
-        const job = await askForJob(service, jobId);
-        if (job !== null) latest.set(jobId, job);
-      });
-      await Promise.all(asked);
+    const mailing = await askForMailing(service, path, sequence);
+    if (mailing !== null) {
+      onProgress(mailing);
+      if (mailing.completedAt !== null || mailing.status === "draft") return mailing;
     }
-    onProgress(toTotals([...latest.values()]));
-    if (!jobIds.some(goesOn)) return [...latest.values()];
     await pause(askEveryMs, undefined, { signal: interrupted });
   }
 }
 
 /** Null while the service is unavailable: the caller polls again anyway. */
-async function askForJob(service: Service, jobId: string): Promise<Json | null> {
+async function askForMailing(service: Service, path: string, sequence: string): Promise<Json> {
   try {
-    return (await service.ask(`/api/jobs/${jobId}`)).body;
+    return (await service.ask(path, { method: "GET", headers: { "Min-Sequence": sequence } })).body;
   } catch (failure) {
     const isPassing = failure instanceof ServiceAway || (failure instanceof ServiceRefused && failure.status >= 429);
     if (isPassing) return null;
@@ -61,8 +36,8 @@ async function askForJob(service: Service, jobId: string): Promise<Json | null> 
 }
 
 /**
- * Calls `onChange` with the job whenever it changes, and returns the ended job. Once the service has sent the job, an
- * outage of the service does not end the watch. `path` is the path of the job.
+ * Calls `onChange` with the job or mailing whenever it changes, and returns the ended one. Once the service has sent it, an
+ * outage of the service does not end the watch. `path` is its path.
  */
 export async function watchJob(
   service: Service,

@@ -1,6 +1,9 @@
+import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type Parser, parse } from "csv-parse";
+import { Readable } from "node:stream";
+import { parse } from "csv-parse";
 import { isEmailAddress } from "../schemas/email-address.ts";
+import { NotUtf8, textOf } from "../schemas/line-file.ts";
 import { whyNoFile } from "./file-failure.ts";
 
 /** A row of the file: its address, and the values of the other columns by their names. */
@@ -14,81 +17,120 @@ export class UnusableFile extends Error {
 }
 
 export type Survey = {
-  readonly recipients: number;
-  /** Rows that repeat an earlier address: nobody is mailed twice. */
-  readonly duplicates: number;
+  readonly rows: number;
+  /** The first row; an address that occurs in several rows is mailed once. */
+  readonly first: Recipient;
+  /** The digest of the whole file. */
+  readonly sha256: string;
 };
 
 const faultsShown = 20;
 
-/** Reads the whole file once and reports its faults before anything is sent. */
+/** A fault of a row, in words that follow the number of its line. */
+export type RowFault = { readonly line: number; readonly message: string };
+
+/** The message about faulty rows. Of these, `faults` are the first. */
+export function describeFaults(head: string, count: number, faults: readonly RowFault[]): string {
+  const shown = faults.slice(0, faultsShown);
+  const lines = shown.map(({ line, message }) => `  line ${line}: ${message}`);
+  const more = count > shown.length ? [`  and ${count - shown.length} more`] : [];
+  return [head, ...lines, ...more].join("\n");
+}
+
+/** Reads the whole file once and reports its faults before anything is sent. Keeps nothing of the rows but the first. */
 export async function surveyRecipients(file: RecipientFile): Promise<Survey> {
-  const faults: string[] = [];
-  let faultCount = 0;
-  const seen = new Set<string>();
-  let duplicates = 0;
-  for await (const { line, email } of rowsOf(file)) {
-    if (!isEmailAddress(email)) {
-      faultCount += 1;
-      if (faults.length < faultsShown) faults.push(`  line ${line}: ${JSON.stringify(email)} is not an e-mail address`);
-      continue;
-    }
-    const address = email.toLowerCase();
-    if (seen.has(address)) duplicates += 1;
-    seen.add(address);
+  const faults: RowFault[] = [];
+  let faulty = 0;
+  let rows = 0;
+  let first: Recipient | null = null;
+  const hash = createHash("sha256");
+  for await (const { line, recipient } of rowsOf(file, hash)) {
+    rows += 1;
+    first ??= recipient;
+    if (isEmailAddress(recipient.email)) continue;
+    faulty += 1;
+    const message = `${JSON.stringify(recipient.email)} is not an e-mail address`;
+    if (faults.length < faultsShown) faults.push({ line, message });
   }
-  if (faultCount > 0) {
-    const more = faultCount > faults.length ? [`  and ${faultCount - faults.length} more`] : [];
-    const head = `${file.path} has ${faultCount} ${faultCount === 1 ? "row" : "rows"} without a usable address; nothing was sent:`;
-    throw new UnusableFile([head, ...faults, ...more].join("\n"));
+  if (faulty > 0) {
+    const head = `${file.path} has ${faulty} ${faulty === 1 ? "row" : "rows"} without a usable address; nothing was sent:`;
+    throw new UnusableFile(describeFaults(head, faulty, faults));
   }
-  if (seen.size === 0)
+  if (first === null)
     throw new UnusableFile(`${file.path} has no recipients: expected a row for each below the names.`);
-  return { recipients: seen.size, duplicates };
+  return { rows, first, sha256: hash.digest("hex") };
 }
 
-/** The recipients in the order of the file, each address once, so that the same file always gives the same recipients. */
-export async function* distinctRecipients(file: RecipientFile): AsyncGenerator<Recipient> {
-  const seen = new Set<string>();
-  for await (const { email, variables } of rowsOf(file)) {
-    const address = email.toLowerCase();
-    if (seen.has(address)) continue;
-    seen.add(address);
-    yield Object.keys(variables).length === 0 ? { email } : { email, variables };
+const chunkLength = 65_536;
+
+/**
+ * The recipients as NDJSON, each in the line that it has in the file, so that the service names the same lines as an
+ * editor. Reads no further ahead than a few chunks. Throws UnusableFile where the file is not the surveyed one any more.
+ */
+export async function* toNdjson(
+  file: RecipientFile,
+  sha256: string,
+  onRows: (rows: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let text = "";
+  let rows = 0;
+  let lines = 0;
+  for await (const { line, recipient } of rowsOf(file, hash)) {
+    text += `${"\n".repeat(Math.max(0, line - 1 - lines))}${JSON.stringify(recipient)}\n`;
+    lines = Math.max(line, lines + 1);
+    rows += 1;
+    if (text.length < chunkLength) continue;
+    yield Buffer.from(text);
+    onRows(rows);
+    text = "";
   }
-}
-
-type Row = { readonly line: number; readonly email: string; readonly variables: Readonly<Record<string, string>> };
-
-/** RFC 4180, with or without a byte order mark. */
-async function* rowsOf(file: RecipientFile): AsyncGenerator<Row> {
-  const { path, emailColumn } = file;
-  const rows: AsyncIterable<ParsedRow> = createParser(file);
-  try {
-    for await (const { record, info } of rows) {
-      const { [emailColumn]: email = "", ...variables } = record;
-      yield { line: info.lines, email: email.trim(), variables };
-    }
-  } catch (failure) {
-    if (failure instanceof UnusableFile) throw failure;
-    throw new UnusableFile(`${path} cannot be read: ${whyNoFile(failure)}`);
+  // Before the last chunk, without which the service adds no more of the file.
+  if (hash.digest("hex") !== sha256) {
+    throw new UnusableFile(`${file.path} was changed while it was read; nothing was sent. Run the command again.`);
   }
+  yield Buffer.from(text);
+  onRows(rows);
 }
+
+type Row = { readonly line: number; readonly recipient: Recipient };
 
 /** A row as csv-parse reports it, with its line number. */
 type ParsedRow = { readonly record: Readonly<Record<string, string>>; readonly info: { readonly lines: number } };
 
-function createParser({ path, emailColumn, delimiter }: RecipientFile): Parser {
-  const source = createReadStream(path);
+/** RFC 4180 in UTF-8, with or without a byte order mark. Feeds the bytes of the file to the hash. */
+async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
+  const { path, emailColumn, delimiter } = file;
   const parser = parse({
-    bom: true,
     delimiter,
     skip_empty_lines: true,
     info: true,
     columns: (header: string[]) => toColumns(header, path, emailColumn),
   });
+  const source = Readable.from(textOf(hashed(createReadStream(path), hash)));
+  // A failing source must end the parser, which a pipe alone would leave waiting.
   source.on("error", (failure) => parser.destroy(failure));
-  return source.pipe(parser);
+  source.pipe(parser);
+  try {
+    for await (const { record, info } of parser as AsyncIterable<ParsedRow>) {
+      const { [emailColumn]: email = "", ...variables } = record;
+      const own = { email: email.trim() };
+      yield { line: info.lines, recipient: Object.keys(variables).length === 0 ? own : { ...own, variables } };
+    }
+  } catch (failure) {
+    if (failure instanceof UnusableFile) throw failure;
+    const why = failure instanceof NotUtf8 ? "it is not UTF-8" : whyNoFile(failure);
+    throw new UnusableFile(`${path} cannot be read: ${why}`);
+  } finally {
+    source.destroy();
+  }
+}
+
+async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
 }
 
 /** Finds the column of addresses without regard to case; the other columns keep their names. */

@@ -1,105 +1,123 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { distinctRecipients, type Recipient, type RecipientFile } from "./read-recipients.ts";
-import { type Answered, type Service, ServiceRefused } from "./service.ts";
+import { type RecipientFile, type RowFault, type Survey, toNdjson } from "./read-recipients.ts";
+import { type Json, type Service, ServiceRefused } from "./service.ts";
 
-/** The content for every recipient in the file, as the API accepts it. */
-export type Letter = {
-  readonly subject: string;
-  readonly body: string;
-  readonly text?: string;
-  readonly from?: string;
-  readonly replyTo?: string;
-  readonly name?: string;
-  readonly priority?: string;
-  readonly scheduledAt?: string;
-};
+/** The body of POST /api/mailings, except for its metadata. */
+export type Letter = Readonly<Record<string, unknown>>;
 
-export type Mailing = {
-  /** Identifies the mailing: each of its jobs is created once, however often the command runs. */
-  readonly id: string;
-  readonly letter: Letter;
-  readonly file: RecipientFile;
-};
-
-/** The same letter to the same file is the same mailing. */
-export async function mailingId(letter: Letter, file: RecipientFile): Promise<string> {
-  const hash = createHash("sha256").update(JSON.stringify([letter, file.emailColumn, file.delimiter]));
-  for await (const bytes of createReadStream(file.path)) hash.update(bytes as Buffer);
-  return hash.digest("hex").slice(0, 24);
+/** The same letter to the same file at the same time is the same mailing. */
+export function mailingKey(
+  letter: Letter,
+  scheduledAt: string | null,
+  file: RecipientFile,
+  { sha256 }: Survey,
+): string {
+  const asked = JSON.stringify([letter, scheduledAt, file.emailColumn, file.delimiter, sha256]);
+  return createHash("sha256").update(asked).digest("hex").slice(0, 24);
 }
-
-export type Accepted = {
-  readonly jobId: string;
-  readonly recipients: number;
-  /** An earlier run of the same command had already created this job. */
-  readonly isRepeat: boolean;
-};
 
 /** The mailing was begun with different content. */
 export class MailingChanged extends Error {
   override readonly name = "MailingChanged";
 }
 
-/**
- * Posts the mailing job by job. The idempotency key of each job consists of the mailing's id and the number of the job,
- * so a mailing that was interrupted anywhere and is sent again creates only the missing jobs.
- */
-export async function* sendMailing(
-  service: Service,
-  { id, letter, file }: Mailing,
-  onWaiting: (reason: string) => void,
-): AsyncGenerator<Accepted> {
-  const bytesAround = Buffer.byteLength(JSON.stringify(letter));
-  let number = 0;
-  for await (const recipients of toChunks(distinctRecipients(file), bytesAround)) {
-    number += 1;
-    const body = { ...letter, metadata: { mailing: id, part: String(number) }, recipients };
-    const { headers, body: answer } = await postOnce(service, body, `mailing-${id}-${number}`, onWaiting);
-    const isRepeat = headers.get("Idempotency-Replayed") === "true";
-    yield { jobId: answer.jobId, recipients: recipients.length, isRepeat };
-  }
-}
+export type Created = {
+  readonly id: string;
+  /** An earlier run of the same command had already created it. */
+  readonly isRepeat: boolean;
+  /** Where the last decision about it is in the log. */
+  readonly sequence: string;
+};
 
-async function postOnce(
+type OnWaiting = (reason: string) => void;
+
+const sequenceOf = (headers: Headers): string => headers.get("Event-Sequence") ?? "0";
+
+/** Creates the draft, or finds the one that was created with the same key. */
+export async function createMailing(
   service: Service,
-  body: unknown,
   key: string,
-  onWaiting: (reason: string) => void,
-): Promise<Answered> {
+  body: Letter,
+  onWaiting: OnWaiting,
+): Promise<Created> {
   const asked = { method: "POST", body, headers: { "Idempotency-Key": key } } as const;
   try {
-    return await service.askPatiently("/api/jobs", asked, onWaiting);
+    const { headers, body: answer } = await service.askPatiently("/api/mailings", asked, onWaiting);
+    const isRepeat = headers.get("Idempotency-Replayed") === "true";
+    return { id: answer.mailingId, isRepeat, sequence: sequenceOf(headers) };
   } catch (failure) {
     if (!(failure instanceof ServiceRefused) || failure.code !== "idempotency-key-reused") throw failure;
     throw new MailingChanged("A mailing of this id was begun with another letter or file. Give it another --id.");
   }
 }
 
-/** The most recipients of one job. */
-const mostRecipients = 1000;
-/** A job may have one megabyte in NATS; the rest is for what is stored beside the recipients. */
-const mostBytes = 900_000;
+/** Why a mailing of an earlier run takes no recipients: they are in it. */
+const isOver = ["mailing-has-started", "mailing-awaits-approval", "mailing-has-ended"];
+
+export type Imported = {
+  readonly added: number;
+  readonly duplicates: number;
+  readonly faulty: number;
+  readonly faults: readonly RowFault[];
+  readonly sequence: string;
+};
 
 /**
- * Cuts a mailing into jobs, in the order of the file. The same recipients are cut the same way every time, so that an
- * interrupted mailing continues where it stopped.
+ * Adds the recipients of the file. Each attempt begins at its beginning: what is in the mailing already is not added again.
+ * Null where the mailing has been started.
  */
-async function* toChunks(
-  recipients: AsyncIterable<Recipient>,
-  bytesAround: number,
-): AsyncGenerator<readonly Recipient[]> {
-  let chunk: Recipient[] = [];
-  let bytes = bytesAround;
-  for await (const recipient of recipients) {
-    const size = Buffer.byteLength(JSON.stringify(recipient)) + 1;
-    if (chunk.length > 0 && (chunk.length === mostRecipients || bytes + size > mostBytes)) {
-      yield chunk;
-      chunk = [];
-      bytes = bytesAround;
-    }
-    chunk.push(recipient);
-    bytes += size;
+export async function addRecipients(
+  service: Service,
+  path: string,
+  { file, survey }: { readonly file: RecipientFile; readonly survey: Survey },
+  onRows: (rows: number) => void,
+  onWaiting: OnWaiting,
+): Promise<Imported | null> {
+  const lines = () => toNdjson(file, survey.sha256, onRows);
+  try {
+    const asked = { method: "PUT", upload: { type: "application/x-ndjson", open: lines } } as const;
+    const { headers, body } = await service.askPatiently(`${path}/recipients`, asked, onWaiting);
+    return { ...body, sequence: sequenceOf(headers) };
+  } catch (failure) {
+    if (!(failure instanceof ServiceRefused) || !isOver.includes(failure.code ?? "")) throw failure;
+    return null;
   }
-  if (chunk.length > 0) yield chunk;
+}
+
+export type Started = { readonly mailing: Json; readonly sequence: string };
+
+/** Starts the mailing; one that was started before is left as it is, and read with everything up to `sequence` in the log. */
+export async function startMailing(
+  service: Service,
+  path: string,
+  { scheduledAt, sequence }: { readonly scheduledAt: string | null; readonly sequence: string },
+  onWaiting: OnWaiting,
+): Promise<Started> {
+  const body = scheduledAt === null ? {} : { scheduledAt };
+  try {
+    const answered = await service.askPatiently(`${path}/start`, { method: "POST", body }, onWaiting);
+    return { mailing: answered.body, sequence: sequenceOf(answered.headers) };
+  } catch (failure) {
+    if (!(failure instanceof ServiceRefused) || !isOver.includes(failure.code ?? "")) throw failure;
+    return await readMailing(service, path, sequence, onWaiting);
+  }
+}
+
+/** The mailing with everything up to that place in the log. */
+export async function readMailing(
+  service: Service,
+  path: string,
+  sequence: string,
+  onWaiting: OnWaiting,
+): Promise<Started> {
+  const headers = { "Min-Sequence": sequence };
+  const { body } = await service.askPatiently(path, { method: "GET", headers }, onWaiting);
+  return { mailing: body, sequence };
+}
+
+/** Why a mailing is a draft although it was started: people have decided so. Null where nobody has. */
+export async function whyTakenBack(service: Service, path: string, onWaiting: OnWaiting): Promise<string | null> {
+  const { body } = await service.askPatiently(`${path}/explain`, { method: "GET" }, onWaiting);
+  const found = body.reasons.find(({ code }: Json) => code === "undone" || code === "rejected");
+  return found?.message ?? null;
 }

@@ -9,6 +9,8 @@ export type Answered = { readonly status: number; readonly headers: Headers; rea
 export type Asked = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
+  /** A body of any length instead, read as fast as the service takes it; each attempt opens it anew. */
+  readonly upload?: { readonly type: string; readonly open: () => AsyncIterable<Uint8Array> };
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -17,8 +19,8 @@ export type Service = {
   /** Returns a 2xx answer; throws ServiceRefused for any other answer and ServiceAway if there is none. */
   ask(path: string, asked?: Asked): Promise<Answered>;
   /**
-   * Repeats the request while the service is unavailable or asks the client to retry later, for up to five minutes. Only
-   * for requests that are safe to repeat.
+   * Repeats the request while the service is unavailable or asks the client to retry later, for up to five minutes; the
+   * time of an upload does not count. Only for requests that are safe to repeat.
    */
   askPatiently(path: string, asked: Asked, onWaiting: (reason: string) => void): Promise<Answered>;
   /** The lines of a stream, until the service or the signal ends it. Waits while the service has no room for another stream. */
@@ -60,14 +62,18 @@ const longestWaitMs = 15_000;
 export function createService({ url, key }: ServiceAddress, interrupted: AbortSignal): Service {
   const authorization: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` };
 
-  const request = async (path: string, { method, body, headers }: Asked, accept: string): Promise<Response> => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+  const request = async (path: string, asked: Asked, accept: string): Promise<Response> => {
+    const { method, headers, upload } = asked;
+    const broken: { failure?: unknown } = {};
+    const sent = bodyOf(asked, broken);
+    const type = upload?.type ?? (sent === null ? null : "application/json");
+    const contentType: Record<string, string> = type === null ? {} : { "Content-Type": type };
     const all = { ...authorization, Accept: accept, ...contentType, ...headers };
     try {
       return await fetch(url + path, { method, headers: all, signal: interrupted, ...sent });
     } catch (failure) {
       if (interrupted.aborted) throw failure;
+      if ("failure" in broken) throw broken.failure;
       const away = `Nothing answers at ${url}. Is the service running (waybill start)? WAYBILL_URL says where it is.`;
       throw new ServiceAway(away, { cause: failure });
     }
@@ -95,11 +101,13 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
   return {
     ask,
     askPatiently: async (path, asked, onWaiting) => {
-      const giveUpAt = performance.now() + patienceMs;
+      let giveUpAt = performance.now() + patienceMs;
       for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+        const beganAt = performance.now();
         try {
           return await ask(path, asked);
         } catch (failure) {
+          if (asked.upload !== undefined) giveUpAt += performance.now() - beganAt;
           if (!isWorthWaiting(failure) || performance.now() > giveUpAt) throw failure;
           onWaiting(failure.message);
           const retryAfterMs = failure instanceof ServiceRefused ? (failure.retryAfter ?? 0) * 1000 : 0;
@@ -117,7 +125,24 @@ export function createService({ url, key }: ServiceAddress, interrupted: AbortSi
 
 const isWorthWaiting = (failure: unknown): failure is ServiceAway | ServiceRefused =>
   failure instanceof ServiceAway ||
-  (failure instanceof ServiceRefused && (failure.status === 429 || failure.status >= 502));
+  (failure instanceof ServiceRefused &&
+    (failure.status === 429 || failure.status >= 502 || failure.code === "mailing-import-conflict"));
+
+type SentBody = Pick<RequestInit, "body" | "duplex">;
+
+/** A failure of the upload itself goes to `broken`, because fetch wraps it in one of its own. */
+function bodyOf({ body, upload }: Asked, broken: { failure?: unknown }): SentBody | null {
+  if (upload === undefined) return body === undefined ? null : { body: JSON.stringify(body) };
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* upload.open();
+    } catch (failure) {
+      broken.failure = failure;
+      throw failure;
+    }
+  };
+  return { body: ReadableStream.from(chunks()), duplex: "half" };
+}
 
 async function readJson(response: Response, url: string): Promise<Json> {
   const text = await response.text().catch((failure: unknown) => {

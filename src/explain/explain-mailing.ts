@@ -55,7 +55,7 @@ function reasonsOf(facts: FactsOfMailing, state: ExistingMailing, open: OpenPart
           ? "The mailing is a draft without recipients."
           : `The mailing is a draft with ${counted(state.parts.length)}.`;
       const changedBy = state.parts.length === 0 ? "recipients, and then its start" : "its start";
-      return [reason("draft", state.createdAt, message, { changedBy })];
+      return [...takenBack(facts, state), reason("draft", state.createdAt, message, { changedBy })];
     }
     case "awaiting-approval": {
       const { requestedBy = "", requestedAt = null } = state.approval ?? {};
@@ -88,6 +88,18 @@ function reasonsOf(facts: FactsOfMailing, state: ExistingMailing, open: OpenPart
         ...ofParts(facts, state, open),
       ];
   }
+}
+
+/** Why a mailing that was started is a draft again. */
+function takenBack({ decisions }: FactsOfMailing, { wasUndone, approval }: ExistingMailing): readonly Reason[] {
+  if (wasUndone) {
+    const by = decisions.findLast(({ event }) => event.type === "MailingUndone");
+    const why = by?.event.type === "MailingUndone" ? byWhom(by.actor, by.event.data.reason) : "";
+    return [reason("undone", by?.event.at ?? null, `The start of the mailing was taken back${why}.`)];
+  }
+  if (approval?.status !== "rejected") return [];
+  const why = byWhom(approval.decidedBy ?? "", approval.reason);
+  return [reason("rejected", approval.decidedAt, `The start of the mailing was rejected${why}.`)];
 }
 
 function undoable({ now }: FactsOfMailing, { undoUntil, startedAt }: ExistingMailing): readonly Reason[] {

@@ -7,6 +7,8 @@ export const reasonCodes = [
   "failed",
   "cancelled",
   "draft",
+  "undone",
+  "rejected",
   "awaiting-approval",
   "undo-possible",
   "paused",

@@ -31,6 +31,26 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "jobs pause": { needs: "service", words: ["HELD"] },
   "jobs resume": { needs: "service", words: ["PAUSED"] },
   "jobs retry": { needs: "service", words: ["FAILED"] },
+  "mailings list": { needs: "service", words: [] },
+  "mailings create": { needs: "service", words: ["--subject", "S", "--text", "LETTER"] },
+  "mailings import": { needs: "service", words: ["DRAFT", "--csv", "READERS"] },
+  "mailings test": { needs: "service", words: ["DRAFT", "me@example.com", "--variables", '{"name": "Me"}'] },
+  "mailings show": { needs: "service", words: ["MAILED"] },
+  "mailings parts": { needs: "service", words: ["MAILED"] },
+  "mailings explain": { needs: "service", words: ["MAILED"] },
+  "mailings watch": { needs: "service", words: ["MAILED"] },
+  "mailings recipients": { needs: "service", words: ["MAILED"] },
+  "mailings logs": { needs: "service", words: ["MAILED"] },
+  "mailings evidence": { needs: "service", words: ["MAILED"] },
+  "mailings events": { needs: "service", words: ["MAILED"] },
+  "mailings start": { needs: "service", words: ["READY"] },
+  "mailings undo": { needs: "service", words: ["LEAVING"] },
+  "mailings approve": { needs: "service", words: ["ASKED", "--digest", "DIGEST1"] },
+  "mailings reject": { needs: "service", words: ["ASKED2", "--reason", "no"] },
+  "mailings pause": { needs: "service", words: ["GOING"] },
+  "mailings resume": { needs: "service", words: ["STOPPED"] },
+  "mailings cancel": { needs: "service", words: ["LATER"] },
+  "mailings retry": { needs: "service", words: ["MISSED"] },
   "templates list": { needs: "service", words: [] },
   "templates put": { needs: "service", words: ["welcome", "--subject", "S", "--text", "LETTER"] },
   "templates show": { needs: "service", words: ["welcome"] },
@@ -53,6 +73,11 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "log show": { needs: "nats", words: ["PLANTED"] },
   "log pass": { needs: "nats", words: ["--sequence", "PLANTED", "--sha256", "DIGEST", "--reason", "planted"] },
 };
+/** Names of jobs and mailings. */
+const ids = [
+  ...["DONE", "WAITING", "HELD", "PAUSED", "FAILED", "MAILED", "MISSED", "DRAFT", "READY", "LEAVING"],
+  ...["ASKED", "ASKED2", "GOING", "STOPPED", "LATER"],
+];
 const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
 
 describe("Every command, where things are as they should be and where they are not", () => {
@@ -67,7 +92,11 @@ describe("Every command, where things are as they should be and where they are n
     env = { ...settingsFor(stage.surroundings), WAYBILL_URL: service.url };
     places = { ...(await makeFiles()), ...(await makeJobs()) };
     // From here on the service asks for a key.
-    const key = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
+    const asker = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
+    env = { ...env, WAYBILL_KEY: asker.key };
+    places = { ...places, ...(await makeMailings()) };
+    const scopes = "jobs:read,jobs:write,jobs:approve,events:read";
+    const key = JSON.parse((await run("keys create", ["--tenant", "default", "--scopes", scopes, "--json"])).out);
     env = { ...env, WAYBILL_KEY: key.key };
     const other = JSON.parse((await run("keys create", ["--tenant", "gone", "--json"])).out);
     places = { ...places, KEYID: other.id, ...(await plantMessage()) };
@@ -117,6 +146,45 @@ describe("Every command, where things are as they should be and where they are n
     await client.post(`/api/jobs/${paused}/pause`);
     await Promise.all([client.ended(done), client.ended(failed)]);
     return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused };
+  }
+
+  async function makeMailings(): Promise<Record<string, string>> {
+    const at = (name: string): string => join(stage.folder, name);
+    await writeFile(at("full.csv"), "email,name\nfull@example.com,Ada\n");
+    const make = async (...words: readonly string[]): Promise<{ mailing: string; approval: { digest: string } }> => {
+      const all = filledIn([
+        "--subject",
+        "S",
+        "--text",
+        "LETTER",
+        "--csv",
+        "READERS",
+        "--id",
+        words.join(""),
+        ...words,
+      ]);
+      const { code, out, err } = await run("send", [...all, "--json"]);
+      // Of those for which everybody waits, one fails.
+      expect(code, err).to.equal(words.includes("full") ? 1 : 0);
+      return JSON.parse(out);
+    };
+    const ofLater = (name: string) => make("--scheduled-at", "2099-01-01T00:00:00Z", "--name", name);
+    const stopped = await ofLater("stopped");
+    await run("mailings pause", [stopped.mailing]);
+    const asked = await make("--approval");
+    return {
+      MAILED: (await make("--wait")).mailing,
+      MISSED: (await make("--wait", "--name", "full", "--csv", at("full.csv"))).mailing,
+      DRAFT: (await make("--draft", "--name", "draft")).mailing,
+      READY: (await make("--draft", "--name", "ready")).mailing,
+      LEAVING: (await make("--undo-for", "3600")).mailing,
+      ASKED: asked.mailing,
+      DIGEST1: asked.approval.digest,
+      ASKED2: (await make("--approval", "--name", "second")).mailing,
+      GOING: (await ofLater("going")).mailing,
+      STOPPED: stopped.mailing,
+      LATER: (await ofLater("later")).mailing,
+    };
   }
 
   const run = (name: string, words: readonly string[], settings: Record<string, string> = {}, isTerminal = false) =>
@@ -171,14 +239,12 @@ describe("Every command, where things are as they should be and where they are n
     }
   });
 
-  describe("says that there is no such job, of which", () => {
+  describe("says that there is no such job or mailing, of which", () => {
     for (const [name, { words }] of needing("service", "nats")) {
-      const ofJob = words.map((word) =>
-        ["DONE", "WAITING", "HELD", "PAUSED", "FAILED"].includes(word) ? nobody : word,
-      );
+      const ofJob = words.map((word) => (ids.includes(word) ? nobody : word));
       if (!ofJob.includes(nobody)) continue;
       it(`waybill ${name} is asked`, async () => {
-        expectFailure(await run(name, ofJob), /There is no job/);
+        expectFailure(await run(name, filledIn(ofJob)), /There is no (job|mailing)/);
       });
     }
   });
@@ -200,9 +266,9 @@ describe("Every command, where things are as they should be and where they are n
 
   it("draws a bar on a terminal, and plain lines elsewhere", async () => {
     const words = (id: string) => filledIn([...(calls["send"]?.words ?? []), "--id", id]);
-    expect((await run("send", words("third"), {}, true)).err).to.match(/\r\[#{24}\] 1 of 1 recipients accepted/);
+    expect((await run("send", words("third"), {}, true)).err).to.match(/\r\[#{24}\] 1 of 1 recipients uploaded/);
     expect((await run("send", words("fourth"))).err)
-      .to.match(/^1 of 1 recipients accepted, /m)
+      .to.match(/^1 of 1 recipients uploaded, /m)
       .and.not.match(/\r|\[#/);
   });
 

@@ -6,20 +6,14 @@ const leaves = commands.filter(({ isGroup }) => !isGroup);
 const helpOf = async (name: string): Promise<string> => (await runProgram([...name.split(" "), "--help"])).out;
 
 /** They print lines of JSON whatever is asked, or run until they are stopped. */
-const withoutJson = ["start", "events", "jobs evidence"];
+const withoutJson = ["start", "events", "jobs evidence", "mailings evidence", "mailings events"];
 
 /** The command lines in a help text, each from "waybill" to where the shell or a remark goes on. */
 const linesIn = (help: string): readonly string[] =>
   (help.split("Examples:\n")[1] ?? "")
     .split("\n\n")[0]
     ?.split(/\n|&&/)
-    .flatMap(
-      (line) =>
-        /(?<![\w/])waybill .*/
-          .exec(line)?.[0]
-          .split(/ {2,}|[>)]($| )/)[0]
-          ?.replaceAll(" <id", " <id>") ?? [],
-    ) ?? [];
+    .flatMap((line) => /(?<![\w/])waybill .*/.exec(line)?.[0].split(/ {2,}| > /)[0] ?? []) ?? [];
 
 /** Words as a shell would pass them on. */
 const wordsOf = (line: string): readonly string[] =>
@@ -78,7 +72,7 @@ describe("Every command of the program", () => {
     const lines = linesIn((await runProgram(["--help"])).out);
     expect(lines.flatMap((line) => faultsOf(line).map((fault) => `${line}: ${fault}`))).to.deep.equal([]);
     const shown = new Set(lines.map((line) => commandOf(wordsOf(line)).command.name));
-    expect([...shown]).to.include.members(["send", "jobs watch", "jobs retry", "jobs evidence", "verify"]);
+    expect([...shown]).to.include.members(["send", "mailings watch", "mailings retry", "mailings evidence", "verify"]);
   });
 
   for (const { name, description, options, parameters, isGroup } of commands) {

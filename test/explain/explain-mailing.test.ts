@@ -91,6 +91,29 @@ describe("The explanation of a mailing", () => {
     expect(waiting?.reasons[0]).to.include({ code: "undo-possible", until: later, changedBy: "an undo" });
   });
 
+  it("says who has taken a start back, or rejected it, until it is asked for again", () => {
+    const undone: MailingEvent = { type: "MailingUndone", at: later, data: { reason: "the price is wrong" } };
+    const isUndone = [created, added, started(null, later), undone];
+    expect(codesOf(isUndone)).to.deep.equal(["undone", "draft"]);
+    expect(explain(isUndone)?.reasons[0]).to.include({
+      since: later,
+      message: "The start of the mailing was taken back by key:abc: the price is wrong.",
+    });
+    const asked: MailingEvent = {
+      type: "MailingApprovalRequested",
+      at: now,
+      data: { digest: "c".repeat(64), parts: 3, recipients: 9, scheduledAt: null, requestedBy: "key:abc" },
+    };
+    const data = { digest: "c".repeat(64), rejectedBy: "key:boss", reason: "no" };
+    const isRejected: readonly MailingEvent[] = [created, added, asked, { type: "MailingRejected", at: later, data }];
+    expect(explain(isRejected)?.reasons[0]).to.include({
+      code: "rejected",
+      since: later,
+      message: "The start of the mailing was rejected by key:boss: no.",
+    });
+    expect(codesOf([...isRejected, asked])).to.deep.equal(["awaiting-approval"]);
+  });
+
   it("says when its window opens", () => {
     const window = { days: ["sun"], from: "02:00", to: "03:00", timeZone: "UTC" } as const;
     const brakes = { ratePerHour: null, rampUp: null, window, stopWhen: null };
