@@ -1,0 +1,118 @@
+import { v7 as newId } from "uuid";
+import { foldMailing, handleMailingCommand, type MailingVersion, readMailing } from "../commands/handle-command.ts";
+import type { ContentStore, JobContent } from "../content/content-store.ts";
+import { digestOf, encodeContent } from "../content/encode-content.ts";
+import { mailingDecider } from "../domain/mailing/decider.ts";
+import type { MailingPart } from "../domain/mailing/events.ts";
+import type { MailingRejection } from "../domain/mailing/state.ts";
+import type { Instant } from "../domain/message.ts";
+import { Unavailable } from "../domain/unavailable.ts";
+import { type Cause, type EventLog, type JobRef, LogFull, VersionConflict } from "../event-log/event-log.ts";
+import type { LogRoom } from "../event-log/log-room.ts";
+import { persistently } from "../event-log/persistently.ts";
+
+export type ImportPorts = {
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly room: LogRoom;
+  readonly now: () => Instant;
+};
+
+/** The parts that one event names: their contents, of a megabyte at most, are stored at the same time. */
+const partsAtOnce = 8;
+const patienceMs = 30_000;
+
+/** Ends an import that may not go on. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly outcome:
+    | { readonly outcome: "rejected"; readonly rejection: MailingRejection }
+    /** Another import has decided something meanwhile. */
+    | { readonly outcome: "conflict" };
+
+  constructor(outcome: Refused["outcome"]) {
+    super("The import cannot go on.");
+    this.outcome = outcome;
+  }
+}
+
+const rejectedFor = (rejection: MailingRejection) => new Refused({ outcome: "rejected", rejection });
+
+/** A client that has sent half of its file does not want to begin again because NATS has restarted. */
+const patiently = <Result>(step: () => Promise<Result>): Promise<Result> =>
+  persistently(AbortSignal.timeout(patienceMs), step, (failure) => failure instanceof Unavailable);
+
+/** Stores parts, some at a time, and then decides that they belong to the mailing. */
+export function createPartAdding(
+  { log, contentStore, room, now }: ImportPorts,
+  mailing: JobRef,
+  from: MailingVersion,
+  cause: Cause,
+) {
+  let version = from;
+  let pending: { readonly part: MailingPart; readonly storing: Promise<unknown> }[] = [];
+
+  /** Whether the parts were added, in spite of an answer that was lost or is about another one's decision. */
+  const areAdded = async (parts: readonly MailingPart[]): Promise<boolean> => {
+    const found = await readMailing(log, mailing);
+    const last = parts.at(-1)?.jobId;
+    const isThere = found.state.status !== "absent" && found.state.parts.some(({ jobId }) => jobId === last);
+    if (isThere) version = found;
+    return isThere;
+  };
+  /** A test changes nothing of what an import has found. */
+  const wasOnlyTested = async (): Promise<boolean> => {
+    const decisions = await log.readMailing(mailing);
+    const news = decisions.filter(({ sequence }) => sequence > version.sequence);
+    const isHarmless = news.length > 0 && news.every(({ event }) => event.type === "MailingTested");
+    if (isHarmless) version = foldMailing(decisions);
+    return isHarmless;
+  };
+  const decide = async (parts: readonly MailingPart[]): Promise<void> => {
+    const command = { type: "AddParts", at: now(), parts } as const;
+    try {
+      const outcome = await handleMailingCommand(log, mailing, command, cause, { from: version, maxConflicts: 0 });
+      if (outcome.outcome === "rejected") throw rejectedFor(outcome.rejection);
+      version = outcome;
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict)) throw failure;
+      if (await areAdded(parts)) return;
+      if (await wasOnlyTested()) return await decide(parts);
+      const decision = mailingDecider.decide(command, (await readMailing(log, mailing)).state);
+      throw decision.outcome === "rejected" ? rejectedFor(decision.rejection) : new Refused({ outcome: "conflict" });
+    }
+  };
+  const commit = async (): Promise<void> => {
+    const parts = pending.map(({ part }) => part);
+    const storing = pending.map((one) => one.storing);
+    pending = [];
+    if (parts.length === 0) return;
+    await Promise.all(storing);
+    try {
+      await patiently(async () => {
+        if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for more recipients.");
+        await decide(parts);
+      });
+    } catch (failure) {
+      if (!(failure instanceof Refused)) throw failure;
+      // They were not added, and never will be: no other import knows their ids.
+      await Promise.all(parts.map(({ jobId }) => contentStore.erase({ ...mailing, jobId })));
+      throw failure;
+    }
+  };
+
+  return {
+    add: async (content: JobContent): Promise<void> => {
+      const bytes = encodeContent(content);
+      // The id is of this attempt alone: what another one left behind is not taken for it.
+      const jobId = newId();
+      const storing = patiently(() => contentStore.put({ ...mailing, jobId }, bytes));
+      // Reported once it is waited for.
+      storing.catch(() => {});
+      pending.push({ part: { jobId, recipients: content.recipients.length, contentSha256: digestOf(bytes) }, storing });
+      if (pending.length === partsAtOnce) await commit();
+    },
+    end: commit,
+    sequence: (): number => version.sequence,
+  };
+}
