@@ -26,9 +26,15 @@ describe("A question before something is done that cannot be taken back", () => 
     await stage.api.post("/api/suppressions", { email: address, reason: "manual" });
     const { body } = await stage.api.post("/api/mailings", { subject: "Asked first", body: "x" });
     draft = (body as { mailingId: string }).mailingId;
+    await fetch(`${stage.url}/api/templates/asked-first`, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ subject: "Asked first", body: "x" }),
+    });
     watched = await openPage(stage.url);
     watched.page.on("request", (request) => {
-      if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+      const isReading = request.method() === "GET" || request.url().endsWith("/preview");
+      if (!isReading) changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
     });
   });
   after(async () => {
@@ -44,6 +50,7 @@ describe("A question before something is done that cannot be taken back", () => 
     { at: () => `jobs/${scheduled}`, opens: "Reschedule", does: "Reschedule this job" },
     { at: () => `jobs/${ended}`, opens: "Erase the content", does: "Erase it for good" },
     { at: () => `mailings/${draft}`, opens: "Cancel", does: "Cancel this mailing" },
+    { at: () => "templates/asked-first", opens: "Archive", does: "Archive this template" },
     { at: () => `recipients?email=${address}`, opens: "Erase", does: "Erase this address for good" },
     { at: () => `suppressions?email=${address}`, opens: `Remove ${address}`, does: "Remove it from the list" },
     { at: () => "dead-letters", row: "Asked dead", opens: "Ignore", does: "Ignore this dead letter" },

@@ -8,6 +8,8 @@ const looks = {
   "on a phone": { ...phone, colorScheme: "light" },
 } as const;
 
+const templateName = "everywhere-".repeat(5);
+
 describe("Every page of the dashboard", () => {
   let stage: DashboardStage;
   let jobId: string;
@@ -22,6 +24,16 @@ describe("Every page of the dashboard", () => {
     const letter = { name: "A name-without-any-space".repeat(5), subject: "x", body: "x" };
     const { body } = await stage.api.post("/api/mailings", { ...letter, ...brakes });
     mailingId = (body as { mailingId: string }).mailingId;
+    const template = {
+      subject: "A subject-without-any-space".repeat(5),
+      body: "x",
+      headers: { "X-Long": "y".repeat(300) },
+    };
+    await fetch(`${stage.url}/api/templates/${templateName}`, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(template),
+    });
   });
 
   for (const [look, options] of Object.entries(looks)) {
@@ -39,6 +51,12 @@ describe("Every page of the dashboard", () => {
         mailings: "in all",
         [`mailings/${mailingId}`]: "Add recipients",
         compose: "Send to",
+        [`compose?template=${templateName}@1`]: "The letter is version 1",
+        templates: "everywhere",
+        [`templates/${templateName}`]: "Variables of one recipient",
+        [`templates/${templateName}?write=true`]: "Store as a new version",
+        "templates?new=true": "Store this template",
+        "templates/no-such": "There is no template with this name",
         events: "Live, newest first.",
         "dead-letters?status=any": "Dead letters",
         suppressions: "Address to suppress",

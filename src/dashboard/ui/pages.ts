@@ -10,6 +10,7 @@ import { overviewPage } from "./pages/overview.tsx";
 import { recipientsPage } from "./pages/recipients.tsx";
 import { suppressionsPage } from "./pages/suppressions.tsx";
 import { systemPage } from "./pages/system.tsx";
+import { templatesPage } from "./pages/templates.tsx";
 
 /** In the order of the menu; the first one is the start page. */
 export const pages: readonly Page[] = [
@@ -17,6 +18,7 @@ export const pages: readonly Page[] = [
   jobsPage,
   mailingsPage,
   composePage,
+  templatesPage,
   deadLettersPage,
   suppressionsPage,
   recipientsPage,

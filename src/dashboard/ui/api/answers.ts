@@ -8,7 +8,13 @@ import type { AnswerOf } from "../../../http/answers/parts.ts";
 import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../../../http/answers/recipients.ts";
 import type { caller, caughtMails, readiness, sealKey, sealPage, stats } from "../../../http/answers/service.ts";
 import type { readModelList, systemOf } from "../../../http/answers/system.ts";
-import type { storedTemplate, template, templatePage, templatePreview } from "../../../http/answers/template.ts";
+import type {
+  storedTemplate,
+  template,
+  templatePage,
+  templatePreview,
+  templateVersion,
+} from "../../../http/answers/template.ts";
 
 // The answers of the API, by the schemas that describe them. Only types may come from the server: its code would be built
 // into what the browser loads.
@@ -27,6 +33,8 @@ export type ExplanationAnswer = AnswerOf<typeof jobExplanation> | AnswerOf<typeo
 
 export type TemplatePage = AnswerOf<typeof templatePage>;
 export type TemplateAnswer = AnswerOf<typeof template>;
+export type TemplateVersionAnswer = AnswerOf<typeof templateVersion>;
+export type LetterAnswer = TemplateVersionAnswer["letter"];
 export type StoredTemplateAnswer = AnswerOf<typeof storedTemplate>;
 export type TemplatePreviewAnswer = AnswerOf<typeof templatePreview>;
 
