@@ -87,7 +87,7 @@ describe("The question why a job or a mailing is where it is", () => {
 
   it("is asked again after five seconds, and says what the service says where it gets no answer", async () => {
     const jobId = await later("Why so often");
-    const slow = await openPage("about:blank");
+    const slow = await openPage(stage.url);
     const { page } = slow;
     const problem = { title: "The log is away", detail: "Ask again in a moment.", code: "event-log-unavailable" };
     const reasonOf = (number: number) => ({
@@ -131,5 +131,6 @@ describe("The question why a job or a mailing is where it is", () => {
     await latest();
     expect(asked).to.equal(before + 2);
     await slow.close();
+    expect(slow.sins).to.deep.equal([]);
   });
 });

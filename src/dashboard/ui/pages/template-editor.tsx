@@ -95,7 +95,7 @@ export function TemplateEditor({ name, onName, from, onStored, onClose }: Editor
         {field("body", "Body: HTML or plain text, with {{ variables }}", 12)}
         <details open={hasMore}>
           <summary>More</summary>
-          {field("text", "Text part; empty for one that is made of the body", 5)}
+          {field("text", "Text part, where the body is HTML; empty for one that is made of it", 5)}
           {field("html", "HTML part, where the body is plain text", 5)}
           {field("from", "From")}
           {field("replyTo", "Reply to")}
