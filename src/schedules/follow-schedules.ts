@@ -57,11 +57,11 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     if (madeId !== undefined) byMade.delete(keyOf({ ...one.ref, jobId: madeId }));
   };
   /** Takes a newer state over; an older one, which the log brings later, says nothing. */
-  const learn = (one: Open, version: ScheduleVersion): void => {
-    if (version.sequence < one.version.sequence) return;
+  const learn = (one: Open, { state, sequence }: ScheduleVersion): void => {
+    if (sequence < one.version.sequence) return;
     forget(one);
-    one.version = version;
-    if (version.state.status !== "active") return;
+    one.version = { state, sequence };
+    if (state.status !== "active") return;
     open.set(keyOf(one.ref), one);
     const madeId = lastOf(one)?.madeId;
     if (madeId !== undefined) byMade.set(keyOf({ ...one.ref, jobId: madeId }), one);

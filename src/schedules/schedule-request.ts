@@ -52,7 +52,10 @@ const recipientsOf = Type.String({
 /** The form of the request for a mailing, with what it has here instead of recipients of its own. */
 function ofSchedule(form: TObject) {
   const fields = Object.entries(form.properties).filter(([name]) => !Object.hasOwn(foreign, name));
-  return Type.Object({ ...Object.fromEntries(fields), recipientsOf }, { ...closed, title: `${(form as { readonly title?: string }).title}OfSchedule` });
+  return Type.Object(
+    { ...Object.fromEntries(fields), recipientsOf },
+    { ...closed, title: `${(form as { readonly title?: string }).title}OfSchedule` },
+  );
 }
 
 /** The body of POST /schedules and PUT /schedules/:scheduleId as a schema. */

@@ -37,7 +37,7 @@ const table = [
     "typebox uuid croner",
   ],
   ["mailings", "erasure intake job-kinds commands content following event-log schemas domain", "typebox uuid"],
-  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
+  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats uuid"],
   ["intake", "job-kinds access templates commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
   [

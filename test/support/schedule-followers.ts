@@ -86,7 +86,13 @@ export function followSchedules(stage: ScheduleStage, checkpoints: CheckpointSto
 
 export const letter = { subject: "Report", body: "Dear all", recipients: ["ada@example.com", "bob@example.com"] };
 
-const usual: ScheduleSettings = { makes: "job", cron: "*/5 * * * *", timeZone: "UTC", overlap: "skip", catchUp: "none" };
+const usual: ScheduleSettings = {
+  makes: "job",
+  cron: "*/5 * * * *",
+  timeZone: "UTC",
+  overlap: "skip",
+  catchUp: "none",
+};
 
 export async function addSchedule(
   { log, contentStore, clock }: ScheduleStage,
