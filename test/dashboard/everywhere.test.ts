@@ -15,6 +15,8 @@ describe("Every page of the dashboard", () => {
   let jobId: string;
   let mailingId: string;
 
+  let scheduleId: string;
+
   before(async () => {
     stage = await dashboardStage();
     const recipients = ["ada@example.com", `${"long-name-".repeat(6)}@${"sub.".repeat(20)}example.com`];
@@ -24,6 +26,13 @@ describe("Every page of the dashboard", () => {
     const letter = { name: "A name-without-any-space".repeat(5), subject: "x", body: "x" };
     const { body } = await stage.api.post("/api/mailings", { ...letter, ...brakes });
     mailingId = (body as { mailingId: string }).mailingId;
+    const cron = {
+      name: "A name-without-any-space".repeat(4),
+      cron: "30 8 * * mon",
+      timeZone: "America/Argentina/ComodRivadavia",
+    };
+    const made = { subject: "x", body: "x".repeat(300), recipients: ["ada@example.com"] };
+    scheduleId = ((await stage.api.post("/api/schedules", { ...cron, job: made })).body as { id: string }).id;
     const template = {
       subject: "A subject-without-any-space".repeat(5),
       body: "x",
@@ -56,6 +65,10 @@ describe("Every page of the dashboard", () => {
         [`templates/${templateName}`]: "Variables of one recipient",
         [`templates/${templateName}?write=true`]: "Store as a new version",
         "templates?new=true": "Store this template",
+        schedules: "America/Argentina/ComodRivadavia",
+        [`schedules/${scheduleId}`]: "Nothing has come due yet.",
+        [`schedules/${scheduleId}?change=true`]: "Save the changes",
+        "schedules?new=true": "Create this schedule",
         "templates/no-such": "There is no template with this name",
         events: "Live, newest first.",
         "dead-letters?status=any": "Dead letters",

@@ -8,6 +8,7 @@ import { mailingsPage } from "./pages/mailings.tsx";
 import { notificationsPage } from "./pages/notifications.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { recipientsPage } from "./pages/recipients.tsx";
+import { schedulesPage } from "./pages/schedules.tsx";
 import { suppressionsPage } from "./pages/suppressions.tsx";
 import { systemPage } from "./pages/system.tsx";
 import { templatesPage } from "./pages/templates.tsx";
@@ -19,6 +20,7 @@ export const pages: readonly Page[] = [
   mailingsPage,
   composePage,
   templatesPage,
+  schedulesPage,
   deadLettersPage,
   suppressionsPage,
   recipientsPage,

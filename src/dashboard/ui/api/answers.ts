@@ -6,6 +6,7 @@ import type { createdMailing, mailing, mailingPage, recipientImport } from "../.
 import type { endpointPage, notificationPage } from "../../../http/answers/notices.ts";
 import type { AnswerOf } from "../../../http/answers/parts.ts";
 import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../../../http/answers/recipients.ts";
+import type { firingPage, ScheduleAnswer, schedulePage } from "../../../http/answers/schedule.ts";
 import type { caller, caughtMails, readiness, sealKey, sealPage, stats } from "../../../http/answers/service.ts";
 import type { readModelList, systemOf } from "../../../http/answers/system.ts";
 import type {
@@ -30,6 +31,11 @@ export type CreatedMailingAnswer = AnswerOf<typeof createdMailing>;
 export type ImportAnswer = AnswerOf<typeof recipientImport>;
 
 export type ExplanationAnswer = AnswerOf<typeof jobExplanation> | AnswerOf<typeof mailingExplanation>;
+
+export type { ScheduleAnswer };
+export type SchedulePage = AnswerOf<typeof schedulePage>;
+export type FiringPage = AnswerOf<typeof firingPage>;
+export type FiringAnswer = FiringPage["data"][number];
 
 export type TemplatePage = AnswerOf<typeof templatePage>;
 export type TemplateAnswer = AnswerOf<typeof template>;
