@@ -2,6 +2,7 @@ import { deadLettersProjector } from "./dead-letters/projector.ts";
 import { jobsProjector } from "./jobs/projector.ts";
 import { notificationsProjector } from "./notifications/projector.ts";
 import type { Projector } from "./projector.ts";
+import { schedulesProjector } from "./schedules/projector.ts";
 import { waitingProjector } from "./waiting/projector.ts";
 import { webhookDeliveriesProjector } from "./webhook-deliveries/projector.ts";
 
@@ -12,4 +13,5 @@ export const allProjectors: readonly Projector[] = [
   waitingProjector,
   webhookDeliveriesProjector,
   notificationsProjector,
+  schedulesProjector,
 ];

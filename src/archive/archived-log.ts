@@ -1,10 +1,12 @@
 import { isMailingEvent } from "../domain/mailing/events.ts";
+import { isScheduleEvent } from "../domain/schedule/events.ts";
 import { inBatches } from "../event-log/batches.ts";
 import { decodeMessage } from "../event-log/decode-entry.ts";
 import {
   type EventLog,
   isOfJob,
   isOfMailing,
+  isOfSchedule,
   isPassed,
   type JobRef,
   type LogEvent,
@@ -48,6 +50,9 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     const before = (await entriesOf(mailing)).filter(isOfMailing).filter(({ sequence }) => !known.has(sequence));
     return [...before, ...events];
   };
+  /** The last event of a schedule that is not deleted is never cut off. */
+  const readSchedule: EventLog["readSchedule"] = async (schedule) =>
+    (await log.readSchedule(schedule)) ?? (await entriesOf(schedule)).findLast(isOfSchedule) ?? null;
   const readHistory: EventLog["readHistory"] = async (job) => await completed(job, await log.readHistory(job));
 
   /** Facts do not show what came before them, so their job is asked for. */
@@ -66,6 +71,10 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
 
   /** The last decision that the log itself has about what the entry is about, or, where it has none, the archive. */
   const lastBefore = async (job: JobRef, [{ event }]: NewEntry): Promise<Found> => {
+    if (isScheduleEvent(event)) {
+      if ((await log.readSchedule(job)) !== null) return { isArchived: false };
+      return { isArchived: true, sequence: (await entriesOf(job)).findLast(isOfSchedule)?.sequence ?? 0 };
+    }
     if (!isMailingEvent(event)) {
       const last = await log.lastDecision(job);
       return last > 0 ? { isArchived: false } : { isArchived: true, sequence: await lastArchived(job) };
@@ -91,6 +100,7 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     append,
     readDecisions,
     readMailing,
+    readSchedule,
     readHistory,
     readNotices,
     lastDecision,

@@ -2,9 +2,11 @@ import type { AlertEvent } from "../domain/alerts/events.ts";
 import { isWholeErasure } from "../domain/job/job-view.ts";
 import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { Instant } from "../domain/message.ts";
+import type { ScheduleEvent } from "../domain/schedule/events.ts";
 import {
   isOfJob,
   isOfMailing,
+  isOfSchedule,
   type JobRef,
   type LogEvent,
   type StoredEvent,
@@ -88,6 +90,13 @@ export function createOpenJobs(upTo: number, areErased: boolean) {
       open.set(name, { ...one, why, since: event.at, hasEnded: false });
     }
   };
+  /** The last event of a schedule holds all of it: what came before may go. */
+  const takeSchedule = ({ tenant, jobId, sequence, event }: StoredEvent<ScheduleEvent>): void => {
+    const name = `${tenant}/${jobId}`;
+    const why = `its schedule is ${event.data.schedule.status}`;
+    if (event.data.schedule.status === "deleted" || sequence > upTo) open.delete(name);
+    else open.set(name, { job: { tenant, jobId }, why, since: event.at, sequence, hasEnded: false, isErased: false });
+  };
   const takeAlert = ({ sequence, event }: StoredEvent<AlertEvent>): void => {
     const { alert } = event.data;
     if (event.type === "AlertCleared") alerts.delete(alert);
@@ -105,6 +114,7 @@ export function createOpenJobs(upTo: number, areErased: boolean) {
     take: (event: LogEvent): void => {
       if (isOfJob(event)) takeDecision(event);
       else if (isOfMailing(event)) takeMailing(event);
+      else if (isOfSchedule(event)) takeSchedule(event);
       else if (!("event" in event)) takeUnknown(event);
       else if (event.event.type === "AlertRaised" || event.event.type === "AlertCleared") {
         takeAlert(event as StoredEvent<AlertEvent>);

@@ -9,6 +9,13 @@ import { mailingDecider } from "../domain/mailing/decider.ts";
 import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { MailingRejection, MailingState } from "../domain/mailing/state.ts";
 import {
+  type ScheduleCommand,
+  type ScheduleRejection,
+  type ScheduleState,
+  scheduleDecider,
+} from "../domain/schedule/decider.ts";
+import type { ScheduleEvent } from "../domain/schedule/events.ts";
+import {
   type Cause,
   type EventLog,
   type Fact,
@@ -19,8 +26,10 @@ import {
   VersionConflict,
 } from "../event-log/event-log.ts";
 
+type Decided = JobEvent | MailingEvent | ScheduleEvent;
+
 /** What decisions are made about: its rules, and where in the log its decisions are. */
-type Aggregate<Command, State, Event extends JobEvent | MailingEvent, Rejection> = {
+type Aggregate<Command, State, Event extends Decided, Rejection> = {
   readonly decider: Decider<Command, State, Event, Rejection>;
   readonly read: (log: EventLog, ref: JobRef) => Promise<readonly StoredEvent<Event>[]>;
 };
@@ -33,6 +42,15 @@ const jobs: Aggregate<JobCommand, JobState, JobEvent, JobRejection> = {
 const mailings: Aggregate<MailingCommand, MailingState, MailingEvent, MailingRejection> = {
   decider: mailingDecider,
   read: (log, mailing) => log.readMailing(mailing),
+};
+
+/** The last decision is enough, see Schedule. */
+const schedules: Aggregate<ScheduleCommand, ScheduleState, ScheduleEvent, ScheduleRejection> = {
+  decider: scheduleDecider,
+  read: async (log, schedule) => {
+    const last = await log.readSchedule(schedule);
+    return last === null ? [] : [last];
+  },
 };
 
 /** `sequence` is that of the last decision, the new one or an older one; 0 for what does not exist. */
@@ -48,11 +66,14 @@ type OutcomeOf<State, Event, Rejection> =
 export type CommandOutcome = OutcomeOf<JobState, JobEvent, JobRejection>;
 export type MailingOutcome = OutcomeOf<MailingState, MailingEvent, MailingRejection>;
 
+export type ScheduleOutcome = OutcomeOf<ScheduleState, ScheduleEvent, ScheduleRejection>;
+
 /** The state on its own subject, and the sequence that guards the next decision. */
 type Version<State> = { readonly state: State; readonly sequence: number };
 
 export type JobVersion = Version<JobState>;
 export type MailingVersion = Version<MailingState>;
+export type ScheduleVersion = Version<ScheduleState>;
 
 export type EntryOf = (decision: NewEvent<JobEvent>) => NewEntry<JobEvent | Fact>;
 
@@ -99,6 +120,15 @@ export const handleMailingCommand = (
   options: Options<MailingState> = {},
 ): Promise<MailingOutcome> => handle(mailings, log, mailing, command, cause, (entry) => entry, options);
 
+/** The same for a schedule. */
+export const handleScheduleCommand = (
+  log: EventLog,
+  schedule: JobRef,
+  command: ScheduleCommand,
+  cause: Cause,
+  options: Options<ScheduleState> = {},
+): Promise<ScheduleOutcome> => handle(schedules, log, schedule, command, cause, (entry) => entry, options);
+
 /** The state of a job by its own subject. */
 export const readJob = (log: EventLog, job: JobRef): Promise<JobVersion> => readVersion(jobs, log, job);
 
@@ -106,12 +136,16 @@ export const readJob = (log: EventLog, job: JobRef): Promise<JobVersion> => read
 export const readMailing = (log: EventLog, mailing: JobRef): Promise<MailingVersion> =>
   readVersion(mailings, log, mailing);
 
+/** The state of a schedule by its own subject. */
+export const readSchedule = (log: EventLog, schedule: JobRef): Promise<ScheduleVersion> =>
+  readVersion(schedules, log, schedule);
+
 export const foldMailing = (decisions: readonly StoredEvent<MailingEvent>[]): MailingVersion =>
   fold(mailings, decisions);
 
 export const foldDecisions = (decisions: readonly StoredEvent<JobEvent>[]): JobVersion => fold(jobs, decisions);
 
-const fold = <Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+const fold = <Command, State, Event extends Decided, Rejection>(
   { decider }: Aggregate<Command, State, Event, Rejection>,
   decisions: readonly StoredEvent<Event>[],
 ): Version<State> => ({
@@ -119,13 +153,13 @@ const fold = <Command, State, Event extends JobEvent | MailingEvent, Rejection>(
   sequence: decisions.at(-1)?.sequence ?? 0,
 });
 
-const readVersion = async <Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+const readVersion = async <Command, State, Event extends Decided, Rejection>(
   aggregate: Aggregate<Command, State, Event, Rejection>,
   log: EventLog,
   ref: JobRef,
 ): Promise<Version<State>> => fold(aggregate, await aggregate.read(log, ref));
 
-async function handle<Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+async function handle<Command, State, Event extends Decided, Rejection>(
   aggregate: Aggregate<Command, State, Event, Rejection>,
   log: EventLog,
   ref: JobRef,
@@ -145,7 +179,7 @@ async function handle<Command, State, Event extends JobEvent | MailingEvent, Rej
   }
 }
 
-async function decideAndAppend<Command, State, Event extends JobEvent | MailingEvent, Rejection>(
+async function decideAndAppend<Command, State, Event extends Decided, Rejection>(
   decider: Decider<Command, State, Event, Rejection>,
   log: EventLog,
   ref: JobRef,

@@ -49,6 +49,8 @@ export type JobContent = {
   readonly unsubscribe?: true;
   /** For a part of a mailing, the id of the mailing; null for the letter of a mailing, which has no recipients. */
   readonly mailingId?: string | null;
+  /** For the template of a schedule, the id of the schedule; the request that it repeats is the payload. */
+  readonly scheduleId?: string;
   /** The data of a job of another kind, as that kind has validated it. */
   readonly payload?: unknown;
 };

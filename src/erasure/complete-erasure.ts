@@ -3,7 +3,8 @@ import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { eraseContent, eraseResult } from "../content/stored-content.ts";
-import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { replacedBy } from "../domain/schedule/events.ts";
+import { type EventLog, isOfSchedule, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
 import type { Listener } from "../following/listener.ts";
 import { findKind } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
@@ -118,6 +119,10 @@ export const createEraser = (ports: ErasurePorts): Listener => ({
   name: "eraser",
   beginAfter: () => 0,
   act: (decision) => {
+    if (isOfSchedule(decision)) {
+      const replaced = replacedBy(decision.event);
+      return replaced === null ? null : eraseContent(ports.contentStore, { tenant: decision.tenant, jobId: replaced });
+    }
     if (decision.event.type === "MailingContentErased") return completeLetterErasure(ports, decision);
     return decision.event.type === "JobContentErased" ? completeErasure(ports, decision) : null;
   },

@@ -1,4 +1,4 @@
-import { handleCommand, handleMailingCommand, readJob, readMailing } from "../commands/handle-command.ts";
+import { handleCommand, handleMailingCommand, readJob, readMailing, readSchedule } from "../commands/handle-command.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";
@@ -109,7 +109,8 @@ export async function eraseLeftover(
   const from = await readJob(ports.log, job);
   if (from.state.status === "absent" && !from.state.isAbandoned) {
     const content = await ports.contentStore.get(job);
-    const { mailingId } = content === null ? {} : decodeContent(content);
+    const { mailingId, scheduleId } = content === null ? {} : decodeContent(content);
+    if (scheduleId !== undefined && (await keptBySchedule(ports, { ...job, jobId: scheduleId }, job))) return null;
     if (mailingId === null) return await eraseLetter(ports, job, request);
     if (mailingId !== undefined && (await keptByMailing(ports, { ...job, jobId: mailingId }, job, request)))
       return null;
@@ -145,6 +146,12 @@ async function keptByMailing(
 ): Promise<boolean> {
   const outcome = await handleMailingCommand(log, mailing, { type: "AbandonPart", at, jobId }, cause);
   return outcome.outcome === "accepted" && keepsPart(outcome.state, jobId);
+}
+
+/** Whether it is the template of a schedule. Of a request that is not over yet it is not: that one stores it again. */
+async function keptBySchedule({ log }: ErasurePorts, schedule: JobRef, { jobId }: JobRef): Promise<boolean> {
+  const { state } = await readSchedule(log, schedule);
+  return state.status !== "absent" && state.status !== "deleted" && state.contentId === jobId;
 }
 
 type LeftoverErasureRequest = { readonly reason: string; readonly cause: Cause; readonly at: Instant };

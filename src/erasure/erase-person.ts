@@ -6,6 +6,7 @@ import type { ErasurePorts, OutboxRequests } from "./complete-erasure.ts";
 import { type AddressErasureRequest, eraseAddress } from "./erase-address.ts";
 import { eraseLeftovers, eraseUnmadeParts } from "./erase-leftovers.ts";
 import { eraseReports } from "./erase-reports.ts";
+import { eraseFromSchedules } from "./erase-schedules.ts";
 import type { StoredThings } from "./stored-things.ts";
 
 /** Jobs that a read model names; it has followed the log up to `readSequence`. */
@@ -17,6 +18,8 @@ export interface PersonQueries<Cursor> {
   jobsOf(address: string, cursor: Cursor | null, upTo: number): Promise<NamedJobs & { readonly next: Cursor | null }>;
   /** The mailings with parts that are no jobs. May wait until it includes the log up to `upTo`. */
   withUnmade(upTo: number): Promise<{ readonly mailingIds: readonly string[]; readonly readSequence: number }>;
+  /** The schedules that are not deleted. May wait until it includes the log up to `upTo`. */
+  schedules(upTo: number): Promise<{ readonly scheduleIds: readonly string[]; readonly readSequence: number }>;
   /** The jobs of a kind that are being processed. May wait until it includes the log up to `upTo`. */
   running(type: string, upTo: number): Promise<NamedJobs>;
   /** Waits until no row holds what was erased up to a sequence, or for as long as a read may take. */
@@ -32,6 +35,7 @@ export type PersonErasure =
         readonly reportsErased: number;
         readonly outboxRowsErased: number;
         readonly leftoversErased: number;
+        readonly schedulesChanged: number;
         readonly isSuppressed: boolean;
       };
       /** Jobs that may hold the address and have not ended: a repeated request erases it from them once they have. */
@@ -65,6 +69,12 @@ export async function erasePerson<Cursor>(
   const { log, suppressions, outbox } = ports;
   const { address } = request;
   const { lastSequence: storedAt } = await log.state();
+  const scheduled = await queries.schedules(storedAt);
+  if (scheduled.readSequence < storedAt) return { outcome: "read-model-behind", upTo: storedAt };
+  // Before the jobs, so that none is made of it meanwhile that is not found.
+  const schedules = scheduled.scheduleIds.map((jobId) => ({ tenant, jobId }));
+  const inSchedules = await eraseFromSchedules(ports, schedules, request);
+  for (const [schedule, at] of inSchedules) decided(schedule, at);
   const { mailingIds, readSequence } = await queries.withUnmade(storedAt);
   if (readSequence < storedAt) return { outcome: "read-model-behind", upTo: storedAt };
   const mailings = mailingIds.map((jobId) => ({ tenant, jobId }));
@@ -75,7 +85,7 @@ export async function erasePerson<Cursor>(
   if (first.readSequence < lastSequence) return { outcome: "read-model-behind", upTo: lastSequence };
   const isSuppressed = await suppressions.forgetAddress(tenant, address);
   const notEnded = new Set<string>();
-  let [jobsErased, sequence] = [0, 0];
+  let [jobsErased, sequence] = [0, Math.max(0, ...inSchedules.values())];
   for (let page = first; ; page = await queries.jobsOf(address, page.next, lastSequence)) {
     for (const jobId of page.jobIds) {
       const erasure = await eraseAddress(ports, { tenant, jobId }, request);
@@ -107,6 +117,7 @@ export async function erasePerson<Cursor>(
     reportsErased: inReports.erased,
     outboxRowsErased: inOutbox.erased,
     leftoversErased: inUnmade.erased + leftOver.erased,
+    schedulesChanged: inSchedules.size,
     isSuppressed,
   };
   return {

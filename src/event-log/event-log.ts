@@ -5,6 +5,7 @@ import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
+import { isScheduleEvent, type ScheduleEvent } from "../domain/schedule/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
@@ -24,8 +25,11 @@ export type Fact = RecipientEvent | ResultEvent | Notice;
 /** Decisions about the service as a whole: they belong to no job, and no tenant reads them. */
 export type ServiceEvent = AlertEvent | LogArchived | LogSealed | MessagePassed;
 
-/** What the log of a tenant consists of. A mailing stands in the place of a job: its id is the `jobId` of its events. */
-export type TenantEvent = JobEvent | Fact | MailingEvent;
+/**
+ * What the log of a tenant consists of. A mailing stands in the place of a job: its id is the `jobId` of its events. So does
+ * a schedule.
+ */
+export type TenantEvent = JobEvent | Fact | MailingEvent | ScheduleEvent;
 
 export type WaybillEvent = TenantEvent | ServiceEvent;
 
@@ -42,12 +46,12 @@ export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
 export type ChannelOfService = "alert" | "seal" | "pass" | "archive";
-/** Those of a job are for decisions and for facts; that of a mailing is for decisions. */
-export type Channel = "job" | "facts" | "mailing" | ChannelOfService;
+/** Those of a job are for decisions and for facts; those of a mailing and of a schedule are for decisions. */
+export type Channel = "job" | "facts" | "mailing" | "schedule" | ChannelOfService;
 
 /** The actor that caused an event, the request, and the event before it. */
 export type Cause = {
-  /** `anonymous`, `key:<id>`, `worker:<id>` or `scheduler`. */
+  /** `anonymous`, `key:<id>`, `worker:<id>`, `schedule:<id>` or `scheduler`. */
   readonly actor: string;
   /** The id of the request that started the chain of events. */
   readonly correlationId: string | null;
@@ -89,8 +93,12 @@ export const isOfTenant = (event: LogEvent): event is StoredEvent<TenantEvent> =
 export const isOfMailing = (event: LogEvent): event is StoredEvent<MailingEvent> =>
   isOfTenant(event) && isMailingEvent(event.event);
 
+export const isOfSchedule = (event: LogEvent): event is StoredEvent<ScheduleEvent> =>
+  isOfTenant(event) && isScheduleEvent(event.event);
+
 /** Whether this is an event of a job that this release knows. */
-export const isOfJob = (event: LogEvent): event is StoredEvent => isOfTenant(event) && !isMailingEvent(event.event);
+export const isOfJob = (event: LogEvent): event is StoredEvent =>
+  isOfTenant(event) && !isMailingEvent(event.event) && !isScheduleEvent(event.event);
 
 /** Which log this is and how far it has come. `createdAt` changes when a stream is deleted and created again. */
 export type LogState = { readonly createdAt: string; readonly lastSequence: number };
@@ -125,6 +133,12 @@ export interface EventLog {
 
   /** The decisions about a mailing, oldest first, read from the leader as those about a job are. */
   readMailing(mailing: JobRef): Promise<readonly StoredEvent<MailingEvent>[]>;
+
+  /**
+   * The last decision about a schedule, null for none, read from the leader as those about a job are. It holds all that is
+   * to be known of the schedule, so the others are not read.
+   */
+  readSchedule(schedule: JobRef): Promise<StoredEvent<ScheduleEvent> | null>;
 
   /** The outcomes of the recipients of a job, oldest first, read from the leader. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;

@@ -13,6 +13,7 @@ import {
   type EventLog,
   isOfJob,
   isOfMailing,
+  isOfSchedule,
   type JobRef,
   type LogEvent,
   type LogState,
@@ -108,6 +109,10 @@ export async function createJetStreamEventLog(
     record: publisher.record,
     readDecisions: async (job) => (await readUpTo(await lastOf(job, "job"))).filter(isDecision),
     readMailing: async (mailing) => (await readUpTo(await lastOf(mailing, "mailing"))).filter(isOfMailing),
+    readSchedule: async (schedule) => {
+      const last = await lastOf(schedule, "schedule");
+      return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);
+    },
     readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
     readNotices: async (job) => (await readHistory(job)).filter(isNotice),
     readHistory,

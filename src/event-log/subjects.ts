@@ -66,7 +66,8 @@ export function partsOf(prefix: string, subject: string): SubjectParts | null {
   return {
     tenant,
     jobId: subject.slice(endOfTenant + 1, endOfJob),
-    channel: channel === "facts" || channel === "mailing" || isOfService(channel) ? channel : null,
+    channel:
+      channel === "facts" || channel === "mailing" || channel === "schedule" || isOfService(channel) ? channel : null,
   };
 }
 

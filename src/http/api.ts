@@ -31,6 +31,7 @@ import { readJobRoute } from "./routes/read-job.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
 import { recipientMailRoute } from "./routes/recipient-mail.ts";
 import type { RouteDependencies } from "./routes/route-dependencies.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { sealRoutes } from "./routes/seals.ts";
 import { healthRoutes, type MetricsPage, meRoute, metricsRoute } from "./routes/service.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -143,6 +144,7 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...deadLetterRoutes(dependencies),
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
+  ...scheduleRoutes(dependencies),
   ...templateRoutes(dependencies),
   ...statsRoutes(dependencies),
   ...systemRoutes(dependencies),

@@ -27,6 +27,7 @@ No event contains an address, a subject or a body: an event identifies a recipie
 
 const ofJobs = "Events of one job of one tenant.";
 const ofMailings = "Events of one mailing of one tenant, in the place of a job: `jobId` is the id of the mailing.";
+const ofSchedules = "Events of one schedule of one tenant, in the place of a job: `jobId` is the id of the schedule.";
 const ofService = `Events of the service as a whole: the tenant is \`${serviceTenant}\`, a name that no tenant can have.`;
 
 /** The channels of the log. */
@@ -38,6 +39,7 @@ const channels = {
     about: `${ofJobs} Those about webhooks can also be of a mailing.`,
   },
   mailing: { address: "mailing", title: "Decisions about the mailing", about: ofMailings },
+  schedule: { address: "schedule", title: "Decisions about the schedule", about: ofSchedules },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   archive: { address: "archive", title: "Archived parts of the log", about: ofService },

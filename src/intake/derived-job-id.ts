@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { stringify } from "uuid";
+import type { Instant } from "../domain/message.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 
 /**
@@ -10,6 +11,13 @@ export const jobIdOfKey = (tenant: string, key: string): string => derivedUuid(`
 
 /** A mailing and a job may be asked for with the same key: they are two things. */
 export const mailingIdOfKey = (tenant: string, key: string): string => derivedUuid(`${tenant}\nmailing\n${key}`);
+
+/** A schedule may be asked for with the same key, too. */
+export const scheduleIdOfKey = (tenant: string, key: string): string => derivedUuid(`${tenant}\nschedule\n${key}`);
+
+/** A time of a schedule makes one job or mailing, whichever process makes it and however often. */
+export const idOfFiring = ({ tenant, jobId }: JobRef, dueAt: Instant): string =>
+  derivedUuid(`${tenant}\nfiring\n${jobId}\n${dueAt}`);
 
 /** The same of a test of a mailing. No other key gives this id: keys hold no line break. */
 export const jobIdOfMailingTest = ({ tenant, jobId }: JobRef, key: string): string =>

@@ -81,7 +81,7 @@ const groupOf = (tenant: string, key: string): string => digestOf(`${tenant}\n${
 const instantOf = (text: string | undefined): Instant | null => (text === undefined ? null : toInstant(text));
 
 /** Every kind of job names its recipients in a field of its own; the content holds them in one and the same field. */
-function toRecipient(recipient: RequestedRecipient, { recipients }: JobKind): ContentRecipient {
+export function toRecipient(recipient: RequestedRecipient, { recipients }: JobKind): ContentRecipient {
   if (typeof recipient === "string") return { email: recipient };
   const { [recipients?.key ?? ""]: text, ...rest } = recipient;
   return { email: String(text), ...rest };

@@ -1,6 +1,7 @@
 import type { JobRejection } from "../domain/job/state.ts";
 import { type ShownStatus, shownStatus } from "../domain/mailing/mailing-record.ts";
 import type { MailingRejection } from "../domain/mailing/state.ts";
+import type { ScheduleRejection } from "../domain/schedule/decider.ts";
 import { Unavailable } from "../domain/unavailable.ts";
 import { Archived, LogFull } from "../event-log/event-log.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
@@ -34,8 +35,8 @@ export function problemOfRefusal(refusal: Refusal): Problem {
   }
 }
 
-/** The problem for a decision that the rules of a job, or of a mailing, refused. */
-export function problemOfRejection(rejection: JobRejection | MailingRejection): Problem {
+/** The problem for a decision that the rules of a job, of a mailing or of a schedule refused. */
+export function problemOfRejection(rejection: JobRejection | MailingRejection | ScheduleRejection): Problem {
   switch (rejection.code) {
     case "mailing-not-found":
       return toProblem(rejection.code, "There is no mailing with this id.");
@@ -74,6 +75,12 @@ export function problemOfRejection(rejection: JobRejection | MailingRejection): 
       const detail = undoUntil === null ? "Its mails are on their way, or may be." : `It could be until ${undoUntil}.`;
       return toProblem(rejection.code, `${detail} expected POST …/cancel, which stops what was not sent yet.`);
     }
+    case "schedule-not-found":
+      return toProblem(rejection.code, "There is no schedule with this id.");
+    case "schedule-deleted":
+      return toProblem(rejection.code, "The schedule was deleted.");
+    case "schedule-not-paused":
+      return toProblem(rejection.code, "The schedule is active.");
     case "job-not-found":
       return toProblem(rejection.code, "There is no job with this id.");
     case "idempotency-key-reused":

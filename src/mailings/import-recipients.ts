@@ -76,7 +76,15 @@ async function importInto(ports: ImportPorts, mailing: JobRef, file: LineFile, c
     before += content.recipients.length;
     await adding.add(content);
   };
-  const gathering = gatherParts({ letter, kind, maxBytes: contentStore.maxBytes, mostOfPart, addresses, counting, seal });
+  const gathering = gatherParts({
+    letter,
+    kind,
+    maxBytes: contentStore.maxBytes,
+    mostOfPart,
+    addresses,
+    counting,
+    seal,
+  });
   try {
     for await (const line of recipientLinesOf(file, kind)) {
       if ("fault" in line) {

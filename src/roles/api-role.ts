@@ -9,6 +9,7 @@ import { createRecipientQueries } from "../../projections/jobs/recipients/querie
 import { createTenantStretches } from "../../projections/jobs/tenant-stretches.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
+import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import { createWaitingQueries } from "../../projections/waiting/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
@@ -129,6 +130,7 @@ export async function startApi(
     storedThings: createJetStreamStoredThings(connection, config.natsPrefix),
     jobs: createJobQueries(reads, parts.searches),
     mailings: createMailingQueries(reads),
+    schedules: createScheduleQueries(reads),
     waiting: createWaitingQueries(reads),
     logs: createLogQueries(reads),
     recipients: createRecipientQueries(reads),

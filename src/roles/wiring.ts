@@ -12,6 +12,7 @@ import { startOutbox } from "./outbox-role.ts";
 import { connectParts, type Parts } from "./parts.ts";
 import { startProjecting } from "./projector-role.ts";
 import { startScheduler } from "./scheduler-role.ts";
+import { startSchedules } from "./schedules-role.ts";
 import { startSealer } from "./seals-role.ts";
 import { watchForShutLog } from "./shut-log.ts";
 import { createStarting } from "./startup.ts";
@@ -54,6 +55,7 @@ export async function startService(
       startScheduler(parts);
       startErasing(parts);
       startMailings(parts);
+      await startSchedules(parts);
     }
     if (config.roles.has("outbox")) await startOutbox(parts);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;

@@ -6,12 +6,14 @@ import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
+import type { ScheduleEvent } from "../domain/schedule/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import type { EventDescription } from "./event-fields.ts";
 import { eventsOfJobs } from "./events-of-jobs.ts";
 import { eventsOfMailings } from "./events-of-mailings.ts";
 import { eventsOfNotices } from "./events-of-notices.ts";
 import { eventsOfRecipients } from "./events-of-recipients.ts";
+import { eventsOfSchedules } from "./events-of-schedules.ts";
 import { eventsOfService } from "./events-of-service.ts";
 
 /** The same type, deeply read-only. */
@@ -20,6 +22,7 @@ export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T
 type LoggedEvent =
   | JobEvent
   | MailingEvent
+  | ScheduleEvent
   | RecipientEvent
   | ResultEvent
   | WebhookEvent
@@ -39,6 +42,7 @@ export type EventType = LoggedEvent["type"];
 export const events = {
   ...eventsOfJobs,
   ...eventsOfMailings,
+  ...eventsOfSchedules,
   ...eventsOfRecipients,
   ...eventsOfNotices,
   ...eventsOfService,

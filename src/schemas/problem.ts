@@ -1,5 +1,6 @@
 import type { JobRejection } from "../domain/job/state.ts";
 import type { MailingRejection } from "../domain/mailing/state.ts";
+import type { ScheduleRejection } from "../domain/schedule/decider.ts";
 import type { Fault } from "./fault.ts";
 
 /** The domain's refusals, with their HTTP status. */
@@ -35,11 +36,15 @@ const rejectionStatus = {
   "approval-digest-differs": 409,
   "approval-needs-keys": 409,
   "approval-needs-another-key": 403,
-} as const satisfies Record<(JobRejection | MailingRejection)["code"], number>;
+  "schedule-not-found": 404,
+  "schedule-deleted": 409,
+  "schedule-not-paused": 409,
+} as const satisfies Record<(JobRejection | MailingRejection | ScheduleRejection)["code"], number>;
 
 /** Problems that never reach the domain. */
 const refusalStatus = {
   "too-many-webhook-endpoints": 409,
+  "too-many-schedules": 409,
   "mailing-import-conflict": 409,
   "template-not-found": 404,
   "too-many-template-versions": 409,
@@ -121,6 +126,10 @@ const titles: Record<ProblemCode, string> = {
   "approval-digest-differs": "The digest is not that of what is to be approved",
   "approval-needs-keys": "An approval needs API keys",
   "approval-needs-another-key": "Another key has to decide",
+  "schedule-not-found": "No such schedule",
+  "schedule-deleted": "The schedule is deleted",
+  "schedule-not-paused": "The schedule is not paused",
+  "too-many-schedules": "Too many schedules",
   "mailing-import-conflict": "Recipients are being added already",
   "too-many-webhook-endpoints": "Too many webhook endpoints",
   "template-not-found": "No such template",
@@ -168,6 +177,10 @@ const titles: Record<ProblemCode, string> = {
   "read-model-behind": "The read model is behind",
   "not-ready": "Not ready",
 };
+
+export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(titles, code);
+
+export const titleOf = (code: ProblemCode): string => titles[code];
 
 /** Every code, with its status and title. */
 export const problemCodes = (Object.keys(titles) as readonly ProblemCode[]).map((code) => ({

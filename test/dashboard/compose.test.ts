@@ -26,7 +26,7 @@ describe("Composing a mailing", () => {
   it("shows all faults of it, and sends nothing", async () => {
     const { page } = watched;
     await page.getByLabel("Subject").fill("Composed");
-    await page.getByLabel("Template").fill("Dear {{ name }}");
+    await page.getByLabel("Letter: HTML").fill("Dear {{ name }}");
     await page.getByLabel("Recipients: one address").fill("ada@example.com\nbob@");
     await page.getByRole("button", { name: "Check and preview" }).click();
     await page.getByRole("alert").getByText('recipients[1].email is "bob@"').first().waitFor();
@@ -34,7 +34,7 @@ describe("Composing a mailing", () => {
 
   it("shows each recipient's mail in a frame where nothing of it runs and nothing is fetched", async () => {
     const { page } = watched;
-    await page.getByLabel("Template").fill(templateWith(`${tracker.url}/pixel.png`));
+    await page.getByLabel("Letter: HTML").fill(templateWith(`${tracker.url}/pixel.png`));
     await page
       .getByLabel("Or choose a file")
       .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
@@ -74,7 +74,7 @@ describe("Composing a mailing", () => {
     const { page } = watched;
     await page.goto(`${stage.url}/#/compose`);
     await page.getByLabel("Subject").fill("Many composed");
-    await page.getByLabel("Template").fill("Hello");
+    await page.getByLabel("Letter: HTML").fill("Hello");
     const many = Array.from({ length: 1001 }, (_, index) => `r${index}@example.com`).join("\n");
     await page.getByLabel("Recipients: one address").fill(many);
     await page.getByText("1,001 recipients, in several jobs").waitFor();
@@ -99,7 +99,7 @@ describe("Composing a mailing", () => {
     const { page } = watched;
     await page.goto(`${stage.url}/#/compose`);
     await page.getByLabel("Subject").fill("Drafted");
-    await page.getByLabel("Template").fill("Hello {{ name }}");
+    await page.getByLabel("Letter: HTML").fill("Hello {{ name }}");
     await page.getByLabel("Recipients: one address").fill("email,name\nada@example.com,Ada\nbob@,Bob\n");
     let isAway = true;
     await page.route("**/recipients", (route) => (isAway ? route.abort() : route.continue()));

@@ -10,6 +10,7 @@ describe("A question before something is done that cannot be taken back", () => 
   let scheduled: string;
   let ended: string;
   let draft: string;
+  let schedule: string;
   const changes: string[] = [];
 
   before(async () => {
@@ -26,9 +27,17 @@ describe("A question before something is done that cannot be taken back", () => 
     await stage.api.post("/api/suppressions", { email: address, reason: "manual" });
     const { body } = await stage.api.post("/api/mailings", { subject: "Asked first", body: "x" });
     draft = (body as { mailingId: string }).mailingId;
+    const weekly = { name: "Asked first", cron: "30 8 * * mon", job: mailing };
+    schedule = ((await stage.api.post("/api/schedules", weekly)).body as { id: string }).id;
+    await fetch(`${stage.url}/api/templates/asked-first`, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ subject: "Asked first", body: "x" }),
+    });
     watched = await openPage(stage.url);
     watched.page.on("request", (request) => {
-      if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+      const isReading = request.method() === "GET" || request.url().endsWith("/preview");
+      if (!isReading) changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
     });
   });
   after(async () => {
@@ -44,6 +53,9 @@ describe("A question before something is done that cannot be taken back", () => 
     { at: () => `jobs/${scheduled}`, opens: "Reschedule", does: "Reschedule this job" },
     { at: () => `jobs/${ended}`, opens: "Erase the content", does: "Erase it for good" },
     { at: () => `mailings/${draft}`, opens: "Cancel", does: "Cancel this mailing" },
+    { at: () => `schedules/${schedule}`, opens: "Pause", does: "Pause this schedule" },
+    { at: () => `schedules/${schedule}`, opens: "Delete", does: "Delete this schedule" },
+    { at: () => "templates/asked-first", opens: "Archive", does: "Archive this template" },
     { at: () => `recipients?email=${address}`, opens: "Erase", does: "Erase this address for good" },
     { at: () => `suppressions?email=${address}`, opens: `Remove ${address}`, does: "Remove it from the list" },
     { at: () => "dead-letters", row: "Asked dead", opens: "Ignore", does: "Ignore this dead letter" },

@@ -8,10 +8,14 @@ const looks = {
   "on a phone": { ...phone, colorScheme: "light" },
 } as const;
 
+const templateName = "everywhere-".repeat(5);
+
 describe("Every page of the dashboard", () => {
   let stage: DashboardStage;
   let jobId: string;
   let mailingId: string;
+
+  let scheduleId: string;
 
   before(async () => {
     stage = await dashboardStage();
@@ -22,6 +26,23 @@ describe("Every page of the dashboard", () => {
     const letter = { name: "A name-without-any-space".repeat(5), subject: "x", body: "x" };
     const { body } = await stage.api.post("/api/mailings", { ...letter, ...brakes });
     mailingId = (body as { mailingId: string }).mailingId;
+    const cron = {
+      name: "A name-without-any-space".repeat(4),
+      cron: "30 8 * * mon",
+      timeZone: "America/Argentina/ComodRivadavia",
+    };
+    const made = { subject: "x", body: "x".repeat(300), recipients: ["ada@example.com"] };
+    scheduleId = ((await stage.api.post("/api/schedules", { ...cron, job: made })).body as { id: string }).id;
+    const template = {
+      subject: "A subject-without-any-space".repeat(5),
+      body: "x",
+      headers: { "X-Long": "y".repeat(300) },
+    };
+    await fetch(`${stage.url}/api/templates/${templateName}`, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(template),
+    });
   });
 
   for (const [look, options] of Object.entries(looks)) {
@@ -39,6 +60,16 @@ describe("Every page of the dashboard", () => {
         mailings: "in all",
         [`mailings/${mailingId}`]: "Add recipients",
         compose: "Send to",
+        [`compose?template=${templateName}@1`]: "The letter is version 1",
+        templates: "everywhere",
+        [`templates/${templateName}`]: "Variables of one recipient",
+        [`templates/${templateName}?write=true`]: "Store as a new version",
+        "templates?new=true": "Store this template",
+        schedules: "America/Argentina/ComodRivadavia",
+        [`schedules/${scheduleId}`]: "Nothing has come due yet.",
+        [`schedules/${scheduleId}?change=true`]: "Save the changes",
+        "schedules?new=true": "Create this schedule",
+        "templates/no-such": "There is no template with this name",
         events: "Live, newest first.",
         "dead-letters?status=any": "Dead letters",
         suppressions: "Address to suppress",

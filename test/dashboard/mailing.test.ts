@@ -130,7 +130,7 @@ describe("The page of a mailing", () => {
     await parts("failed", 1);
     await parts("not made", 2);
     await page.getByRole("link", { name: "Part 1: failed" }).waitFor();
-    expect(await page.getByRole("listitem").allTextContents()).to.deep.equal([
+    expect(await page.locator(".strip").getByRole("listitem").allTextContents()).to.deep.equal([
       "Part 1: failed",
       "Part 2: not made",
       "Part 3: not made",

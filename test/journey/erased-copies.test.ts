@@ -92,7 +92,14 @@ describe("copies of what was erased", function () {
     expect([first.status, first.body]).to.deep.equal([
       200,
       // The request of a job goes with what is erased of the job; that of none is looked for.
-      { jobsErased: 2, reportsErased: 0, outboxRowsErased: 1, leftoversErased: 0, isSuppressed: false },
+      {
+        jobsErased: 2,
+        reportsErased: 0,
+        outboxRowsErased: 1,
+        leftoversErased: 0,
+        schedulesChanged: 0,
+        isSuppressed: false,
+      },
     ]);
     expect(await rowsWith(ada.toUpperCase())).to.deep.equal([]);
     expect(await rowsWith(escaped)).to.deep.equal([]);

@@ -26,7 +26,7 @@ const erased = {
 /** Stands on the list of suppressions as its own entry, and in a job that is erased. */
 const byHand = "bleibt.liste@elsewhere.example";
 const other = "bleibt@elsewhere.example";
-const nothingElse = { reportsErased: 0, outboxRowsErased: 0, leftoversErased: 0 };
+const nothingElse = { reportsErased: 0, outboxRowsErased: 0, leftoversErased: 0, schedulesChanged: 0 };
 
 describe("what was erased", function () {
   this.timeout(120_000);

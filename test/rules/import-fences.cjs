@@ -13,13 +13,13 @@ const table = [
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health alerts outbox projections settings mailings erasure job-kinds live webhooks archive seals workers suppressions access content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health alerts outbox projections settings schedules mailings erasure job-kinds live webhooks archive seals workers suppressions access content scheduler turns following event-log signed-post mail nats database logger.ts dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
   ["metrics", "http health outbox projections workers turns following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections mailings erasure intake job-kinds live webhooks seals explain workers history suppressions access commands content following event-log schemas logger.ts domain",
+    "health projections schedules mailings erasure intake job-kinds live webhooks seals explain workers history suppressions access commands content following event-log schemas logger.ts domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   ["health", "projections workers event-log mail nats logger.ts domain", "mysql2 knex pino nats"],
@@ -31,8 +31,13 @@ const table = [
     "erasure job-kinds webhooks seals content scheduler turns following event-log database logger.ts migrations domain",
     "knex mysql2",
   ],
+  [
+    "schedules",
+    "mailings intake job-kinds access commands content following event-log schemas domain",
+    "typebox uuid croner",
+  ],
   ["mailings", "erasure intake job-kinds commands content following event-log schemas domain", "typebox uuid"],
-  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats"],
+  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats uuid"],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access signed-post mail schemas domain"],
   [

@@ -51,7 +51,7 @@ async function takeHistory({ url, api }: DashboardStage, jobId: string): Promise
 async function takeCompose({ url }: DashboardStage): Promise<void> {
   const { page, close } = await openPage(`${url}/#/compose`, wide);
   await page.getByLabel("Subject").fill(demoDraft.subject);
-  await page.getByLabel("Template").fill(demoDraft.body);
+  await page.getByLabel("Letter: HTML").fill(demoDraft.body);
   await page.getByLabel("Recipients: one address").fill(demoDraft.csv);
   await page.keyboard.press("ControlOrMeta+Home");
   await page.getByRole("button", { name: "Check and preview" }).click();

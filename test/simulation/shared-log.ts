@@ -70,6 +70,7 @@ export function createSharedLog(world: World) {
         record: (job, entry) =>
           asking(`record ${entry.map(describe).join(", ")}`, () => storing(job, () => memory.record(job, entry))),
         readDecisions: (job) => asking("read decisions", () => memory.readDecisions(job)),
+        readSchedule: (schedule) => asking("read schedule", () => memory.readSchedule(schedule)),
         readMailing: (mailing) => asking("read mailing", () => memory.readMailing(mailing)),
         readRecipients: (job) => asking("read recipients", () => memory.readRecipients(job)),
         readNotices: (job) => asking("read notices", () => memory.readNotices(job)),

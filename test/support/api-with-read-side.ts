@@ -9,6 +9,7 @@ import { createRecipientQueries } from "../../projections/jobs/recipients/querie
 import { createStatsQueries } from "../../projections/jobs/stats/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
+import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import type { LogGauge } from "../../src/following/log-gauge.ts";
 import type { ApiDependencies } from "../../src/http/api.ts";
@@ -30,6 +31,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
     exportedRecipients: createRecipientQueries(db),
     deadLetters: createDeadLetterQueries(db),
     notifications: createNotificationQueries(db),
+    schedules: createScheduleQueries(db),
     stats: createStatsQueries(db),
     projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
     readModels: createReadModels(db, allProjectors),

@@ -89,6 +89,7 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const app = createApi({
     jobs: { find: noReadModel, list: noReadModel },
     mailings: { find: noReadModel, list: noReadModel, withUnmade: noReadModel, countStopped: noReadModel },
+    schedules: { list: noReadModel, firings: noReadModel, all: noReadModel },
     waiting: { groupOrder: noReadModel },
     logs: { list: noReadModel, listOfMailing: noReadModel },
     recipients: { ofJob: noReadModel, ofMailing: noReadModel, ofAddress: noReadModel },

@@ -8,8 +8,10 @@ import { mailingsPage } from "./pages/mailings.tsx";
 import { notificationsPage } from "./pages/notifications.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { recipientsPage } from "./pages/recipients.tsx";
+import { schedulesPage } from "./pages/schedules.tsx";
 import { suppressionsPage } from "./pages/suppressions.tsx";
 import { systemPage } from "./pages/system.tsx";
+import { templatesPage } from "./pages/templates.tsx";
 
 /** In the order of the menu; the first one is the start page. */
 export const pages: readonly Page[] = [
@@ -17,6 +19,8 @@ export const pages: readonly Page[] = [
   jobsPage,
   mailingsPage,
   composePage,
+  templatesPage,
+  schedulesPage,
   deadLettersPage,
   suppressionsPage,
   recipientsPage,

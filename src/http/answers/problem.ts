@@ -42,6 +42,7 @@ export const problem = named("Problem", {
   reportsErased: Type.Optional(count),
   outboxRowsErased: Type.Optional(count),
   leftoversErased: Type.Optional(count),
+  schedulesChanged: Type.Optional(count),
   jobsNotEnded: Type.Optional(Type.Array(jobId)),
   mailingsNotEnded: Type.Optional(Type.Array(jobId)),
   isSuppressed: Type.Optional(Type.Boolean()),

@@ -86,5 +86,6 @@ export const erasure = named("Erasure", {
   reportsErased: count,
   outboxRowsErased: count,
   leftoversErased: count,
+  schedulesChanged: count,
   isSuppressed: Type.Boolean(),
 });

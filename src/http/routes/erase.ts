@@ -36,7 +36,8 @@ export const eraseRoutes = (dependencies: RouteDependencies): readonly Route[] =
     path: "/recipients/erase",
     describes: {
       operation: "eraseRecipient",
-      summary: "Erase one address from every job that has ended, from files of reports and from the outbox.",
+      summary:
+        "Erase one address from every job that has ended, from the templates of schedules, from files of reports and from the outbox.",
       body: needed(eraseRequest),
       answers: { 200: { is: "What was erased.", json: erasureSchema, headers: ["Event-Sequence"] } },
       needs: ["log-writes", "read-model"],
@@ -100,8 +101,9 @@ function queriesOf(
     recipients,
     jobs,
     mailings,
+    schedules,
     readPosition,
-  }: Pick<RouteDependencies, "recipients" | "jobs" | "mailings" | "readPosition">,
+  }: Pick<RouteDependencies, "recipients" | "jobs" | "mailings" | "schedules" | "readPosition">,
   tenant: string,
 ): PersonQueries<LedgerCursor> {
   return {
@@ -112,6 +114,7 @@ function queriesOf(
       return { jobIds: entries.map(({ jobId }) => jobId), readSequence, next };
     },
     withUnmade: (upTo) => askIncluding(readPosition, "jobs", upTo, () => mailings.withUnmade(tenant)),
+    schedules: (upTo) => askIncluding(readPosition, "schedules", upTo, () => schedules.all(tenant)),
     running: async (type, upTo) => {
       const ask = () => jobs.list(tenant, { ...runningJobs, type });
       const { jobs: running, readSequence } = await askIncluding(readPosition, "jobs", upTo, ask);

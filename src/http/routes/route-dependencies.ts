@@ -9,6 +9,7 @@ import type { RecipientQueries } from "../../../projections/jobs/recipients/quer
 import type { StatsQueries } from "../../../projections/jobs/stats/queries.ts";
 import type { NotificationQueries } from "../../../projections/notifications/queries.ts";
 import type { ReadModels } from "../../../projections/read-models.ts";
+import type { ScheduleQueries } from "../../../projections/schedules/queries.ts";
 import type { WaitingQueries } from "../../../projections/waiting/queries.ts";
 import type { WebhookDeliveryQueries } from "../../../projections/webhook-deliveries/queries.ts";
 import type { KeyRecord } from "../../access/key-ring.ts";
@@ -48,6 +49,7 @@ export type RouteDependencies = {
   readonly live: Live;
   readonly jobs: JobQueries;
   readonly mailings: MailingQueries;
+  readonly schedules: ScheduleQueries;
   readonly waiting: WaitingQueries;
   readonly importer: Importer;
   readonly logs: LogQueries;

@@ -1,12 +1,21 @@
 import type { deadLetterPage } from "../../../http/answers/dead-letter.ts";
 import type { event, eventPage } from "../../../http/answers/event.ts";
+import type { jobExplanation, mailingExplanation } from "../../../http/answers/explanation.ts";
 import type { createdJob, dryRunResult, job, jobPage } from "../../../http/answers/job.ts";
 import type { createdMailing, mailing, mailingPage, recipientImport } from "../../../http/answers/mailing.ts";
 import type { endpointPage, notificationPage } from "../../../http/answers/notices.ts";
 import type { AnswerOf } from "../../../http/answers/parts.ts";
 import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../../../http/answers/recipients.ts";
+import type { firingPage, ScheduleAnswer, schedulePage } from "../../../http/answers/schedule.ts";
 import type { caller, caughtMails, readiness, sealKey, sealPage, stats } from "../../../http/answers/service.ts";
 import type { readModelList, systemOf } from "../../../http/answers/system.ts";
+import type {
+  storedTemplate,
+  template,
+  templatePage,
+  templatePreview,
+  templateVersion,
+} from "../../../http/answers/template.ts";
 
 // The answers of the API, by the schemas that describe them. Only types may come from the server: its code would be built
 // into what the browser loads.
@@ -20,6 +29,20 @@ export type MailingAnswer = AnswerOf<typeof mailing>;
 export type MailingPage = AnswerOf<typeof mailingPage>;
 export type CreatedMailingAnswer = AnswerOf<typeof createdMailing>;
 export type ImportAnswer = AnswerOf<typeof recipientImport>;
+
+export type ExplanationAnswer = AnswerOf<typeof jobExplanation> | AnswerOf<typeof mailingExplanation>;
+
+export type { ScheduleAnswer };
+export type SchedulePage = AnswerOf<typeof schedulePage>;
+export type FiringPage = AnswerOf<typeof firingPage>;
+export type FiringAnswer = FiringPage["data"][number];
+
+export type TemplatePage = AnswerOf<typeof templatePage>;
+export type TemplateAnswer = AnswerOf<typeof template>;
+export type TemplateVersionAnswer = AnswerOf<typeof templateVersion>;
+export type LetterAnswer = TemplateVersionAnswer["letter"];
+export type StoredTemplateAnswer = AnswerOf<typeof storedTemplate>;
+export type TemplatePreviewAnswer = AnswerOf<typeof templatePreview>;
 
 export type EventAnswer = AnswerOf<typeof event>;
 export type EventPage = AnswerOf<typeof eventPage>;

@@ -39,7 +39,7 @@ export const get = async <Answer>(path: string, signal?: AbortSignal): Promise<A
   (await fetchAnswer("GET", path, { signal })).json();
 
 export const send = async <Answer>(
-  method: "POST" | "PATCH" | "DELETE",
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   asked: Asked = {},
 ): Promise<Answer> => (await fetchAnswer(method, path, asked)).json();

@@ -1,6 +1,8 @@
 import type { Recipient } from "../reading/recipients.ts";
 import { counted } from "../reading/words.ts";
+import { can } from "../session.ts";
 import type { Draft } from "./compose-request.ts";
+import { ComposeTemplate } from "./compose-template.tsx";
 
 type FieldsProps = {
   readonly draft: Draft;
@@ -20,26 +22,10 @@ export function DraftFields({ draft, recipients, onChange }: FieldsProps) {
   };
   return (
     <>
-      <label class="field">
-        Subject
-        <input
-          type="text"
-          required
-          maxLength={200}
-          value={draft.subject}
-          onInput={(event) => onChange({ subject: event.currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        Template: HTML or plain text, with {"{{ variables }}"}
-        <textarea
-          required
-          rows={12}
-          spellcheck={false}
-          value={draft.body}
-          onInput={(event) => onChange({ body: event.currentTarget.value })}
-        />
-      </label>
+      {can("jobs:read") && (
+        <ComposeTemplate template={draft.template} onChange={(template) => onChange({ template })} />
+      )}
+      {draft.template === "" && <LetterFields draft={draft} onChange={onChange} />}
       <label class="field">
         Recipients: one address a line, or CSV with a column “email” and one for each variable
         <textarea
@@ -105,6 +91,31 @@ export function DraftFields({ draft, recipients, onChange }: FieldsProps) {
     </>
   );
 }
+
+const LetterFields = ({ draft, onChange }: Omit<FieldsProps, "recipients">) => (
+  <>
+    <label class="field">
+      Subject
+      <input
+        type="text"
+        required
+        maxLength={200}
+        value={draft.subject}
+        onInput={(event) => onChange({ subject: event.currentTarget.value })}
+      />
+    </label>
+    <label class="field">
+      Letter: HTML or plain text, with {"{{ variables }}"}
+      <textarea
+        required
+        rows={12}
+        spellcheck={false}
+        value={draft.body}
+        onInput={(event) => onChange({ body: event.currentTarget.value })}
+      />
+    </label>
+  </>
+);
 
 function variablesOf(recipients: readonly Recipient[]): string {
   const names = Object.keys(recipients[0]?.variables ?? {});

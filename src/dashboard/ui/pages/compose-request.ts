@@ -2,6 +2,8 @@ import type { Recipient } from "../reading/recipients.ts";
 
 /** The draft as it is typed. */
 export type Draft = {
+  /** The name and version of a template, in place of the subject and the body; empty for none. */
+  readonly template: string;
   readonly subject: string;
   readonly body: string;
   readonly recipients: string;
@@ -13,6 +15,7 @@ export type Draft = {
 };
 
 export const emptyDraft: Draft = {
+  template: "",
   subject: "",
   body: "",
   recipients: "",
@@ -24,12 +27,11 @@ export const emptyDraft: Draft = {
 
 /** The request leaves out empty fields, for which the service uses its defaults. */
 export function toRequest(
-  { subject, body, from, name, priority, scheduledAt }: Draft,
+  { template, subject, body, from, name, priority, scheduledAt }: Draft,
   recipients: readonly Recipient[],
 ) {
   return {
-    subject,
-    body,
+    ...(template === "" ? { subject, body } : { template }),
     recipients,
     priority,
     ...(from.trim() === "" ? {} : { from: from.trim() }),

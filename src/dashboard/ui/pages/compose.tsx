@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CreatedAnswer, DryRunAnswer } from "../api/answers.ts";
 import { send } from "../api/client.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
@@ -7,7 +7,7 @@ import { MailView } from "../parts/mail-view.tsx";
 import { ProblemBox, tell } from "../parts/messages.tsx";
 import { type Recipient, readRecipients } from "../reading/recipients.ts";
 import { counted } from "../reading/words.ts";
-import { goTo } from "../router.ts";
+import { changeQuery, goTo, place } from "../router.ts";
 import { DraftFields } from "./compose-fields.tsx";
 import { type Draft, emptyDraft, toRequest } from "./compose-request.ts";
 import { createDrafting, createSending, type Drafting, type Sending } from "./compose-send.ts";
@@ -42,6 +42,13 @@ function Compose() {
     sending.current = null;
     drafting.current = null;
   };
+  // A link names the template once: from then on it is of the draft, where it can be put aside.
+  const named = place.value.query.get("template");
+  useEffect(() => {
+    if (named === null) return;
+    change({ template: named });
+    changeQuery({ template: null }, "same-step");
+  }, [named]);
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem(null);

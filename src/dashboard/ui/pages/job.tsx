@@ -7,13 +7,14 @@ import { Bar, BarLegend } from "../parts/bar.tsx";
 import { ProblemBox } from "../parts/messages.tsx";
 import { Ago, Fact, Status } from "../parts/status.tsx";
 import { type Tab, Tabs } from "../parts/tabs.tsx";
+import { Why } from "../parts/why.tsx";
 import { createEstimates } from "../reading/estimate.ts";
 import { doneInWords, isMail, isReport, titleOf } from "../reading/kinds.ts";
 import { duration } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
-import { JobActions } from "./job-actions.tsx";
+import { hasEnded, JobActions } from "./job-actions.tsx";
 import { JobErrors } from "./job-errors.tsx";
 import { JobFiles } from "./job-files.tsx";
 import { JobHistory } from "./job-history.tsx";
@@ -41,6 +42,7 @@ export function Job({ jobId }: { readonly jobId: string }) {
       </div>
       {live.problem !== null && <ProblemBox problem={live.problem} />}
       <Summary job={job} perSecond={live.perSecond} secondsLeft={live.secondsLeft} />
+      {!hasEnded(job.status) && <Why path={`api/jobs/${encodeURIComponent(job.id)}`} status={job.status} />}
       <JobFiles job={job} onChanged={live.take} />
       <Tabs
         label="About this job"

@@ -3,6 +3,7 @@ import type { MailingAnswer } from "../api/answers.ts";
 import { get } from "../api/client.ts";
 import { Bar, BarLegend } from "../parts/bar.tsx";
 import { ProblemBox } from "../parts/messages.tsx";
+import { Why } from "../parts/why.tsx";
 import { figure, percent } from "../reading/words.ts";
 import { linkTo } from "../router.ts";
 import { can } from "../session.ts";
@@ -57,6 +58,7 @@ export function Mailing({ mailingId }: { readonly mailingId: string }) {
         <BarLegend counts={mailing.progress} />
         <MailingFacts mailing={mailing} />
       </section>
+      {!hasMailingEnded(mailing.status) && <Why path={path} status={mailing.status} />}
       {mailing.status === "draft" && can("jobs:write") && (
         <MailingImport mailingId={mailing.id} onImported={loaded.reload} />
       )}

@@ -1,0 +1,109 @@
+import { putRows } from "../../src/database/write-rows.ts";
+import type { ScheduleEvent } from "../../src/domain/schedule/events.ts";
+import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import { idsOf, loadRows } from "../batch.ts";
+import { toDate } from "../instants.ts";
+import type { ProjectionTarget, Projector, Sources } from "../projector.ts";
+import { type FiringRow, type ScheduleRow, scheduleTableDefinitions, scheduleTables } from "./rows.ts";
+
+const handles = [
+  "ScheduleCreated",
+  "ScheduleChanged",
+  "SchedulePaused",
+  "ScheduleResumed",
+  "ScheduleDeleted",
+  "ScheduleRecipientsErased",
+  "ScheduleFired",
+  "ScheduleQueued",
+  "ScheduleSkipped",
+  "ScheduleFailed",
+] as const satisfies readonly ScheduleEvent["type"][];
+
+/** The schedules, and what became of their times. */
+export const schedulesProjector: Projector<ScheduleEvent> = {
+  name: "schedules",
+  version: 1,
+  tables: scheduleTableDefinitions,
+  views: {},
+  handles,
+  project,
+};
+
+type Stored = StoredEvent<ScheduleEvent>;
+
+async function project(events: readonly Stored[], { transaction, suffix, sources }: ProjectionTarget): Promise<void> {
+  const tables = scheduleTables(suffix);
+  const ids = idsOf(events, ({ jobId }) => jobId);
+  const schedules = await loadRows<ScheduleRow>(transaction, tables.schedules, ["schedule_id"], ids);
+  // The firings of a schedule can be many: none is loaded, as each event says all of its row.
+  const firings = new Map<string, FiringRow>();
+  for (const stored of events) {
+    const { jobId, tenant, sequence, event } = stored;
+    const { schedule } = event.data;
+    const before = schedules.find(jobId);
+    const isListed = schedule.status !== "deleted";
+    schedules.put({
+      schedule_id: jobId,
+      tenant,
+      is_listed: isListed ? 1 : 0,
+      sequence: before?.sequence ?? sequence,
+      name: isListed ? await nameAfter(stored, before, sources) : null,
+      state: JSON.stringify(schedule),
+    });
+    const firing = toFiringRow(stored);
+    if (firing !== null) firings.set(`${jobId} ${firing.due_at.getTime()}`, firing);
+  }
+  await schedules.write();
+  const rows = [...firings.values()];
+  const [first] = rows;
+  if (first === undefined) return;
+  await putRows<FiringRow>(transaction, {
+    table: tables.firings,
+    columns: Object.keys(first) as (keyof FiringRow)[],
+    rows,
+  });
+}
+
+/** It changes with the content alone. Null where that was replaced since: the event that replaced it follows. */
+async function nameAfter(
+  { tenant, event }: Stored,
+  before: ScheduleRow | undefined,
+  { readContent }: Sources,
+): Promise<string | null> {
+  const hasContent = ["ScheduleCreated", "ScheduleChanged", "ScheduleRecipientsErased"].includes(event.type);
+  if (!hasContent) return before?.name ?? null;
+  return (await readContent({ tenant, jobId: event.data.schedule.contentId }))?.name ?? null;
+}
+
+function toFiringRow({ jobId, tenant, sequence, event }: Stored): FiringRow | null {
+  if (event.type !== "ScheduleFired" && event.type !== "ScheduleSkipped" && event.type !== "ScheduleFailed") {
+    return null;
+  }
+  const { dueAt, schedule } = event.data;
+  const due = toDate(dueAt);
+  const row = {
+    schedule_id: jobId,
+    due_at: due,
+    tenant,
+    sequence,
+    recorded_at: toDate(event.at),
+    first_due_at: due,
+    times: 1,
+    reason: null,
+    places: null,
+    makes: schedule.makes,
+    made_id: null,
+  };
+  switch (event.type) {
+    case "ScheduleFired":
+      return { ...row, outcome: "fired", made_id: event.data.madeId };
+    case "ScheduleSkipped": {
+      const { firstDueAt, count, reason } = event.data;
+      return { ...row, outcome: "skipped", first_due_at: toDate(firstDueAt), times: count, reason };
+    }
+    case "ScheduleFailed": {
+      const { code, places } = event.data;
+      return { ...row, outcome: "failed", reason: code, places: JSON.stringify(places) };
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { v7 as newId } from "uuid";
+import { handleScheduleCommand, readSchedule } from "../commands/handle-command.ts";
+import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
+import { eraseContent } from "../content/stored-content.ts";
+import { type JobRef, VersionConflict } from "../event-log/event-log.ts";
+import type { ErasurePorts } from "./complete-erasure.ts";
+import { type AddressErasureRequest, placesOf } from "./erase-address.ts";
+
+type Ports = Pick<ErasurePorts, "log" | "contentStore">;
+
+/**
+ * Takes an address out of the templates of schedules: each that names it is stored anew without it, and the one before is
+ * erased. After a crash in between, the eraser erases it. Returns the sequences of the decisions, by schedule.
+ */
+export async function eraseFromSchedules(
+  ports: Ports,
+  schedules: readonly JobRef[],
+  request: AddressErasureRequest,
+): Promise<ReadonlyMap<JobRef, number>> {
+  const changed = new Map<JobRef, number>();
+  for (const schedule of schedules) {
+    const sequence = await eraseFrom(ports, schedule, request);
+    if (sequence !== null) changed.set(schedule, sequence);
+  }
+  return changed;
+}
+
+async function eraseFrom(ports: Ports, ref: JobRef, request: AddressErasureRequest): Promise<number | null> {
+  for (;;) {
+    try {
+      return await eraseOnce(ports, ref, request);
+    } catch (failure) {
+      // It fired, or was changed, meanwhile.
+      if (!(failure instanceof VersionConflict)) throw failure;
+    }
+  }
+}
+
+async function eraseOnce(
+  { log, contentStore }: Ports,
+  ref: JobRef,
+  { address, reason, cause, at }: AddressErasureRequest,
+): Promise<number | null> {
+  const from = await readSchedule(log, ref);
+  if (from.state.status === "absent" || from.state.status === "deleted") return null;
+  const before: JobRef = { ...ref, jobId: from.state.contentId };
+  const stored = await contentStore.get(before);
+  const places = new Set(stored === null ? [] : placesOf(stored, address));
+  if (stored === null || places.size === 0) return null;
+  const decoded = decodeContent(stored);
+  const left = decoded.recipients.filter((_, index) => !places.has(index));
+  const content = encodeContent({ ...decoded, recipients: left });
+  const after: JobRef = { ...ref, jobId: newId() };
+  await contentStore.put(after, content);
+  const named = { contentId: after.jobId, contentSha256: digestOf(content) };
+  const command = { type: "EraseRecipients", at, reason, content: named, recipients: left.length } as const;
+  try {
+    const outcome = await handleScheduleCommand(log, ref, command, cause, { from, maxConflicts: 0 });
+    if (outcome.outcome === "rejected") throw new Error(`The schedule ${ref.jobId} refused: ${outcome.rejection.code}`);
+    await eraseContent(contentStore, before);
+    return outcome.sequence;
+  } catch (failure) {
+    if (failure instanceof VersionConflict) await eraseContent(contentStore, after);
+    throw failure;
+  }
+}

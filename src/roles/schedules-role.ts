@@ -1,0 +1,49 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { createLimits } from "../access/caller-limits.ts";
+import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
+import { createJetStreamQuota } from "../access/jetstream-quota.ts";
+import { createOutageReport } from "../logger.ts";
+import { createImporter } from "../mailings/import-recipients.ts";
+import { createScheduleListener } from "../schedules/follow-schedules.ts";
+import { startListener } from "./listeners.ts";
+import { type Parts, templatesOf } from "./parts.ts";
+
+/** The clock may be set meanwhile. */
+const longestWaitMs = 60_000;
+
+/** Makes jobs and mailings at the times of their schedules. */
+export async function startSchedules(parts: Parts): Promise<void> {
+  const { config, logger, connection, log, room, contentStore, lifecycle, patiently } = parts;
+  const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
+  // Needs only the tenants' rules, not the keys.
+  const ofKeys = createOutageReport(logger, { part: "keys" }).failed;
+  const ring = await patiently(() => createJetStreamKeyRing(connection, settings, ofKeys));
+  lifecycle.started("the tenants' rules for schedules", ring.stop);
+  const report = createOutageReport(logger, { part: "schedules" }).failed;
+  const now = () => new Date().toISOString();
+  const listener = createScheduleListener({
+    log,
+    room,
+    contentStore,
+    quota: createJetStreamQuota(connection, settings),
+    templates: await templatesOf(parts),
+    importer: createImporter({ log, contentStore, room, now }),
+    limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
+    approvalAbove: config.approvalAbove,
+    allowed: config.webhooks.allowed,
+    publicUrl: config.publicUrl,
+    attemptsOfJob: config.maxAttempts,
+    now,
+    until,
+    report,
+  });
+  startListener(parts, listener, report);
+}
+
+async function until(at: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const leftMs = Date.parse(at) - Date.now();
+    if (leftMs <= 0 || signal.aborted) return;
+    await pause(Math.min(leftMs, longestWaitMs), undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,234 @@
+import { handleScheduleCommand, readSchedule, type ScheduleVersion } from "../commands/handle-command.ts";
+import { isMailingEvent } from "../domain/mailing/events.ts";
+import type { Instant } from "../domain/message.ts";
+import type { Schedule, ScheduleEvent } from "../domain/schedule/events.ts";
+import { nextLook, type Previous } from "../domain/schedule/tend.ts";
+import {
+  type Cause,
+  isOfSchedule,
+  type JobRef,
+  keyOf,
+  type StoredEvent,
+  VersionConflict,
+  type WaybillEvent,
+} from "../event-log/event-log.ts";
+import type { Ending, Listener } from "../following/listener.ts";
+import { idOfFiring } from "../intake/derived-job-id.ts";
+import { nextAfter, timesOf } from "./due-times.ts";
+import { endOfMade } from "./end-of-made.ts";
+import { cancelDraft, type Firing, type MakingPorts, makeThing } from "./make-thing.ts";
+
+export type SchedulePorts = MakingPorts & {
+  /** Resolves once the clock shows this time, or the signal aborts. */
+  readonly until: (at: Instant, signal: AbortSignal) => Promise<void>;
+  /** Takes failures to fire a schedule when its time has come; it is tried again. */
+  readonly report: (failure: unknown) => void;
+};
+
+/** An active schedule, as far as this process knows it. */
+type Open = {
+  readonly ref: JobRef;
+  version: ScheduleVersion;
+  /** What was made last, once it is known to have ended. */
+  over: { readonly madeId: string; readonly endedAt: Instant | null } | null;
+  /** When this process looks at it again; null for not at all. */
+  looksAt: Instant | null;
+  /** What is done about it is done one after the other. */
+  turn: Promise<void>;
+};
+
+const atOnce = 50;
+const tryAgainMs = 500;
+
+/**
+ * Fires schedules. First the log names a firing, with the id of what it makes; then that is made, by whoever reads the firing
+ * in the log: so each firing happens once, whichever process dies at whichever moment, and however many believe to be the
+ * active one. In memory are the active schedules only; the checkpoint names them. Needs no database.
+ */
+export function createScheduleListener(ports: SchedulePorts): Listener {
+  const { log, now } = ports;
+  const open = new Map<string, Open>();
+  /** By what they have made last. */
+  const byMade = new Map<string, Open>();
+
+  const forget = (one: Open): void => {
+    open.delete(keyOf(one.ref));
+    const madeId = lastOf(one)?.madeId;
+    if (madeId !== undefined) byMade.delete(keyOf({ ...one.ref, jobId: madeId }));
+  };
+  /** Takes a newer state over; an older one, which the log brings later, says nothing. */
+  const learn = (one: Open, { state, sequence }: ScheduleVersion): void => {
+    if (sequence < one.version.sequence) return;
+    forget(one);
+    one.version = { state, sequence };
+    if (state.status !== "active") return;
+    open.set(keyOf(one.ref), one);
+    const madeId = lastOf(one)?.madeId;
+    if (madeId !== undefined) byMade.set(keyOf({ ...one.ref, jobId: madeId }), one);
+  };
+  const knownAs = ({ tenant, jobId }: JobRef): Open => {
+    const ref = { tenant, jobId };
+    const absent: ScheduleVersion = { state: { status: "absent" }, sequence: 0 };
+    return open.get(keyOf(ref)) ?? { ref, version: absent, over: null, looksAt: null, turn: Promise.resolve() };
+  };
+  /** Does something about a schedule once everything before is done. A failure is that of the caller alone. */
+  const inTurn = (one: Open, work: () => Promise<void>): Promise<void> => {
+    const done = one.turn.then(work);
+    one.turn = done.catch(() => {});
+    return done;
+  };
+
+  const previousOf = async (one: Open): Promise<Previous> => {
+    const last = lastOf(one);
+    const { state } = one.version;
+    if (last === null || last.isFailed || state.status === "absent") return { isOpen: false, endedAt: null };
+    if (one.over?.madeId !== last.madeId) {
+      const end = await endOfMade(log, { ...one.ref, jobId: last.madeId }, state.makes);
+      if (end === null) return { isOpen: true };
+      one.over = { madeId: last.madeId, endedAt: end.endedAt };
+    }
+    return { isOpen: false, endedAt: one.over.endedAt };
+  };
+
+  /** Records what is due, until nothing is; then waits for the next time. */
+  const tend = async (one: Open, cause: Cause, ending: Ending): Promise<void> => {
+    while (one.version.state.status === "active" && !ending.stopping.aborted) {
+      const previous = await previousOf(one);
+      const idOf = (dueAt: Instant): string => idOfFiring(one.ref, dueAt);
+      const command = { type: "TendSchedule", at: now(), timesOf, previous, idOf } as const;
+      const outcome = await decide(one, command, cause);
+      if (outcome === "conflict") continue;
+      if (outcome.length > 0) continue;
+      const at = nextLook(one.version.state, previous.isOpen, nextAfter);
+      if (at !== null && at !== one.looksAt) void lookAgain(one, at, ending);
+      return;
+    }
+  };
+
+  /** What was decided about what is not so any more is read anew. */
+  const decide = async (
+    one: Open,
+    command: Parameters<typeof handleScheduleCommand>[2],
+    cause: Cause,
+  ): Promise<readonly ScheduleEvent[] | "conflict"> => {
+    try {
+      const options = { from: one.version, maxConflicts: 0 };
+      const outcome = await handleScheduleCommand(log, one.ref, command, cause, options);
+      if (outcome.outcome === "rejected") throw new Error(`${command.type} was refused: ${outcome.rejection.code}`);
+      learn(one, outcome);
+      return outcome.events;
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict)) throw failure;
+      learn(one, await readSchedule(log, one.ref));
+      return "conflict";
+    }
+  };
+
+  /** After a crash the next process takes it up: an active schedule is never finished. */
+  const lookAgain = async (one: Open, at: Instant, ending: Ending): Promise<void> => {
+    one.looksAt = at;
+    const isAwaited = (): boolean => !ending.stopping.aborted && open.get(keyOf(one.ref)) === one && one.looksAt === at;
+    let wanted = at;
+    for (;;) {
+      await ports.until(wanted, ending.stopping);
+      if (!isAwaited()) return;
+      try {
+        return await inTurn(one, async () => {
+          one.looksAt = null;
+          await tend(one, causeOf(one.ref), ending);
+        });
+      } catch (failure) {
+        ports.report(failure);
+        one.looksAt = at;
+        wanted = new Date(Date.parse(now()) + tryAgainMs).toISOString();
+      }
+    }
+  };
+
+  /** Makes what the firing names, unless it is an old one: the next firing is decided once this one was made, or refused. */
+  const carryOut = async (one: Open, dueAt: Instant, cause: Cause): Promise<void> => {
+    for (;;) {
+      const { state } = one.version;
+      if (state.status === "absent" || state.last === null || state.last.dueAt !== dueAt) return;
+      const firing: Firing = { ref: one.ref, schedule: state, last: state.last, cause };
+      if (state.last.isFailed) return state.makes === "mailing" ? await cancelDraft(ports, firing) : undefined;
+      // A deleted schedule has no template any more; what it had fired before was made, or never will be.
+      const made = await makeThing(ports, firing);
+      if (made.outcome === "made") {
+        if (made.madeId === state.last.madeId) return;
+        await decide(one, { type: "ReplaceMade", at: now(), dueAt, madeId: made.madeId }, cause);
+      } else {
+        const { code, places } = made;
+        await decide(one, { type: "FailFiring", at: now(), dueAt, code, places }, cause);
+      }
+    }
+  };
+
+  return {
+    name: "schedules",
+    beginAfter: () => 0,
+    atOnce,
+    tryAgainMs,
+    restMs: 20,
+    unfinished: {
+      name: () => [...open.keys()],
+      takeUp: async (names, ending) => {
+        open.clear();
+        byMade.clear();
+        for (const name of names) {
+          const one = knownAs(refOf(name));
+          learn(one, await readSchedule(log, one.ref));
+          await inTurn(one, () => tend(one, causeOf(one.ref), ending));
+        }
+      },
+    },
+    act: (stored, ending) => {
+      if (isOfSchedule(stored)) return decided(stored, ending);
+      const one = isEnding(stored.event) ? byMade.get(keyOf(stored)) : undefined;
+      return one === undefined ? null : inTurn(one, () => tend(one, causedBy(one.ref, stored), ending));
+    },
+  };
+
+  function decided(stored: StoredEvent<ScheduleEvent>, ending: Ending): Promise<void> {
+    const one = knownAs(stored);
+    return inTurn(one, async () => {
+      learn(one, { state: stored.event.data.schedule, sequence: stored.sequence });
+      const cause = causedBy(one.ref, stored);
+      if (stored.event.type === "ScheduleFired") {
+        if (one.version.sequence > stored.sequence || one.version.state.status !== "active") {
+          learn(one, await readSchedule(log, one.ref));
+        }
+        await carryOut(one, stored.event.data.dueAt, cause);
+      }
+      await tend(one, cause, ending);
+    });
+  }
+}
+
+const lastOf = ({ version: { state } }: Open): Schedule["last"] => (state.status === "absent" ? null : state.last);
+
+/** Of a job or a mailing. */
+const isEnding = (event: WaybillEvent): boolean =>
+  isMailingEvent(event)
+    ? event.type === "MailingCompleted" || event.type === "MailingCancelled"
+    : event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "JobCancelled";
+
+const causeOf = ({ jobId }: JobRef): Cause => ({
+  actor: `schedule:${jobId}`,
+  correlationId: null,
+  causationId: null,
+  traceparent: null,
+});
+
+const causedBy = (ref: JobRef, { id, correlationId, traceparent }: StoredEvent<WaybillEvent>): Cause => ({
+  ...causeOf(ref),
+  correlationId,
+  causationId: id,
+  traceparent,
+});
+
+/** The inverse of keyOf: neither a tenant nor an id has a dot. */
+function refOf(key: string): JobRef {
+  const [tenant = "", jobId = ""] = key.split(".");
+  return { tenant, jobId };
+}

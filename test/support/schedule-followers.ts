@@ -1,0 +1,131 @@
+import { v7 as newId } from "uuid";
+import { handleScheduleCommand } from "../../src/commands/handle-command.ts";
+import type { ContentStore } from "../../src/content/content-store.ts";
+import type { TemplateStore } from "../../src/content/template-store.ts";
+import type { Instant } from "../../src/domain/message.ts";
+import type { ScheduleCommand } from "../../src/domain/schedule/decider.ts";
+import type { ScheduleSettings } from "../../src/domain/schedule/events.ts";
+import type { CallerLimits } from "../../src/domain/tenant.ts";
+import { type EventLog, isOfSchedule, type JobRef } from "../../src/event-log/event-log.ts";
+import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
+import { createListening, type Listening } from "../../src/following/listener.ts";
+import { createImporter } from "../../src/mailings/import-recipients.ts";
+import { createScheduleListener, type SchedulePorts } from "../../src/schedules/follow-schedules.ts";
+import { saveSchedule } from "../../src/schedules/save-schedule.ts";
+import { cause } from "./mailings.ts";
+import { createMemoryTemplateStore } from "./memory/memory-template-store.ts";
+
+/** A clock that stands still until it is moved. */
+export function createClock(start: Instant) {
+  let now = start;
+  const sleepers = new Set<() => void>();
+  return {
+    now: (): Instant => now,
+    move: (to: Instant): void => {
+      now = to;
+      for (const wake of [...sleepers]) wake();
+    },
+    until: (at: Instant, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const wake = (): void => {
+          if (now < at && !signal.aborted) return;
+          sleepers.delete(wake);
+          signal.removeEventListener("abort", wake);
+          resolve();
+        };
+        sleepers.add(wake);
+        signal.addEventListener("abort", wake);
+        wake();
+      }),
+  };
+}
+
+export type Clock = ReturnType<typeof createClock>;
+
+export type ScheduleStage = {
+  readonly log: EventLog;
+  readonly contentStore: ContentStore;
+  readonly clock: Clock;
+  readonly templates?: TemplateStore;
+  readonly limits?: Partial<CallerLimits>;
+};
+
+export const noLimits: CallerLimits = { senders: null, dailyRecipients: null, approvalAbove: null };
+
+/** What a process that fires schedules works with. */
+export function portsOf({ log, contentStore, clock, templates, limits }: ScheduleStage): SchedulePorts {
+  const room = { isLeftForJobs: async () => true };
+  return {
+    log,
+    contentStore,
+    room,
+    quota: {
+      take: async ({ recipients, perDay, at }) =>
+        recipients <= perDay ? { granted: true } : { granted: false, left: perDay, resetsAt: at },
+    },
+    templates: templates ?? createMemoryTemplateStore(),
+    importer: createImporter({ log, contentStore, room, now: clock.now }),
+    limitsOf: () => ({ ...noLimits, ...limits }),
+    approvalAbove: null,
+    allowed: [],
+    publicUrl: null,
+    attemptsOfJob: 4,
+    now: clock.now,
+    until: clock.until,
+    report: () => {},
+  };
+}
+
+/** A process that fires schedules. */
+export function followSchedules(stage: ScheduleStage, checkpoints: CheckpointStore): Listening {
+  const listener = { ...createScheduleListener(portsOf(stage)), tryAgainMs: 5 };
+  const listening = createListening({ log: stage.log, checkpoints, report: () => {} }, listener);
+  listening.start();
+  return listening;
+}
+
+export const letter = { subject: "Report", body: "Dear all", recipients: ["ada@example.com", "bob@example.com"] };
+
+const usual: ScheduleSettings = {
+  makes: "job",
+  cron: "*/5 * * * *",
+  timeZone: "UTC",
+  overlap: "skip",
+  catchUp: "none",
+};
+
+export async function addSchedule(
+  { log, contentStore, clock }: ScheduleStage,
+  settings: Partial<ScheduleSettings> = {},
+  template: Readonly<Record<string, unknown>> = letter,
+): Promise<JobRef> {
+  const ref = { tenant: "default", jobId: newId() };
+  const request = { name: "Weekly", settings: { ...usual, ...settings }, template };
+  const saved = await saveSchedule({ log, contentStore }, ref, {
+    as: "new",
+    requestSha256: null,
+    request,
+    cause,
+    at: clock.now(),
+  });
+  if (saved.outcome !== "accepted") throw new Error("The schedule was refused.");
+  return ref;
+}
+
+export async function decideSchedule({ log }: ScheduleStage, ref: JobRef, command: ScheduleCommand): Promise<void> {
+  const outcome = await handleScheduleCommand(log, ref, command, cause);
+  if (outcome.outcome === "rejected") throw new Error(`${command.type} was refused: ${outcome.rejection.code}`);
+}
+
+/** Everything that the log has about schedules so far, in its order. */
+export async function scheduleEventsIn(log: EventLog) {
+  const { lastSequence } = await log.state();
+  const found = [];
+  const stop = new AbortController();
+  for await (const batch of log.follow({ afterSequence: 0, maxEvents: 500, signal: stop.signal })) {
+    for (const event of batch) if (isOfSchedule(event)) found.push(event);
+    if ((batch.at(-1)?.sequence ?? 0) >= lastSequence) break;
+  }
+  stop.abort();
+  return found;
+}
