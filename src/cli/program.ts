@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   send: async () => (await import("./send.ts")).addSendCommand,
   jobs: async () => (await import("./jobs.ts")).addJobsCommands,
   templates: async () => (await import("./templates.ts")).addTemplateCommands,
+  schedules: async () => (await import("./schedules.ts")).addScheduleCommands,
   events: async () => (await import("./events.ts")).addEventsCommand,
   replay: async () => (await import("./replay.ts")).addReplayCommand,
   verify: async () => (await import("./verify.ts")).addVerifyCommand,
