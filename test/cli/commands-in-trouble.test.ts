@@ -31,6 +31,13 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "jobs pause": { needs: "service", words: ["HELD"] },
   "jobs resume": { needs: "service", words: ["PAUSED"] },
   "jobs retry": { needs: "service", words: ["FAILED"] },
+  "schedules list": { needs: "service", words: [] },
+  "schedules create": { needs: "service", words: ["SCHEDULEFILE"] },
+  "schedules show": { needs: "service", words: ["SCHEDULE"] },
+  "schedules pause": { needs: "service", words: ["SCHEDULE"] },
+  "schedules resume": { needs: "service", words: ["SCHEDULE"] },
+  "schedules firings": { needs: "service", words: ["SCHEDULE"] },
+  "schedules delete": { needs: "service", words: ["SCHEDULE"] },
   "templates list": { needs: "service", words: [] },
   "templates put": { needs: "service", words: ["welcome", "--subject", "S", "--text", "LETTER"] },
   "templates show": { needs: "service", words: ["welcome"] },
@@ -52,6 +59,11 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "log export": { needs: "nats", words: ["EXPORTED"] },
   "log show": { needs: "nats", words: ["PLANTED"] },
   "log pass": { needs: "nats", words: ["--sequence", "PLANTED", "--sha256", "DIGEST", "--reason", "planted"] },
+};
+const yearly = {
+  name: "Yearly",
+  cron: "0 9 1 1 *",
+  job: { subject: "S", body: "B", recipients: ["ada@example.com"] },
 };
 const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
 
@@ -93,9 +105,11 @@ describe("Every command, where things are as they should be and where they are n
   async function makeFiles(): Promise<Record<string, string>> {
     const at = (name: string): string => join(stage.folder, name);
     await writeFile(at("letter.txt"), "Hello {{ name }}");
+    await writeFile(at("schedule.json"), JSON.stringify(yearly));
     await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
     return {
       LETTER: at("letter.txt"),
+      SCHEDULEFILE: at("schedule.json"),
       READERS: at("readers.csv"),
       EXPORTED: at("log.ndjson"),
       ARCHIVED: at("archive"),
@@ -116,7 +130,8 @@ describe("Every command, where things are as they should be and where they are n
     ]);
     await client.post(`/api/jobs/${paused}/pause`);
     await Promise.all([client.ended(done), client.ended(failed)]);
-    return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused };
+    const { body: schedule } = await client.post("/api/schedules", yearly);
+    return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused, SCHEDULE: (schedule as { id: string }).id };
   }
 
   const run = (name: string, words: readonly string[], settings: Record<string, string> = {}, isTerminal = false) =>
@@ -171,14 +186,14 @@ describe("Every command, where things are as they should be and where they are n
     }
   });
 
-  describe("says that there is no such job, of which", () => {
+  describe("says that there is no such job or schedule, of which", () => {
     for (const [name, { words }] of needing("service", "nats")) {
       const ofJob = words.map((word) =>
-        ["DONE", "WAITING", "HELD", "PAUSED", "FAILED"].includes(word) ? nobody : word,
+        ["DONE", "WAITING", "HELD", "PAUSED", "FAILED", "SCHEDULE"].includes(word) ? nobody : word,
       );
       if (!ofJob.includes(nobody)) continue;
       it(`waybill ${name} is asked`, async () => {
-        expectFailure(await run(name, ofJob), /There is no job/);
+        expectFailure(await run(name, ofJob), /There is no (job|schedule)/);
       });
     }
   });
