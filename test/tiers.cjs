@@ -28,6 +28,7 @@ const long = [
   "test/journey/frozen-database.test.ts",
   "test/journey/outbox.test.ts",
   "test/journey/killed-report.test.ts",
+  "test/journey/killed-schedule.test.ts",
   "test/journey/start-without-servers.test.ts",
   "test/journey/repeated-requests.test.ts",
   "test/journey/projector-thread.test.ts",

@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   jobs: async () => (await import("./jobs.ts")).addJobsCommands,
   mailings: async () => (await import("./mailings.ts")).addMailingsCommands,
   templates: async () => (await import("./templates.ts")).addTemplateCommands,
+  schedules: async () => (await import("./schedules.ts")).addScheduleCommands,
   events: async () => (await import("./events.ts")).addEventsCommand,
   replay: async () => (await import("./replay.ts")).addReplayCommand,
   verify: async () => (await import("./verify.ts")).addVerifyCommand,

@@ -178,7 +178,11 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
         for (const name of names) {
           const one = knownAs(refOf(name));
           learn(one, await readSchedule(log, one.ref));
-          await inTurn(one, () => tend(one, causeOf(one.ref), ending));
+          // One that cannot be tended keeps no other from being taken up.
+          await inTurn(one, () => tend(one, causeOf(one.ref), ending)).catch((failure: unknown) => {
+            ports.report(failure);
+            void lookAgain(one, now(), ending);
+          });
         }
       },
     },

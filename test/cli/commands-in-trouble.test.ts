@@ -51,6 +51,13 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "mailings resume": { needs: "service", words: ["STOPPED"] },
   "mailings cancel": { needs: "service", words: ["LATER"] },
   "mailings retry": { needs: "service", words: ["MISSED"] },
+  "schedules list": { needs: "service", words: [] },
+  "schedules create": { needs: "service", words: ["SCHEDULEFILE"] },
+  "schedules show": { needs: "service", words: ["SCHEDULE"] },
+  "schedules pause": { needs: "service", words: ["SCHEDULE"] },
+  "schedules resume": { needs: "service", words: ["SCHEDULE"] },
+  "schedules firings": { needs: "service", words: ["SCHEDULE"] },
+  "schedules delete": { needs: "service", words: ["SCHEDULE"] },
   "templates list": { needs: "service", words: [] },
   "templates put": { needs: "service", words: ["welcome", "--subject", "S", "--text", "LETTER"] },
   "templates show": { needs: "service", words: ["welcome"] },
@@ -73,11 +80,16 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "log show": { needs: "nats", words: ["PLANTED"] },
   "log pass": { needs: "nats", words: ["--sequence", "PLANTED", "--sha256", "DIGEST", "--reason", "planted"] },
 };
-/** Names of jobs and mailings. */
+/** Names of jobs, mailings and schedules. */
 const ids = [
   ...["DONE", "WAITING", "HELD", "PAUSED", "FAILED", "MAILED", "MISSED", "DRAFT", "READY", "LEAVING"],
-  ...["ASKED", "ASKED2", "GOING", "STOPPED", "LATER"],
+  ...["ASKED", "ASKED2", "GOING", "STOPPED", "LATER", "SCHEDULE"],
 ];
+const yearly = {
+  name: "Yearly",
+  cron: "0 9 1 1 *",
+  job: { subject: "S", body: "B", recipients: ["ada@example.com"] },
+};
 const needing = (...needs: readonly Need[]) => Object.entries(calls).filter(([, call]) => needs.includes(call.needs));
 
 describe("Every command, where things are as they should be and where they are not", () => {
@@ -122,9 +134,11 @@ describe("Every command, where things are as they should be and where they are n
   async function makeFiles(): Promise<Record<string, string>> {
     const at = (name: string): string => join(stage.folder, name);
     await writeFile(at("letter.txt"), "Hello {{ name }}");
+    await writeFile(at("schedule.json"), JSON.stringify(yearly));
     await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
     return {
       LETTER: at("letter.txt"),
+      SCHEDULEFILE: at("schedule.json"),
       READERS: at("readers.csv"),
       EXPORTED: at("log.ndjson"),
       ARCHIVED: at("archive"),
@@ -145,7 +159,15 @@ describe("Every command, where things are as they should be and where they are n
     ]);
     await client.post(`/api/jobs/${paused}/pause`);
     await Promise.all([client.ended(done), client.ended(failed)]);
-    return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused };
+    const { body: schedule } = await client.post("/api/schedules", yearly);
+    return {
+      DONE: done,
+      FAILED: failed,
+      WAITING: waiting,
+      HELD: held,
+      PAUSED: paused,
+      SCHEDULE: (schedule as { id: string }).id,
+    };
   }
 
   async function makeMailings(): Promise<Record<string, string>> {
@@ -239,12 +261,12 @@ describe("Every command, where things are as they should be and where they are n
     }
   });
 
-  describe("says that there is no such job or mailing, of which", () => {
+  describe("says that there is no such job, mailing or schedule, of which", () => {
     for (const [name, { words }] of needing("service", "nats")) {
       const ofJob = words.map((word) => (ids.includes(word) ? nobody : word));
       if (!ofJob.includes(nobody)) continue;
       it(`waybill ${name} is asked`, async () => {
-        expectFailure(await run(name, filledIn(ofJob)), /There is no (job|mailing)/);
+        expectFailure(await run(name, filledIn(ofJob)), /There is no (job|mailing|schedule)/);
       });
     }
   });

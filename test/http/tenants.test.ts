@@ -52,6 +52,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "POST /jobs": mailing,
   "PATCH /jobs/:jobId": { priority: "low" },
   "POST /mailings": { subject: mailing.subject, body: mailing.body },
+  "POST /schedules": { name: "Weekly", cron: "0 9 * * mon", job: mailing },
+  "PUT /schedules/:scheduleId": { name: "Weekly", cron: "0 9 * * mon", job: mailing },
   "PUT /templates/:name": { subject: mailing.subject, body: mailing.body },
   "POST /templates/:name/preview": {},
   "PUT /mailings/:mailingId/recipients": '"ada@example.com"\n',
@@ -85,6 +87,7 @@ describe("Two tenants", function () {
   let endpointId: string;
   let deliveryId: string;
   let mailingId: string;
+  let scheduleId: string;
 
   before(async () => {
     [nats, database, mailServer, receiver] = await Promise.all([
@@ -117,6 +120,8 @@ describe("Two tenants", function () {
     const letter = { subject: "Secret of Acme", body: "Hello" };
     for (const name of ["welcome", "acme-only"]) await ask("PUT", `/api/templates/${name}`, acme, letter);
     mailingId = JSON.parse((await ask("POST", "/api/mailings", acme, letter)).text).mailingId;
+    const yearly = { name: "Secret of Acme", cron: "0 9 1 1 *", job: body };
+    scheduleId = JSON.parse((await ask("POST", "/api/schedules", acme, yearly)).text).id;
     // Its stream ends.
     await ask("POST", `/api/mailings/${mailingId}/cancel`, acme, {});
     deliveryId = await eventually(async () => {
@@ -153,6 +158,7 @@ describe("Two tenants", function () {
       if (part === "id" && path.includes("/webhook-endpoints/")) return endpointId;
       if (part === "deliveryId") return deliveryId;
       if (part === "mailingId") return mailingId;
+      if (part === "scheduleId") return scheduleId;
       if (part === "name") return "acme-only";
       if (part === "version") return "1";
       if (part === "email") return "nobody@example.com";

@@ -1,17 +1,20 @@
+import { expect } from "chai";
 import { v7 as newId } from "uuid";
-import { handleScheduleCommand } from "../../src/commands/handle-command.ts";
+import { handleCommand, handleScheduleCommand } from "../../src/commands/handle-command.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import type { TemplateStore } from "../../src/content/template-store.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { ScheduleCommand } from "../../src/domain/schedule/decider.ts";
 import type { ScheduleSettings } from "../../src/domain/schedule/events.ts";
 import type { CallerLimits } from "../../src/domain/tenant.ts";
-import { type EventLog, isOfSchedule, type JobRef } from "../../src/event-log/event-log.ts";
+import { type EventLog, isOfJob, isOfSchedule, type JobRef, type LogEvent } from "../../src/event-log/event-log.ts";
 import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
 import { createListening, type Listening } from "../../src/following/listener.ts";
 import { createImporter } from "../../src/mailings/import-recipients.ts";
 import { createScheduleListener, type SchedulePorts } from "../../src/schedules/follow-schedules.ts";
 import { saveSchedule } from "../../src/schedules/save-schedule.ts";
+import { eventually } from "./eventually.ts";
+import { counts } from "./examples.ts";
 import { cause } from "./mailings.ts";
 import { createMemoryTemplateStore } from "./memory/memory-template-store.ts";
 
@@ -117,15 +120,52 @@ export async function decideSchedule({ log }: ScheduleStage, ref: JobRef, comman
   if (outcome.outcome === "rejected") throw new Error(`${command.type} was refused: ${outcome.rejection.code}`);
 }
 
-/** Everything that the log has about schedules so far, in its order. */
-export async function scheduleEventsIn(log: EventLog) {
+async function everythingIn(log: EventLog): Promise<readonly LogEvent[]> {
   const { lastSequence } = await log.state();
-  const found = [];
+  const found: LogEvent[] = [];
   const stop = new AbortController();
   for await (const batch of log.follow({ afterSequence: 0, maxEvents: 500, signal: stop.signal })) {
-    for (const event of batch) if (isOfSchedule(event)) found.push(event);
+    found.push(...batch);
     if ((batch.at(-1)?.sequence ?? 0) >= lastSequence) break;
   }
   stop.abort();
   return found;
+}
+
+/** Everything that the log has about schedules so far, in its order. */
+export const scheduleEventsIn = async (log: EventLog) => (await everythingIn(log)).filter(isOfSchedule);
+
+/** Every job in the log, whoever made it. */
+export async function jobsIn(log: EventLog): Promise<readonly string[]> {
+  const isCreation = (event: LogEvent): boolean => isOfJob(event) && event.event.type === "JobCreated";
+  return (await everythingIn(log)).filter(isCreation).map(({ jobId }) => jobId);
+}
+
+/** What happened to schedules, in short. */
+export const historyOf = async ({ log }: ScheduleStage): Promise<readonly string[]> =>
+  (await scheduleEventsIn(log)).map(({ event }) => {
+    const { type, data } = event;
+    const time = "dueAt" in data ? ` ${data.dueAt.slice(11, 16)}` : "";
+    const more = type === "ScheduleSkipped" ? ` ${event.data.count} ${event.data.reason}` : "";
+    return `${type.replace("Schedule", "")}${time}${more}`;
+  });
+
+/** What the firings so far are to make. */
+export const firedBy = async ({ log }: ScheduleStage): Promise<readonly JobRef[]> =>
+  (await scheduleEventsIn(log)).flatMap(({ tenant, event }) =>
+    event.type === "ScheduleFired" ? [{ tenant, jobId: event.data.madeId }] : [],
+  );
+
+export const isMade = ({ log }: ScheduleStage, job: JobRef) =>
+  eventually(async () => expect(await log.readDecisions(job)).to.not.have.lengthOf(0));
+
+/** The job of the last firing is done, once it is made. */
+export async function completeLast(stage: ScheduleStage): Promise<void> {
+  const job = (await firedBy(stage)).at(-1) as JobRef;
+  await isMade(stage, job);
+  const own = { run: 1, attempt: 1, worker: "worker-1" };
+  const done = counts({ total: 2, sent: 2 });
+  const at = stage.clock.now();
+  await handleCommand(stage.log, job, { type: "StartJob", at, ...own, opening: 0 }, cause);
+  await handleCommand(stage.log, job, { type: "CompleteJob", at, ...own, counts: done }, cause);
 }

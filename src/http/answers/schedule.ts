@@ -5,7 +5,7 @@ import type { LastFiring, MadeThing, Schedule, SkipReason } from "../../domain/s
 import { laterOf } from "../../domain/schedule/tend.ts";
 import { nextTimes } from "../../schedules/due-times.ts";
 import { isProblemCode, titleOf } from "../../schemas/problem.ts";
-import { type AnswerOf, instant, jobId, named, ordinal, orNull, pageOf, text } from "./parts.ts";
+import { type AnswerOf, instant, jobId, named, ordinal, orNull, pageOf, recordOf, text } from "./parts.ts";
 
 const lastFiring = named("LastFiring", {
   dueAt: instant,
@@ -34,9 +34,8 @@ export const schedulePage = pageOf("SchedulePage", named("ScheduleSummary", summ
 
 export type ScheduleSummaryAnswer = AnswerOf<typeof schedulePage>["data"][number];
 
-const template = Type.Optional(
-  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object", description: "The template as it was given." }),
-);
+/** As it was given. */
+const template = Type.Optional(recordOf(Type.Unknown()));
 
 export const schedule = named("Schedule", { ...summaryFields, job: template, mailing: template });
 

@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { checkRows } from "../../projections/rebuilding/check-rows.ts";
+import { schedulesProjector } from "../../projections/schedules/projector.ts";
+import { createScheduleQueries } from "../../projections/schedules/queries.ts";
+import { deleteSchedule, saveSchedule } from "../../src/schedules/save-schedule.ts";
+import { cause } from "../support/mailings.ts";
+import { openReadSide, type ReadSide } from "../support/read-side.ts";
+import { addSchedule, createClock, decideSchedule, letter, type ScheduleStage } from "../support/schedule-followers.ts";
+
+const now = "2026-03-02T10:00:00.000Z";
+const settings = { makes: "job", cron: "0 9 * * *", timeZone: "UTC", overlap: "skip", catchUp: "none" } as const;
+
+describe("The read model of schedules", () => {
+  let side: ReadSide;
+  let stage: ScheduleStage;
+
+  beforeEach(async () => {
+    side = await openReadSide();
+    stage = { log: side.log, contentStore: side.contentStore, clock: createClock(now) };
+  });
+  afterEach(() => side.cleanUp());
+
+  it("is the same after a rebuild, though contents are gone by then", async () => {
+    const runner = side.startProjector(schedulesProjector);
+    const [changed, deleted, failed] = [await addSchedule(stage), await addSchedule(stage), await addSchedule(stage)];
+    await side.caughtUp("schedules");
+    const request = { name: "Daily", settings, template: letter };
+    await saveSchedule(stage, changed, { as: "change", request, cause, at: now });
+    await deleteSchedule(stage, deleted, { type: "DeleteSchedule", at: now, reason: null }, cause);
+    const [first, dueAt] = ["2026-03-02T10:05:00.000Z", "2026-03-02T10:10:00.000Z"];
+    const timesOf = () => ({ count: 2, first, last: dueAt, beforeLast: first });
+    const previous = { isOpen: false, endedAt: null } as const;
+    const idOf = () => "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
+    await decideSchedule(stage, failed, { type: "TendSchedule", at: dueAt, timesOf, previous, idOf });
+    const single = () => null;
+    await decideSchedule(stage, failed, { type: "TendSchedule", at: dueAt, timesOf: single, previous, idOf });
+    await side.caughtUp("schedules");
+    await runner.stop();
+    const differences: unknown[] = [];
+    await checkRows([schedulesProjector], {
+      ...side.rebuildSetup(),
+      onChecked: (one) => differences.push(...one.differences),
+    });
+    expect(differences).to.deep.equal([]);
+    const queries = createScheduleQueries(side.db);
+    const { schedules } = await queries.list("default", { cursor: null, limit: 10 });
+    expect(schedules.map(({ id, name }) => [id, name])).to.deep.equal([
+      [failed.jobId, "Weekly"],
+      [changed.jobId, "Daily"],
+    ]);
+    expect((await queries.all("other")).scheduleIds).to.deep.equal([]);
+    expect((await queries.firings("default", failed.jobId, { cursor: null, limit: 10 })).firings).to.have.lengthOf(1);
+  });
+});
