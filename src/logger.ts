@@ -13,7 +13,9 @@ export function createLogger(level: string, isTerminal: boolean, name: string): 
     formatters: { level: (label: string) => ({ level: label }) },
     redact: ["password", "*.password", "*.pass", "authorization", "*.authorization"],
   };
-  return pino(options, isTerminal ? toTerminal() : (standardOutput ??= toStandardOutput()));
+  if (isTerminal) return pino(options, toTerminal());
+  standardOutput ??= toStandardOutput();
+  return pino(options, standardOutput);
 }
 
 /** All loggers of a process share it. */
