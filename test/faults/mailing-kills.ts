@@ -11,6 +11,8 @@ import { type Actor, type Stage, usualMsPerMail } from "./stage.ts";
 const kills = 20;
 /** Some of them come before the first step and after the last one. */
 const [firstKill, lastKill] = [-0.05, 1.15];
+/** So long after a step, or at once: half of the kills wait for a step of the log, and half for a moment. */
+const longestAfterStepMs = 20;
 /** Little, so that mails of the mailings do not wait long. */
 const load = { recipientsPerJob: 20, everyMs: 400, jobs: 1000 };
 const answeredWithinMs = 60_000;
@@ -47,10 +49,12 @@ const killing = ({ name, stage: options, victims, prepare, act }: Killed): Fault
     const first = (await stage.log.read()).length;
     const slug = `${victims.join("-")}-${Date.now().toString(36)}`;
     const undisturbed = await prepare(stage, `${slug}-undisturbed`);
+    const stepsBefore = stepsIn(await stage.log.read(), undisturbed).length;
     const startedAt = performance.now();
     await act(stage, undisturbed);
     await untilInLog(stage, undisturbed);
     const lastsMs = performance.now() - startedAt;
+    const steps = stepsIn(await stage.log.read(), undisturbed).length - stepsBefore;
 
     const stories = [undisturbed];
     const struck = new Map<string, number>();
@@ -60,7 +64,13 @@ const killing = ({ name, stage: options, victims, prepare, act }: Killed): Fault
       const atMs = (firstKill + share * (lastKill - firstKill)) * lastsMs;
       const victim = victims[Math.floor(drawn(cell.seed, `${name} victim ${kill}`) * victims.length)] ?? "api";
       const acting = atMs < 0 ? null : act(stage, story);
-      if (acting !== null) await lasting(atMs);
+      // Reported once it is waited for.
+      acting?.catch(() => {});
+      if (acting !== null && kill % 2 === 0) await lasting(atMs);
+      if (acting !== null && kill % 2 === 1) {
+        await untilSteps(stage, story, stepsBefore + Math.floor(share * (steps + 1)));
+        await lasting(drawn(cell.seed, `${name} after ${kill}`) * longestAfterStepMs);
+      }
       await stage.actors[victim].kill();
       const seen = lastSeen(await stage.log.read(), story);
       await stage.actors[victim].start();
@@ -84,6 +94,22 @@ const killing = ({ name, stage: options, victims, prepare, act }: Killed): Fault
   },
 });
 
+/** What decides what becomes of it: the imports, the decisions, and the parts that are jobs. */
+function stepsIn(log: readonly RawEvent[], story: Story): readonly RawEvent[] {
+  const own = ofMailing(log, story);
+  const parts = new Set(partsIn(own).map(({ jobId }) => jobId));
+  const decided = own.filter(({ type }) => type === "MailingPartsAdded" || story.decisions.includes(type));
+  return [...decided, ...log.filter(({ type, jobId }) => type === "JobCreated" && parts.has(jobId))];
+}
+
+const untilSteps = async (stage: Stage, story: Story, count: number): Promise<void> => {
+  const deadline = performance.now() + endedWithinMs;
+  while (stepsIn(await stage.log.read(), story).length < count) {
+    if (performance.now() > deadline) throw new Error(`mailing ${story.mailingId} did not come to step ${count}`);
+    await lasting(1);
+  }
+};
+
 const ofMailing = (log: readonly RawEvent[], { mailingId }: Pick<Story, "mailingId">): readonly RawEvent[] =>
   log.filter(({ jobId }) => jobId === mailingId);
 
@@ -94,13 +120,11 @@ const partsIn = (events: readonly RawEvent[]): readonly Part[] =>
 
 /** What the log says happened last, and how often it had by then. */
 function lastSeen(log: readonly RawEvent[], story: Story): string {
-  const types = ofMailing(log, story).map(({ type }) => type);
+  const types = stepsIn(log, story).map(({ type }) => type);
   const last = types.at(-1);
   if (last === undefined) return "nothing";
-  const parts = new Set(partsIn(ofMailing(log, story)).map(({ jobId }) => jobId));
-  const made = log.filter(({ type, jobId }) => type === "JobCreated" && parts.has(jobId)).length;
   const times = types.filter((type) => type === last).length;
-  return `${last}${times > 1 ? ` ${times}` : ""}${made > 0 ? ` and ${made} parts` : ""}`;
+  return `${last}${times > 1 ? ` ${times}` : ""}`;
 }
 
 /** All that people have decided, and what follows at once: the parts are jobs. */
