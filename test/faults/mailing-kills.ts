@@ -39,44 +39,24 @@ type Killed = {
 };
 
 /** Twenty mailings one after the other; a process is killed once in each, at moments that are spread over all of it. */
-const killing = ({ name, stage: options, victims, prepare, act }: Killed): Fault => ({
-  name,
+const killing = (killed: Killed): Fault => ({
+  name: killed.name,
   load,
-  ...(options && { stage: options }),
+  ...(killed.stage && { stage: killed.stage }),
   endWithinMs: 180_000,
   strike: async (stage, cell) => {
     stage.mailServer.slowDown(2);
-    const first = (await stage.log.read()).length;
-    const slug = `${victims.join("-")}-${Date.now().toString(36)}`;
-    const undisturbed = await prepare(stage, `${slug}-undisturbed`);
-    const stepsBefore = stepsIn(await stage.log.read(), undisturbed).length;
-    const startedAt = performance.now();
-    await act(stage, undisturbed);
-    await untilInLog(stage, undisturbed);
-    const lastsMs = performance.now() - startedAt;
-    const steps = stepsIn(await stage.log.read(), undisturbed).length - stepsBefore;
-
+    const before = (await stage.log.read()).length;
+    const slug = `${killed.victims.join("-")}-${Date.now().toString(36)}`;
+    const undisturbed = await killed.prepare(stage, `${slug}-undisturbed`);
+    const course = await follow(stage, killed, undisturbed);
     const stories = [undisturbed];
     const struck = new Map<string, number>();
     for (let kill = 0; kill < kills; kill += 1) {
-      const story = await prepare(stage, `${slug}-${kill}`);
-      const share = (kill + drawn(cell.seed, `${name} ${kill}`)) / kills;
-      const atMs = (firstKill + share * (lastKill - firstKill)) * lastsMs;
-      const victim = victims[Math.floor(drawn(cell.seed, `${name} victim ${kill}`) * victims.length)] ?? "api";
-      const acting = atMs < 0 ? null : act(stage, story);
-      // Reported once it is waited for.
-      acting?.catch(() => {});
-      if (acting !== null && kill % 2 === 0) await lasting(atMs);
-      if (acting !== null && kill % 2 === 1) {
-        await untilSteps(stage, story, stepsBefore + Math.floor(share * (steps + 1)));
-        await lasting(drawn(cell.seed, `${name} after ${kill}`) * longestAfterStepMs);
-      }
-      await stage.actors[victim].kill();
-      const seen = lastSeen(await stage.log.read(), story);
-      await stage.actors[victim].start();
-      await (acting ?? act(stage, story));
-      stories.push(story);
+      const story = await killed.prepare(stage, `${slug}-${kill}`);
+      const seen = await killOnce(stage, cell, killed, { story, course, kill });
       struck.set(seen, (struck.get(seen) ?? 0) + 1);
+      stories.push(story);
     }
     for (const story of stories) await untilInLog(stage, story);
     const log = await stage.log.read();
@@ -87,12 +67,48 @@ const killing = ({ name, stage: options, victims, prepare, act }: Killed): Fault
       alsoViolated: async () => {
         stage.mailServer.slowDown(usualMsPerMail);
         const found: string[] = [];
-        for (const story of stories) found.push(...(await violationsOf(stage, first, story)));
+        for (const story of stories) found.push(...(await violationsOf(stage, before, story)));
         return found;
       },
     };
   },
 });
+
+/** How it goes where no process is killed. */
+type Course = { readonly lastsMs: number; readonly stepsBefore: number; readonly steps: number };
+
+async function follow(stage: Stage, { victims, act }: Killed, story: Story): Promise<Course> {
+  const stepsBefore = stepsIn(await stage.log.read(), story).length;
+  const startedAt = performance.now();
+  await act(stage, story);
+  // The api has no hand in the parts.
+  if (victims.includes("scheduler")) await untilInLog(stage, story);
+  const lastsMs = performance.now() - startedAt;
+  return { lastsMs, stepsBefore, steps: stepsIn(await stage.log.read(), story).length - stepsBefore };
+}
+
+type Kill = { readonly story: Story; readonly course: Course; readonly kill: number };
+
+/** Answers what the log said last at that moment. */
+async function killOnce(stage: Stage, { seed }: Cell, { name, victims, act }: Killed, at: Kill): Promise<string> {
+  const { story, course, kill } = at;
+  const share = (kill + drawn(seed, `${name} ${kill}`)) / kills;
+  const afterMs = (firstKill + share * (lastKill - firstKill)) * course.lastsMs;
+  const victim = stage.actors[victims[Math.floor(drawn(seed, `${name} victim ${kill}`) * victims.length)] ?? "api"];
+  const acting = afterMs < 0 ? null : act(stage, story);
+  // Reported once it is waited for.
+  acting?.catch(() => {});
+  if (acting !== null && kill % 2 === 0) await lasting(afterMs);
+  if (acting !== null && kill % 2 === 1) {
+    await untilSteps(stage, story, course.stepsBefore + Math.floor(share * (course.steps + 1)));
+    await lasting(drawn(seed, `${name} after ${kill}`) * longestAfterStepMs);
+  }
+  await victim.kill();
+  const seen = lastSeen(await stage.log.read(), story);
+  await victim.start();
+  await (acting ?? act(stage, story));
+  return seen;
+}
 
 /** What decides what becomes of it: the imports, the decisions, and the parts that are jobs. */
 function stepsIn(log: readonly RawEvent[], story: Story): readonly RawEvent[] {
@@ -146,13 +162,13 @@ function adoptParts(log: readonly RawEvent[], story: Story, cell: Cell): void {
   }
 }
 
-async function violationsOf(stage: Stage, first: number, story: Story): Promise<readonly string[]> {
+async function violationsOf(stage: Stage, before: number, story: Story): Promise<readonly string[]> {
   const events = await eventually(async () => {
     const found = ofMailing(await stage.log.read(), story);
     if (!found.some(({ type }) => type === "MailingCompleted")) throw new Error(`${story.mailingId} did not end`);
     return found;
   }, endedWithinMs);
-  const log = (await stage.log.read()).slice(first);
+  const log = (await stage.log.read()).slice(before);
   const decided = events.map(({ type }) => type).filter((type) => !/^Mailing(Parts|Created|Completed)/.test(type));
   const added = partsIn(events).reduce((sum, { recipients }) => sum + recipients, 0);
   const count = (wanted: string): number => events.filter(({ type }) => type === wanted).length;
