@@ -3,7 +3,7 @@ export type Mortal = {
   /** The same ports: each call is a step, and after the death none is answered. */
   readonly live: <Ports extends object>(ports: Ports) => Ports;
   /** True once the work is done, false where the process has died meanwhile: then nothing of the work goes on. */
-  readonly finishes: (work: (isDead: () => boolean) => Promise<unknown>) => Promise<boolean>;
+  readonly finishes: (work: () => Promise<unknown>) => Promise<boolean>;
 };
 
 /** When: at the step of this number, from 1, before or after it took effect; null never dies. */
@@ -45,7 +45,7 @@ export function createMortal(death: Death | null): Mortal {
         return [name, typeof port === "object" && port !== null ? live(port) : port];
       }),
     ) as Ports;
-  return { live, finishes: (work) => Promise.race([work(() => isDead).then(() => true), died]) };
+  return { live, finishes: (work) => Promise.race([work().then(() => true), died]) };
 }
 
 const attemptsAtOnce = 8;
