@@ -12,6 +12,8 @@ const readAlone = 16;
 const partsAtOnce = 8;
 /** A shorter part is not divided. */
 const leastOfParts = 32;
+/** A longer history, such as that of a mailing of a million, would be read message by message for seconds. */
+const readBackAlone = 64;
 
 /**
  * Messages of one subject, each asked for by itself: no consumer is made, which would cost the server more the larger the
@@ -79,10 +81,15 @@ export async function readBack(
   connection: JetStreamConnection,
   stream: string,
   last: StreamMessage,
-  isEnough: (message: StreamMessage) => boolean = () => false,
+  isEnough?: (message: StreamMessage) => boolean,
 ): Promise<StreamMessage[]> {
   const messages = [last];
-  for (let oldest = last; !isEnough(oldest); ) {
+  for (let oldest = last; isEnough?.(oldest) !== true; ) {
+    if (messages.length === readBackAlone && isEnough === undefined) {
+      const earlier = await readOn(connection, stream, last.subject, 1, oldest.sequence - 1);
+      // Where one is missing, it is waited for below.
+      if (areLinked([...earlier, oldest])) return [...earlier, ...messages.reverse()];
+    }
     const before = expectedBefore(oldest);
     // Another program wrote it.
     if (before === null) {
@@ -99,6 +106,10 @@ export async function readBack(
   }
   return messages.reverse();
 }
+
+/** Whether each names the one before it, and the first names none. */
+const areLinked = (messages: readonly StreamMessage[]): boolean =>
+  messages.every((message, index) => expectedBefore(message) === (messages[index - 1]?.sequence ?? 0));
 
 async function untilThere(
   connection: JetStreamConnection,

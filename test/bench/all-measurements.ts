@@ -6,6 +6,7 @@ import { elections } from "./rows/elections.ts";
 import { fleet } from "./rows/fleet.ts";
 import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
+import { longMailing } from "./rows/long-mailing.ts";
 import { mailingOneProcess } from "./rows/mailing-one-process.ts";
 import { mailingSeparate } from "./rows/mailing-separate.ts";
 import { mailingSynced } from "./rows/mailing-synced.ts";
@@ -14,6 +15,7 @@ import { noisyTenant } from "./rows/noisy-tenant.ts";
 import { postAlone } from "./rows/post-alone.ts";
 import { reads } from "./rows/reads.ts";
 import { rebuild } from "./rows/rebuild.ts";
+import { recipientImport } from "./rows/recipient-import.ts";
 import { sharedMailings } from "./rows/shared-mailings.ts";
 import { smallJobs } from "./rows/small-jobs.ts";
 import { start } from "./rows/start.ts";
@@ -32,6 +34,8 @@ export const allMeasurements: readonly Measurement[] = [
   catchingUp,
   rebuild,
   manyMailings,
+  recipientImport,
+  longMailing,
   agedLog,
   workers,
   noisyTenant,

@@ -10,6 +10,8 @@ export type Options = {
   readonly quick: boolean;
   /** The jobs of the aged log; null for the usual number. */
   readonly jobs: number | null;
+  /** Lines of the file of one mailing; null for the usual number. */
+  readonly recipients: number | null;
   /** Where the figures of every round are written. */
   readonly json: string;
 };
@@ -23,6 +25,7 @@ export function readOptions(args: readonly string[], rowNames: readonly string[]
       rounds: { type: "string" },
       quick: { type: "boolean", default: false },
       jobs: { type: "string" },
+      recipients: { type: "string" },
       json: { type: "string", default: join(tmpdir(), `waybill-bench-${Date.now()}.json`) },
     },
   });
@@ -36,6 +39,8 @@ export function readOptions(args: readonly string[], rowNames: readonly string[]
     json,
     rounds: readNumber("--rounds", values.rounds ?? (quick ? "1" : "3"), 1, 100),
     jobs: values.jobs === undefined ? null : readNumber("--jobs", values.jobs, 1000, 100_000_000),
+    recipients:
+      values.recipients === undefined ? null : readNumber("--recipients", values.recipients, 1000, 10_000_000),
   };
 }
 

@@ -19,6 +19,8 @@ export type Sizes = {
   readonly manyShared: MailingShape;
   readonly fewShared: MailingShape;
   readonly agedJobs: number;
+  /** Lines of the file of one mailing. */
+  readonly recipients: number;
 };
 
 const fullSizes: Sizes = {
@@ -38,6 +40,7 @@ const fullSizes: Sizes = {
   manyShared: { jobs: 20, recipientsPerJob: 1000 },
   fewShared: { jobs: 5, recipientsPerJob: 1000 },
   agedJobs: 2_000_000,
+  recipients: 1_000_000,
 };
 
 /** For work on the benchmark, or a hint in a minute: too short to compare with a target. */
@@ -56,11 +59,12 @@ const quickSizes: Sizes = {
   manyShared: { jobs: 20, recipientsPerJob: 250 },
   fewShared: { jobs: 5, recipientsPerJob: 500 },
   agedJobs: 20_000,
+  recipients: 50_000,
 };
 
-export function sizesOf({ quick, jobs }: Pick<Options, "quick" | "jobs">): Sizes {
+export function sizesOf({ quick, jobs, recipients }: Pick<Options, "quick" | "jobs" | "recipients">): Sizes {
   const sizes = quick ? quickSizes : fullSizes;
-  return { ...sizes, agedJobs: jobs ?? sizes.agedJobs };
+  return { ...sizes, agedJobs: jobs ?? sizes.agedJobs, recipients: recipients ?? sizes.recipients };
 }
 
 export const mailsOf = ({ jobs, recipientsPerJob }: MailingShape): number => jobs * recipientsPerJob;

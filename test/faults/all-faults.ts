@@ -3,6 +3,7 @@ import type { Fault } from "./fault.ts";
 import { linkFaults } from "./link-faults.ts";
 import { logFaults } from "./log-faults.ts";
 import { mailServerFaults } from "./mail-server-faults.ts";
+import { mailingKills } from "./mailing-kills.ts";
 import { outages } from "./outages.ts";
 import { freezes, kills, restarts } from "./process-faults.ts";
 import { twentyKills } from "./twenty-kills.ts";
@@ -21,4 +22,5 @@ export const allFaults = (agedJobs: number): readonly Fault[] => [
   ...logFaults,
   agedLog(agedJobs),
   twentyKills,
+  ...mailingKills,
 ];

@@ -25,6 +25,8 @@ export type Cell = {
   readonly arrived: () => number;
   /** The mailings accepted in this cell so far. */
   readonly accepted: () => readonly AcceptedJob[];
+  /** Adds a job that the fault itself has caused, and that is to end as those of the load do. */
+  readonly adopt: (job: AcceptedJob) => void;
   /** How often clients were told this so far. */
   readonly told: (word: string) => number;
 };
@@ -32,6 +34,8 @@ export type Cell = {
 /** What a fault may cost: the mails of which nothing was written, where it takes away the process that knew of them. */
 export type Toll = {
   readonly mayDouble: number;
+  /** When it struck, for the table. */
+  readonly struck?: string;
   /** Asked once everything has ended: sentences about what this fault alone forbids. */
   readonly alsoViolated?: () => readonly string[] | Promise<readonly string[]>;
 };

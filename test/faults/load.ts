@@ -39,6 +39,8 @@ export type Told = {
 
 export type Load = {
   readonly accepted: readonly AcceptedJob[];
+  /** Adds a job that another client has caused: what must hold of all jobs must hold of it. */
+  readonly adopt: (job: AcceptedJob) => void;
   /** All that clients were told, in the order of its arrival. */
   readonly told: readonly Told[];
   /** What clients were told instead of a success, and how often: `503`, `ECONNREFUSED`, … */
@@ -55,7 +57,7 @@ const giveUpAfterMs = 60_000;
 
 /** Posts mailings one after the other, each until it is accepted, under an idempotency key of its own. */
 export function startLoad(
-  { apiUrls, mailServer }: Pick<Observed, "apiUrls" | "mailServer">,
+  { apiUrls, mailServer, headers = {} }: Pick<Observed, "apiUrls" | "mailServer" | "headers">,
   purpose: string,
   shapes: readonly LoadShape[],
 ): Load {
@@ -84,7 +86,7 @@ export function startLoad(
     const refused = new Set(recipientsPerJob > refusedPerJob ? recipients.slice(-refusedPerJob) : []);
     for (const address of refused) mailServer.answerRecipient(address, { code: 550, text: "5.1.1 no such user" });
     const mailing = { subject: `Fault ${purpose}`, body: "text", recipients, maxAttempts };
-    const key = { "Idempotency-Key": randomUUID() };
+    const key = { ...headers, "Idempotency-Key": randomUUID() };
     const deadline = Date.now() + giveUpAfterMs;
     for (let tries = index; Date.now() < deadline; tries += 1) {
       const urls = apiUrls();
@@ -102,7 +104,7 @@ export function startLoad(
 
   /** What was accepted can be seen at once, at any API process, from the read model or from the log. */
   const look = async (jobId: string, url: string): Promise<void> => {
-    const asked = await asking("GET", `${url}/api/jobs/${jobId}`);
+    const asked = await asking("GET", `${url}/api/jobs/${jobId}`, undefined, headers);
     if (asked.kind !== "answered" || asked.status !== 200) note("GET after 201", asked);
   };
 
@@ -121,6 +123,7 @@ export function startLoad(
 
   return {
     accepted,
+    adopt: (job) => void accepted.push(job),
     told,
     trouble,
     wrong,

@@ -5,6 +5,8 @@ import type { LogReader } from "./log-reader.ts";
 export type Observed = {
   /** Where clients find the service: each API process that is meant to be there. */
   readonly apiUrls: () => readonly string[];
+  /** Of every request, where the service asks for keys. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly mailServer: TestMailServer;
   /** The database as it is, past every door. */
   readonly mysqlUrl: string;

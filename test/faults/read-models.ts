@@ -10,7 +10,7 @@ type Seen = { readonly job: object; readonly lines: readonly object[] };
 
 /** Where the read models, by SQL and over HTTP, differ from the fold of the log; nothing where they do not. */
 export async function differencesFromLog(
-  stage: Pick<Observed, "mysqlUrl" | "apiUrls">,
+  stage: Pick<Observed, "mysqlUrl" | "apiUrls" | "headers">,
   jobs: readonly (AcceptedJob & { readonly folded: FoldedJob })[],
 ): Promise<string[]> {
   const differences: string[] = [];
@@ -82,12 +82,12 @@ const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
 type JobAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
 type LineAnswer = Readonly<Record<string, unknown>> & { readonly error: { readonly code: string } | null };
 
-async function fromHttp({ apiUrls }: Pick<Observed, "apiUrls">, jobId: string): Promise<Seen> {
+async function fromHttp({ apiUrls, headers }: Pick<Observed, "apiUrls" | "headers">, jobId: string): Promise<Seen> {
   const url = `${apiUrls()[0]}/api/jobs/${jobId}`;
-  const answer = (await read(url)) as JobAnswer;
+  const answer = (await read(url, headers)) as JobAnswer;
   const { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, error, progress } = answer;
   const job = { id, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, progress };
-  const lines = ((await read(`${url}/logs`)) as LineAnswer[]).map((line) => ({
+  const lines = ((await read(`${url}/logs`, headers)) as LineAnswer[]).map((line) => ({
     id: line["id"],
     recipient: line["recipient"],
     status: line["status"],
@@ -99,8 +99,8 @@ async function fromHttp({ apiUrls }: Pick<Observed, "apiUrls">, jobId: string): 
   return { job: { ...job, errorCode: error?.code ?? null }, lines };
 }
 
-async function read(url: string): Promise<unknown> {
-  const asked = await ask("GET", url);
+async function read(url: string, headers: Observed["headers"]): Promise<unknown> {
+  const asked = await ask("GET", url, undefined, headers);
   if (asked.kind === "answered" && asked.status === 200) return asked.body;
   throw new Error(`GET ${url}: ${JSON.stringify(asked)}`);
 }

@@ -18,6 +18,8 @@ export type CellResult = {
   readonly secondsToHeal: number;
   /** What clients were told meanwhile. */
   readonly trouble: string;
+  /** When the fault struck, where it says so. */
+  readonly struck: string;
   /** Nothing where all invariants hold. */
   readonly violations: readonly string[];
 };
@@ -42,7 +44,14 @@ async function runUnder(load: Load, stage: Stage, fault: Fault, seed: string, be
   const arrived = (): number => stage.mailServer.mails.length;
   const victim = drawn(seed, `${fault.name} victim`) < 0.5 ? "worker" : "otherWorker";
   const accepted = (): Load["accepted"] => load.accepted;
-  const cell: Cell = { seed, victim, arrived, accepted, told: (word) => load.trouble.get(word) ?? 0 };
+  const cell: Cell = {
+    seed,
+    victim,
+    arrived,
+    accepted,
+    adopt: load.adopt,
+    told: (word) => load.trouble.get(word) ?? 0,
+  };
   await reach(arrived, drawnBetween(seed, `${fault.name} strike`, 20, 250));
   await stage.log.read();
   const toll = await fault.strike(stage, cell);
@@ -60,6 +69,7 @@ async function runUnder(load: Load, stage: Stage, fault: Fault, seed: string, be
     mayDouble: toll.mayDouble,
     secondsToHeal,
     trouble: [...load.trouble].map(([word, count]) => `${count}× ${word}`).join(", "),
+    struck: toll.struck ?? "",
     violations: [
       ...differences,
       ...(await violationsAfter(stage, before, load, remains, toll.mayDouble)),

@@ -1,3 +1,5 @@
+import { openAccess } from "../support/access.ts";
+import { bearer, storedKey } from "../support/keys.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -22,6 +24,8 @@ export type Stage = Observed & {
   readonly links: Readonly<Record<Actor, Links>>;
   readonly nats: OwnNats;
   readonly mysql: TestMysql;
+  /** Those of two people, one of whom may approve what the other asks for; of no one where callers need no keys. */
+  readonly people: { readonly asker: Headers; readonly approver: Headers };
   /** What NATS stores on; null for the shared disk. */
   readonly disk: SmallDisk | null;
   close(): Promise<void>;
@@ -30,16 +34,25 @@ export type Stage = Observed & {
 /** Long enough for mails to be in flight whenever a fault strikes. */
 export const usualMsPerMail = 60;
 
+type Headers = Readonly<Record<string, string>>;
+
 export type StageOptions = {
   /** Keeps what NATS stores on a disk of its own that can be filled. */
   readonly smallDisk?: true;
   /** How large the log may become. */
   readonly jobsMaxBytes?: number;
+  /** Callers need keys; the stage has them. */
+  readonly needsKeys?: true;
   /** So many jobs have ended long ago: they are in the log, and in the read models before the cell begins. */
   readonly agedJobs?: number;
 };
 
-export async function openStage({ smallDisk, jobsMaxBytes, agedJobs = 0 }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  smallDisk,
+  jobsMaxBytes,
+  needsKeys,
+  agedJobs = 0,
+}: StageOptions = {}): Promise<Stage> {
   const disk = smallDisk ? await mountSmallDisk() : null;
   const past = agedJobs === 0 ? null : await writePast(agedJobs);
   const [ownNats, mysql, mailServer] = await Promise.all([
@@ -71,12 +84,36 @@ export async function openStage({ smallDisk, jobsMaxBytes, agedJobs = 0 }: Stage
     await Promise.all(actors.map((actor) => processes[actor].start()));
     const log = await openLogReader(nats, (past?.entries ?? 0) + 1);
     if (past !== null) await untilFollowed(processes.api.url(), past);
+    const people = needsKeys ? await giveKeys(nats) : { asker: {}, approver: {} };
     const apiUrls = (): readonly string[] => [processes.api.url()];
-    return { actors: processes, apiUrls, links, nats, mysql, mailServer, disk, mysqlUrl, log, close: () => close(log) };
+    const clients = { apiUrls, headers: people.asker, people };
+    return {
+      actors: processes,
+      ...clients,
+      links,
+      nats,
+      mysql,
+      mailServer,
+      disk,
+      mysqlUrl,
+      log,
+      close: () => close(log),
+    };
   } catch (failure) {
     // A stage that is not whole would go on beside the next one for ever.
     await close(null);
     throw failure;
+  }
+}
+
+async function giveKeys(nats: OwnNats): Promise<Stage["people"]> {
+  const { store, close } = await openAccess(nats);
+  try {
+    const asker = await storedKey(store, { tenant: "default" });
+    const approver = await storedKey(store, { tenant: "default", scopes: ["jobs:read", "jobs:approve"] });
+    return { asker: bearer(asker.text), approver: bearer(approver.text) };
+  } finally {
+    await close();
   }
 }
 

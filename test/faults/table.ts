@@ -29,6 +29,6 @@ export function toLine(end: CellEnd<CellResult>): string {
     `${result.duplicates}/${result.mayDouble}`.padStart(widths.duplicates),
     result.secondsToHeal.toFixed(1).padStart(widths.seconds),
     (isHeld(end) ? "holds" : "FAILED").padEnd(widths.verdict),
-    result.trouble,
+    [result.trouble, result.struck].filter((text) => text !== "").join("; "),
   ].join("  ");
 }
