@@ -7,6 +7,7 @@ import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { type Cause, type JobRef, keyOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Ending, Listener } from "../following/listener.ts";
+import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
 import {
   type End,
@@ -27,9 +28,6 @@ export type MailingPorts = ErasurePorts & {
   readonly report: (failure: unknown) => void;
 };
 
-/** So many ends are one decision about the mailing, or those of so much time: its history is read with every decision. */
-const endsAtOnce = 20;
-const gatherMs = 250;
 const atOnce = 200;
 const tryAgainMs = 500;
 /** People wait for what they have decided. */
@@ -199,8 +197,9 @@ export function createMailingListener(ports: MailingPorts): Listener {
 
   /** With those that end within a moment; at once where no other part can. A crash meanwhile loses nothing: see findMade. */
   async function record(mailing: OpenMailing, part: number, cause: Cause, ending: Ending): Promise<void> {
-    const isFull = mailing.ended.size >= endsAtOnce || mailing.running.size === 0;
-    if (!isFull) await pause(gatherMs, undefined, { signal: ending.stopping }).catch(() => {});
+    const { most, forMs } = howToGather(partsOf(mailing).filter(({ counts }) => counts !== null).length);
+    const isFull = mailing.ended.size >= most || mailing.running.size === 0;
+    if (!isFull) await pause(forMs, undefined, { signal: ending.stopping }).catch(() => {});
     await inTurn(mailing, async () => {
       if (mailing.ended.has(part)) await tend(mailing, cause, ending);
     });
