@@ -131,7 +131,14 @@ describe("Every command, where things are as they should be and where they are n
     await client.post(`/api/jobs/${paused}/pause`);
     await Promise.all([client.ended(done), client.ended(failed)]);
     const { body: schedule } = await client.post("/api/schedules", yearly);
-    return { DONE: done, FAILED: failed, WAITING: waiting, HELD: held, PAUSED: paused, SCHEDULE: (schedule as { id: string }).id };
+    return {
+      DONE: done,
+      FAILED: failed,
+      WAITING: waiting,
+      HELD: held,
+      PAUSED: paused,
+      SCHEDULE: (schedule as { id: string }).id,
+    };
   }
 
   const run = (name: string, words: readonly string[], settings: Record<string, string> = {}, isTerminal = false) =>
