@@ -196,13 +196,17 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
   function decided(stored: StoredEvent<ScheduleEvent>, ending: Ending): Promise<void> {
     const one = knownAs(stored);
     return inTurn(one, async () => {
-      learn(one, { state: stored.event.data.schedule, sequence: stored.sequence });
+      // An old event, as after a crash, says nothing new, unless it is the last firing, which may be still to be carried out.
+      const isOld = stored.sequence < one.version.sequence;
+      const { event } = stored;
+      if (isOld && (event.type !== "ScheduleFired" || lastOf(one)?.dueAt !== event.data.dueAt)) return;
+      learn(one, { state: event.data.schedule, sequence: stored.sequence });
       const cause = causedBy(one.ref, stored);
-      if (stored.event.type === "ScheduleFired") {
+      if (event.type === "ScheduleFired") {
         if (one.version.sequence > stored.sequence || one.version.state.status !== "active") {
           learn(one, await readSchedule(log, one.ref));
         }
-        await carryOut(one, stored.event.data.dueAt, cause);
+        await carryOut(one, event.data.dueAt, cause);
       }
       await tend(one, cause, ending);
     });

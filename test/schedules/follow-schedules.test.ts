@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { decodeContent, digestOf } from "../../src/content/encode-content.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
 import type { Listening } from "../../src/following/listener.ts";
@@ -7,6 +8,7 @@ import { draftMailing, importInto, people, stateOf } from "../support/mailings.t
 import { createMemoryCheckpointStore } from "../support/memory/memory-checkpoint-store.ts";
 import { createMemoryContentStore } from "../support/memory/memory-content-store.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
+import { createMemoryTemplateStore } from "../support/memory/memory-template-store.ts";
 import {
   addSchedule,
   completeLast,
@@ -16,6 +18,7 @@ import {
   followSchedules,
   historyOf,
   isMade,
+  letter,
   type ScheduleStage,
   scheduleEventsIn,
 } from "../support/schedule-followers.ts";
@@ -187,4 +190,67 @@ describe("The one that fires schedules", function () {
     const [mailing] = await firedBy(stage);
     await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("cancelled"));
   });
+
+  describe("whose mailing needs an approval", () => {
+    const limits = { approvalAbove: 2 };
+    let template: object;
+
+    beforeEach(async () => {
+      const source = await draftMailing(stage);
+      await importInto(stage, source, people(3));
+      template = { subject: "News", body: "Dear all", recipientsOf: source.jobId };
+    });
+
+    it("lets it wait for one, by another key than that which made the schedule", async () => {
+      await addSchedule(stage, { makes: "mailing" }, { ...template }, "key:editor");
+      listen({ ...stage, limits });
+      stage.clock.move(at("10:05:00"));
+      await shows("Fired 10:05");
+      const [mailing] = await firedBy(stage);
+      await eventually(async () => {
+        const { status, approval } = await stateOf(stage, mailing as JobRef);
+        expect([status, approval?.requestedBy]).to.deep.equal(["awaiting-approval", "key:editor"]);
+      });
+      stage.clock.move(at("10:10:00"));
+      await shows("Fired 10:05", "Skipped 10:10 1 overlap");
+    });
+
+    it("fails it where the schedule was made without a key", async () => {
+      await addSchedule(stage, { makes: "mailing" }, { ...template });
+      listen({ ...stage, limits });
+      stage.clock.move(at("10:05:00"));
+      await shows("Fired 10:05", "Failed 10:05");
+      const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+      expect(failed?.data).to.include({ code: "approval-needs-keys" });
+    });
+  });
+
+  it("takes the latest version of a template at each firing, and fails once it is archived", async () => {
+    const templates = createMemoryTemplateStore();
+    const welcome = { tenant: "default", name: "welcome" };
+    const put = async (subject: string): Promise<void> => {
+      const text = JSON.stringify({ subject, body: "Hello" });
+      await templates.put(welcome, { text, sha256: digestOf(text) }, stage.clock.now());
+    };
+    await put("One");
+    await addSchedule(stage, {}, { template: "welcome", recipients: letter.recipients });
+    listen({ ...stage, templates });
+    stage.clock.move(at("10:05:00"));
+    await completeLastOf("Fired 10:05");
+    await put("Two");
+    stage.clock.move(at("10:10:00"));
+    await completeLastOf("Fired 10:05", "Fired 10:10");
+    const contents = await Promise.all((await firedBy(stage)).map((job) => stage.contentStore.get(job)));
+    expect(contents.map((content) => decodeContent(content ?? new Uint8Array()).subject)).to.deep.equal(["One", "Two"]);
+    await templates.archive(welcome, stage.clock.now());
+    stage.clock.move(at("10:15:00"));
+    await shows("Fired 10:05", "Fired 10:10", "Fired 10:15", "Failed 10:15");
+    const failed = (await scheduleEventsIn(stage.log)).at(-1)?.event;
+    expect(failed?.data).to.deep.include({ code: "validation-failed", places: ["/template"] });
+  });
+
+  const completeLastOf = async (...expected: readonly string[]): Promise<void> => {
+    await shows(...expected);
+    await completeLast(stage);
+  };
 });

@@ -101,6 +101,7 @@ export async function addSchedule(
   { log, contentStore, clock }: ScheduleStage,
   settings: Partial<ScheduleSettings> = {},
   template: Readonly<Record<string, unknown>> = letter,
+  actor = cause.actor,
 ): Promise<JobRef> {
   const ref = { tenant: "default", jobId: newId() };
   const request = { name: "Weekly", settings: { ...usual, ...settings }, template };
@@ -108,7 +109,7 @@ export async function addSchedule(
     as: "new",
     requestSha256: null,
     request,
-    cause,
+    cause: { ...cause, actor },
     at: clock.now(),
   });
   if (saved.outcome !== "accepted") throw new Error("The schedule was refused.");
