@@ -2,7 +2,7 @@ import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
 import { createReading } from "../event-log/jetstream-passes.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
+import { asking, isClustered, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf, messageAt, nextMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, never } from "../nats/patience.ts";
@@ -79,6 +79,7 @@ export async function createJetStreamSealedLog(
       const found = await asking(connection, () => messageAt(connection, stream, sequence));
       return found === null || !isSealSubject(found.subject) ? null : readSeal(toLogMessage(found));
     },
+    hasCopies: () => isClustered(connection),
     isPassed,
     messages: (afterSequence, which) =>
       which === "seals" ? sealsAfter(afterSequence) : readStored(connection, stream, afterSequence),

@@ -12,6 +12,9 @@ export interface SealedLog {
   /** The seal at a sequence of the log; null if the message there is not a seal, or is missing. */
   sealAt(sequence: number): Promise<StoredSeal | null>;
 
+  /** Whether its messages may come from a copy that is not, or not yet, what the leader has. */
+  hasCopies(): boolean;
+
   /** Whether an operator has decided that readers skip this message, in its present form. */
   isPassed(message: LogMessage): Promise<boolean>;
 

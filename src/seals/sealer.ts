@@ -1,4 +1,5 @@
 import type { Instant } from "../domain/message.ts";
+import { Unavailable } from "../domain/unavailable.ts";
 import { type EventLog, LogFull, logRef, VersionConflict } from "../event-log/event-log.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
@@ -6,6 +7,9 @@ import { digestOfSeal, isSealSubject, type SealDraft, type StoredSeal, signSeal 
 import type { SealKey } from "./seal-key.ts";
 import { LogRolledBack, type SealObserver } from "./seal-observer.ts";
 import type { SealedLog } from "./sealed-log.ts";
+
+/** Copies of the log told different messages: a seal over the wrong ones would accuse the right ones for ever. */
+export class ReadingsDiffer extends Unavailable {}
 
 export type SealerSetup = {
   readonly log: EventLog;
@@ -23,7 +27,8 @@ export type SealerSetup = {
 export interface Sealer {
   /**
    * Reads what was appended since the last call, and seals what is due. Any number of processes may do so: appends to the
-   * subject of seals are guarded, so that one seal is stored and the other processes go on after it. Throws LogRolledBack.
+   * subject of seals are guarded, so that one seal is stored and the other processes go on after it. Throws LogRolledBack,
+   * and ReadingsDiffer, after which the range is read anew.
    */
   sealWhatIsDue(): Promise<void>;
   /** Seals everything that is in the log now, unless only seals are left to seal. */
@@ -82,7 +87,13 @@ export function createSealer(setup: SealerSetup): Sealer {
     }
   };
   const inTurn = (isDue: (range: OpenRange) => boolean): Promise<void> => {
-    turn = turn.catch(() => {}).then(() => work(isDue));
+    turn = turn
+      .catch(() => {})
+      .then(() => work(isDue))
+      .catch((failure: unknown) => {
+        if (failure instanceof ReadingsDiffer) open = null;
+        throw failure;
+      });
     return turn;
   };
 
@@ -110,6 +121,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   await askObservers(setup);
   const { sealedAt, ...data } = signSeal(draftOf(range, now()), key);
   const { from, to, root } = data;
+  if (sealedLog.hasCopies()) await expectSameAgain(sealedLog, range);
   const event = { type: "LogSealed", at: sealedAt, data } as const;
   const cause = { actor: "sealer", correlationId: null, causationId: null, traceparent: null };
   const id = `seal/${from}-${to}/${root.slice(0, 16)}`;
@@ -124,6 +136,22 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   if (stored === null || stored.to !== to) return null;
   await informObservers(observers, stored, report);
   return openAfter(stored);
+}
+
+/** Reads the range once more: the reader may have been at a copy that was out of step. */
+async function expectSameAgain({ messages }: SealedLog, { after, tree, position }: OpenRange): Promise<void> {
+  const again = createGrowingTree();
+  read: for await (const batch of messages(after?.to ?? 0, "all")) {
+    for (const message of batch) {
+      if (message.sequence > position) break read;
+      again.add(leafHashOf(message));
+    }
+  }
+  if (again.root().equals(tree.root())) return;
+  const range = `${(after?.to ?? 0) + 1} to ${position}`;
+  throw new ReadingsDiffer(
+    `Two readings of the messages ${range} of the log differ. They are not sealed, and read again.`,
+  );
 }
 
 const draftOf = ({ after, tree, position }: OpenRange, sealedAt: Instant): SealDraft => ({

@@ -70,7 +70,7 @@ describe("The page of a mailing that needs an approval", () => {
     expect(await dialog.isVisible()).to.equal(true);
     await dialog.getByLabel("Reason").fill("wrong year");
     await dialog.getByRole("button", { name: "Reject this mailing" }).click();
-    await requester.page.getByText("wrong year").waitFor();
+    await requester.page.getByText("wrong year", { exact: true }).waitFor();
     await requester.page.getByRole("button", { name: "Start", exact: true }).waitFor();
   });
 

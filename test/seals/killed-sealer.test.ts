@@ -137,6 +137,7 @@ function createLife(death: number, when: "before" | "after") {
         state: () => step(sealedLog.state),
         lastSeal: () => step(sealedLog.lastSeal),
         sealAt: (sequence) => step(() => sealedLog.sealAt(sequence)),
+        hasCopies: () => true,
         isPassed: (message) => step(() => sealedLog.isPassed(message)),
         // Read before it is handed out, so that no reader is left behind.
         messages: async function* (...asked) {

@@ -1,15 +1,25 @@
 import { expect } from "chai";
 import { UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
+import type { LogMessage } from "../../src/event-log/log-message.ts";
 import { trustNothing } from "../../src/seals/check.ts";
 import { coveringSeals } from "../../src/seals/evidence.ts";
 import { digestOfSeal, faultOfSeal, readSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import { LogRolledBack } from "../../src/seals/seal-observer.ts";
+import type { SealedLog } from "../../src/seals/sealed-log.ts";
+import { ReadingsDiffer } from "../../src/seals/sealer.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OwnNats, startOwnNats } from "../support/services.ts";
 import { createMemoryObserver, openSealingSide, readAll, type SealingSide } from "./sealing.ts";
+
+/** As from a copy in which one message is not the one that the leader has. */
+async function* withAnotherBody(batches: AsyncIterable<readonly LogMessage[]>): AsyncGenerator<readonly LogMessage[]> {
+  for await (const batch of batches) {
+    yield batch.map((message) => (message.sequence === 4 ? { ...message, body: Buffer.from("[]") } : message));
+  }
+}
 
 describe("The sealer", () => {
   let nats: OwnNats;
@@ -65,6 +75,26 @@ describe("The sealer", () => {
       [11, 20, 10],
     ]);
     expect((await seals()).map(({ sequence }) => sequence)).to.deep.equal([11, 22]);
+    await isWhole();
+  });
+
+  it("seals nothing of which a copy of the log told something else, and reads it again", async () => {
+    for (let job = 0; job < 3; job += 1) await side.jobHappens();
+    let readings = 0;
+    const sealedLog: SealedLog = {
+      ...side.sealedLog,
+      hasCopies: () => true,
+      messages: (after, which) => {
+        readings += which === "all" ? 1 : 0;
+        const messages = side.sealedLog.messages(after, which);
+        return readings === 1 ? withAnotherBody(messages) : messages;
+      },
+    };
+    const sealer = side.newSealer({ sealedLog });
+    expect(await failureOf(sealer.sealWhatIsDue())).to.be.instanceOf(ReadingsDiffer);
+    expect(await ranges()).to.deep.equal([]);
+    await sealer.sealWhatIsDue();
+    expect(await ranges()).to.deep.equal([[1, 10, 10]]);
     await isWhole();
   });
 

@@ -64,6 +64,7 @@ const noSeals = (): ApiDependencies["seals"] => {
     state: away,
     lastSeal: away,
     sealAt: away,
+    hasCopies: () => false,
     isPassed: away,
     messages: (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: away }) }),
   };
