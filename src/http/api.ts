@@ -7,6 +7,7 @@ import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts
 import { createOwnWrites } from "./routes/ask-read-model.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { changeMailingRoutes } from "./routes/change-mailing.ts";
+import { scheduleChangeRoutes } from "./routes/change-schedule.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { type DashboardFiles, dashboardRoutes } from "./routes/dashboard.ts";
 import { deadLetterRoutes } from "./routes/dead-letters.ts";
@@ -145,6 +146,7 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
   ...scheduleRoutes(dependencies),
+  ...scheduleChangeRoutes(dependencies),
   ...templateRoutes(dependencies),
   ...statsRoutes(dependencies),
   ...systemRoutes(dependencies),
