@@ -37,7 +37,9 @@ export function createCommandLine(
     run: async (...args) => {
       const printed: string[] = [];
       const told: string[] = [];
-      last = { printed, told };
+      // Its own, as two may run at once.
+      const own = { printed, told };
+      last = own;
       const tell = (line: string): void => {
         told.push(line);
         onTold(line);
@@ -54,7 +56,7 @@ export function createCommandLine(
       const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
       for (const add of commands) add(program, context);
       await program.parseAsync(args, { from: "user" });
-      return last;
+      return own;
     },
   };
 }
