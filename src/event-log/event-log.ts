@@ -13,6 +13,12 @@ export type JobRef = { readonly tenant: string; readonly jobId: string };
 /** One text for each job. */
 export const keyOf = ({ tenant, jobId }: JobRef): string => `${tenant}.${jobId}`;
 
+/** The inverse of keyOf: neither a tenant nor an id has a dot. */
+export function refOf(key: string): JobRef {
+  const [tenant = "", jobId = ""] = key.split(".");
+  return { tenant, jobId };
+}
+
 /** A run of a job that ended: the key of a dead letter and of a notification. */
 export type RunRef = { readonly job: JobRef; readonly run: number };
 

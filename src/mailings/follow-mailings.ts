@@ -4,7 +4,7 @@ import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
-import { type Cause, type JobRef, keyOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
+import { type Cause, type JobRef, keyOf, refOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Ending, Listener } from "../following/listener.ts";
 import { howToGather } from "./gather-ends.ts";
@@ -237,12 +237,6 @@ const causedBy = ({ id, correlationId, traceparent }: StoredEvent<WaybillEvent>)
   causationId: id,
   traceparent,
 });
-
-/** The inverse of keyOf: neither a tenant nor an id has a dot. */
-function refOf(key: string): JobRef {
-  const [tenant = "", jobId = ""] = key.split(".");
-  return { tenant, jobId };
-}
 
 /** Or is being made at this moment. */
 const isMadeHere = ({ mailing, part }: { readonly mailing: OpenMailing; readonly part: number }): boolean =>

@@ -8,6 +8,7 @@ import {
   isOfSchedule,
   type JobRef,
   keyOf,
+  refOf,
   type StoredEvent,
   VersionConflict,
   type WaybillEvent,
@@ -234,9 +235,3 @@ const causedBy = (ref: JobRef, { id, correlationId, traceparent }: StoredEvent<W
   causationId: id,
   traceparent,
 });
-
-/** The inverse of keyOf: neither a tenant nor an id has a dot. */
-function refOf(key: string): JobRef {
-  const [tenant = "", jobId = ""] = key.split(".");
-  return { tenant, jobId };
-}

@@ -1,6 +1,5 @@
 import { handleMailingCommand, readMailing } from "../commands/handle-command.ts";
-import { decodeContent, digestOf } from "../content/encode-content.ts";
-import { mailingDecider } from "../domain/mailing/decider.ts";
+import { decodeContent } from "../content/encode-content.ts";
 import type { ExistingMailing, MailingState } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { LastFiring, Schedule } from "../domain/schedule/events.ts";
@@ -14,6 +13,7 @@ import { draftJob, refuseDraft } from "../intake/draft-job.ts";
 import { checkWithTemplate, templateOfJob, templateOfMailing, type UsingTemplates } from "../intake/use-template.ts";
 import type { CallerRules } from "../job-kinds/job-kind.ts";
 import { createMailing, toMailingDraft } from "../mailings/create-mailing.ts";
+import { approvalTerms, decideMailing } from "../mailings/decide-mailing.ts";
 import type { Importer } from "../mailings/import-recipients.ts";
 import { checkMailingRequest } from "../mailings/mailing-request.ts";
 import type { Fault } from "../schemas/fault.ts";
@@ -48,6 +48,8 @@ export type Firing = {
 
 const maxPlaces = 20;
 
+const noRoom = (): LogFull => new LogFull("There is no room for what a schedule makes.");
+
 /** The places alone: what stands there may be an address. */
 const refusedFor = (code: string, faults: readonly Fault[] = []): Made => ({
   outcome: "refused",
@@ -57,7 +59,7 @@ const refusedFor = (code: string, faults: readonly Fault[] = []): Made => ({
 
 /** What may be over soon is tried again. */
 function refused(refusal: Refusal): Made {
-  if (refusal.code === "event-log-full") throw new LogFull("There is no room for what a schedule makes.");
+  if (refusal.code === "event-log-full") throw noRoom();
   if (refusal.code === "rejected") return refusedFor(refusal.rejection.code);
   return refusedFor(refusal.code, refusal.code === "validation-failed" ? refusal.faults : []);
 }
@@ -161,7 +163,7 @@ async function draft(
   });
   const refusal = await refuseDraft(drafted, request, contentStore.maxBytes);
   if (refusal !== null) return refused(refusal);
-  if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for what a schedule makes.");
+  if (!(await room.isLeftForJobs())) throw noRoom();
   const creation = await createMailing(log, contentStore, toMailingDraft(drafted, request), cause, at);
   if (creation.outcome === "rejected") {
     // The template was changed after the draft was made: the draft stands.
@@ -190,33 +192,21 @@ async function* recipientsIn(
 
 /** As someone with the key that made the schedule: where an approval is needed, another one has to give it. */
 async function start(ports: MakingPorts, { schedule, cause }: Firing, mailing: JobRef): Promise<Made> {
-  const { log, room, quota, now } = ports;
+  const { log, room, now } = ports;
   const limits = ports.limitsOf(mailing.tenant);
-  const at = now();
-  const above = lower(ports.approvalAbove, limits.approvalAbove);
-  const terms = { by: schedule.changedBy, above, sha256: digestOf };
-  const command = { type: "StartMailing", at, scheduledAt: null, terms } as const;
+  const terms = approvalTerms(schedule.changedBy, ports.approvalAbove, limits);
+  const command = { type: "StartMailing", at: now(), scheduledAt: null, terms } as const;
   const from = await readMailing(log, mailing);
   if (from.state.status !== "absent" && wasStarted(from.state)) return { outcome: "made", madeId: mailing.jobId };
-  const decision = mailingDecider.decide(command, from.state);
-  const started =
-    decision.outcome === "accepted" ? decision.events.find((event) => event.type === "MailingStarted") : null;
-  if (started?.type === "MailingStarted" && limits.dailyRecipients !== null) {
-    const { recipients } = started.data;
-    const job = { ...mailing, jobId: `${mailing.jobId}/${from.sequence}` };
-    const answer = await quota.take({ job, recipients, perDay: limits.dailyRecipients, at });
-    if (!answer.granted) return refusedFor("quota-exceeded");
-  }
-  if (!(await room.isLeftForJobs())) throw new LogFull("There is no room for what a schedule makes.");
-  const outcome = await handleMailingCommand(log, mailing, command, cause, { from });
+  // To ask for an approval takes room, too.
+  if (!(await room.isLeftForJobs())) throw noRoom();
+  const outcome = await decideMailing(ports, mailing, command, { limits, cause }, from);
   if (outcome.outcome === "accepted") return { outcome: "made", madeId: mailing.jobId };
+  if (outcome.outcome === "refused") return refused(outcome.refusal);
   const { state } = await readMailing(log, mailing);
   if (state.status !== "absent" && wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
   return refusedFor(outcome.rejection.code);
 }
-
-const lower = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.min(one, other);
 
 /** Nothing is left of a mailing that could not be started: nobody is to find it as a draft, and wonder. */
 export async function cancelDraft({ log, now }: MakingPorts, { ref, last, cause }: Firing): Promise<void> {

@@ -1,13 +1,11 @@
 import type { Caller } from "../../access/access.ts";
 import type { Scope } from "../../access/key-ring.ts";
-import { handleMailingCommand, readMailing } from "../../commands/handle-command.ts";
-import { digestOf } from "../../content/encode-content.ts";
+import { readMailing } from "../../commands/handle-command.ts";
 import type { MailingCommand } from "../../domain/mailing/commands.ts";
-import { mailingDecider } from "../../domain/mailing/decider.ts";
-import type { MailingEvent } from "../../domain/mailing/events.ts";
 import { mailingAfter } from "../../domain/mailing/mailing-record.ts";
 import type { Instant } from "../../domain/message.ts";
 import { mailingFromLog } from "../../history/mailing-from-log.ts";
+import { approvalTerms, decideMailing } from "../../mailings/decide-mailing.ts";
 import type { Checked } from "../../schemas/fault.ts";
 import {
   changeRequest,
@@ -24,7 +22,7 @@ import {
   startRequest,
 } from "../../schemas/mailing-action-request.ts";
 import { mailing as mailingSchema, toMailingAnswer } from "../answers/mailing.ts";
-import { type Answer, json, mailingNotFound, refuseFaults, refuseForNoRoom, refuseMailing } from "../server/answer.ts";
+import { type Answer, json, mailingNotFound, refuseFaults, refuseMailing } from "../server/answer.ts";
 import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, type Describes, needed, optional, type Route, route } from "../server/route.ts";
 import { askReadModel } from "./ask-read-model.ts";
@@ -42,12 +40,6 @@ type Change<Asked> = Pick<Describes, "operation" | "summary" | "body" | "problem
   readonly scope?: Scope;
   readonly toCommand: (asked: Asked, at: Instant, caller: Caller) => MailingCommand;
 };
-
-const isStart = (event: MailingEvent): event is Extract<MailingEvent, { type: "MailingStarted" }> =>
-  event.type === "MailingStarted";
-
-const lower = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.min(one, other);
 
 const readReason = (body: unknown) => readChangeRequest(body ?? {});
 
@@ -84,8 +76,8 @@ export function changeMailingRoutes(dependencies: RouteDependencies): readonly R
       ],
       read: readStartRequest,
       toCommand: ({ scheduledAt }, at, { actor, limits }) => {
-        const above = lower(dependencies.approvalAbove, limits.approvalAbove);
-        return { type: "StartMailing", at, scheduledAt, terms: { by: actor, above, sha256: digestOf } };
+        const terms = approvalTerms(actor, dependencies.approvalAbove, limits);
+        return { type: "StartMailing", at, scheduledAt, terms };
       },
     }),
     changing({
@@ -188,23 +180,11 @@ async function change(
 ): Promise<Answer> {
   const mailing = toJobRef(context, part("mailingId"));
   if (mailing === null) return mailingNotFound();
-  const { log, contentStore, room, quota } = inTime(dependencies);
-  const from = await readMailing(log, mailing);
-  const decision = mailingDecider.decide(command, from.state);
-  const start = decision.outcome === "accepted" ? decision.events.find(isStart) : undefined;
-  if (start !== undefined) {
-    const { recipients } = start.data;
-    if (!(await room.isLeftForJobs())) return refuseForNoRoom();
-    const { dailyRecipients: perDay } = context.limits;
-    // A mailing that was taken back and starts again is counted again: recipients may have been added.
-    const job = { ...mailing, jobId: `${mailing.jobId}/${from.sequence}` };
-    const answer = perDay === null ? null : await quota.take({ job, recipients, perDay, at: command.at });
-    if (perDay !== null && answer !== null && !answer.granted) {
-      const { left, resetsAt } = answer;
-      return refuseCreation({ code: "quota-exceeded", recipients, limit: perDay, left, resetsAt }, command.at);
-    }
-  }
-  const outcome = await handleMailingCommand(log, mailing, command, toCause(context), { from });
+  const ports = inTime(dependencies);
+  const { log, contentStore } = ports;
+  const order = { limits: context.limits, cause: toCause(context) };
+  const outcome = await decideMailing(ports, mailing, command, order, await readMailing(log, mailing));
+  if (outcome.outcome === "refused") return refuseCreation(outcome.refusal, command.at);
   if (outcome.outcome === "rejected") return refuseMailing(outcome.rejection);
   const { sequence } = outcome;
   dependencies.ownWrites.remember(mailing, sequence);
