@@ -2,7 +2,7 @@ import type { Progress } from "../../live/changes.ts";
 import { beginOfStream, comment, heartbeat, heartbeatMs } from "./event-stream.ts";
 
 /** Progress that a client watches; `sleep` ends with the next change. */
-type Watch<Moment> = Progress<Moment> & { sleep(ms: number): Promise<void> };
+export type Watch<Moment> = Progress<Moment> & { sleep(ms: number): Promise<void> };
 
 type Shown<Moment> = {
   readonly frame: (event: "status" | "progress", moment: Moment) => string;
