@@ -1,5 +1,6 @@
 import { deadLettersProjector } from "./dead-letters/projector.ts";
 import { jobsProjector } from "./jobs/projector.ts";
+import { mailRatesProjector } from "./mail-rates/projector.ts";
 import { notificationsProjector } from "./notifications/projector.ts";
 import type { Projector } from "./projector.ts";
 import { schedulesProjector } from "./schedules/projector.ts";
@@ -14,4 +15,5 @@ export const allProjectors: readonly Projector[] = [
   webhookDeliveriesProjector,
   notificationsProjector,
   schedulesProjector,
+  mailRatesProjector,
 ];

@@ -14,10 +14,13 @@ export type Page<Row> = {
   readonly nextCursor: string | null;
 };
 
+/** Columns with the value that they have, or the conditions themselves. */
+type Matching = Readonly<Record<string, unknown>> | ((query: Knex.QueryBuilder) => void);
+
 /** A page of the matching rows of a projection, the newest `sequence` first. */
 export async function readNewestFirst<Row extends { readonly sequence: number }>(
   db: Knex,
-  { projection, table, matching }: { projection: string; table: string; matching: Readonly<Record<string, unknown>> },
+  { projection, table, matching }: { projection: string; table: string; matching: Matching },
   { cursor, limit }: PageOptions,
 ): Promise<Page<Row>> {
   // Reads the checkpoint first: the rows are then at least as new as it.

@@ -40,6 +40,8 @@ export type Projector<Event extends TenantEvent = TenantEvent> = {
   readonly version: number;
   /** Columns that other code writes as well, by the name of the table: their values do not come from the log alone. */
   readonly alsoWritten?: Readonly<Record<string, readonly string[]>>;
+  /** Tables that a check leaves out: their rows follow from contents, too, which may have been erased since. */
+  readonly notCompared?: readonly string[];
   /** Columns and keys of each table, by its name without a suffix. */
   readonly tables: Readonly<Record<string, string>>;
   /** Queries over the live tables, by the name of the view. */

@@ -1,17 +1,28 @@
 #!/usr/bin/env -S node --enable-source-maps
 import { existsSync } from "node:fs";
+import { constants, homedir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
+import { WriteStream } from "node:tty";
 import { askOnTerminal } from "./cli/ask-first.ts";
-import type { CommandContext } from "./cli/command-context.ts";
+import type { ProcessContext } from "./cli/command-context.ts";
 import { graceMs } from "./cli/last-resort.ts";
 import { exitCodes, runCommandLine } from "./cli/run-command-line.ts";
+import { paintFor } from "./logging/terminal-line.ts";
 import { readConfig } from "./settings/config.ts";
+
+/** The signal that a command was interrupted by. */
+let stoppedBy: "SIGINT" | "SIGTERM" = "SIGINT";
+
+/** As shells have it: 130 for SIGINT, 143 for SIGTERM. */
+const codeOfSignal = (): number => 128 + constants.signals[stoppedBy];
 
 /** The first signal lets the work in hand finish; the second one ends the process at once. */
 function onInterrupt(): AbortSignal {
   const interrupted = new AbortController();
-  const interrupt = (): void => {
-    if (interrupted.signal.aborted) process.exit(exitCodes.failed);
+  const interrupt = (signal: "SIGINT" | "SIGTERM"): void => {
+    stoppedBy = signal;
+    if (interrupted.signal.aborted) process.exit(codeOfSignal());
     interrupted.abort();
     // Hanging work must not keep the process alive. The servers that it started end with it.
     const { shutdownTimeoutMs } = readConfig(process.env);
@@ -33,8 +44,10 @@ process.stdout.on("error", (failure: NodeJS.ErrnoException) => {
 
 if (existsSync(".env")) process.loadEnvFile(".env");
 const interrupted = onInterrupt();
-const { stdin: input, stderr: output } = process;
-const context: CommandContext = {
+const { stdin: input, stdout, stderr: output } = process;
+/** Without a terminal, or with NO_COLOR, a stream has no colours. */
+const hasColours = (stream: unknown): boolean => stream instanceof WriteStream && stream.hasColors();
+const context: ProcessContext = {
   readConfig: (overrides = {}) => readConfig({ ...process.env, ...overrides }),
   print: (line) => {
     process.stdout.write(`${line}\n`);
@@ -43,6 +56,9 @@ const context: CommandContext = {
     process.stderr.write(`${line}\n`);
   },
   isTerminal: output.isTTY === true,
+  logForm: output.isTTY === true ? (hasColours(output) ? "coloured" : "plain") : "json",
+  paint: paintFor(hasColours(stdout)),
+  profileFile: join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "waybill", "config.json"),
   ask: input.isTTY && output.isTTY ? (question) => askOnTerminal({ input, output }, question, interrupted) : null,
   overwrite: (text) => {
     process.stderr.write(text === null ? "\n" : `\r\x1b[K${text}`);
@@ -50,6 +66,7 @@ const context: CommandContext = {
   interrupted,
 };
 
-process.exitCode = await runCommandLine(process.argv.slice(2), context);
+const code = await runCommandLine(process.argv.slice(2), context);
+process.exitCode = code === exitCodes.interrupted ? codeOfSignal() : code;
 // Everything is stopped by now, except attempts to connect to servers that do not answer.
 if (context.interrupted.aborted) setTimeout(() => process.exit(), lingerMs).unref();

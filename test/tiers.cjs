@@ -29,6 +29,7 @@ const long = [
   "test/journey/outbox.test.ts",
   "test/journey/killed-report.test.ts",
   "test/journey/killed-schedule.test.ts",
+  "test/journey/long-import.test.ts",
   "test/journey/start-without-servers.test.ts",
   "test/journey/repeated-requests.test.ts",
   "test/journey/projector-thread.test.ts",

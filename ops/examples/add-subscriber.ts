@@ -6,12 +6,17 @@
 import { AckPolicy, connect, DeliverPolicy, NatsError } from "nats";
 
 const { NATS_URL = "127.0.0.1:4222", NATS_USER = "waybill", NATS_PASSWORD = "" } = process.env;
-const { TENANT = "default", CONSUMER = TENANT, FROM } = process.env;
-if (FROM !== undefined && !/^[1-9]\d{0,14}$/.test(FROM))
-  throw new Error(`FROM is ${FROM}; expected the sequence of an event`);
+const { TENANT = "", CONSUMER = TENANT, FROM } = process.env;
+if (!/^[\w-]+$/.test(TENANT))
+  end(`TENANT is "${TENANT}"; expected the tenant whose events are to be read, such as acme`);
+if (!/^[\w-]+$/.test(CONSUMER)) end(`CONSUMER is "${CONSUMER}"; expected letters, digits, _ and -`);
+if (FROM !== undefined && !/^[1-9]\d{0,14}$/.test(FROM)) end(`FROM is "${FROM}"; expected the sequence of an entry`);
 
 const nats = await connect({ servers: NATS_URL, user: NATS_USER, pass: NATS_PASSWORD }).catch(giveUp);
-const manager = await nats.jetstreamManager();
+const manager = await nats.jetstreamManager().catch(giveUp);
+// NATS would take it, and leave out what comes until then.
+const { last_seq: last } = (await manager.streams.info("JOBS")).state;
+if (Number(FROM ?? 1) > last + 1) end(`FROM is ${FROM}; the log ends with ${last}`);
 if (FROM !== undefined) await removeIfThere();
 await manager.consumers.add("JOBS", {
   durable_name: CONSUMER,
@@ -34,6 +39,10 @@ async function removeIfThere(): Promise<void> {
 
 /** What NATS says of an address where nobody listens, or of a wrong password, is enough: no stack trace. */
 function giveUp(failure: unknown): never {
-  process.stderr.write(`NATS at ${NATS_URL} cannot be used as ${NATS_USER}: ${String(failure)}\n`);
+  end(`NATS at ${NATS_URL} cannot be used as ${NATS_USER}: ${String(failure)}`);
+}
+
+function end(why: string): never {
+  process.stderr.write(`${why}\n`);
   process.exit(1);
 }

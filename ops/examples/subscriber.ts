@@ -17,7 +17,7 @@ const nats = await connect({
   inboxPrefix: `_INBOX_${CONSUMER}`,
   maxReconnectAttempts: -1,
 }).catch(giveUp);
-const consumer = await nats.jetstream({ apiPrefix: "waybill.api" }).consumers.get("JOBS", CONSUMER);
+const consumer = await nats.jetstream({ apiPrefix: "waybill.api" }).consumers.get("JOBS", CONSUMER).catch(giveUp);
 const messages = await consumer.consume({ max_messages: 100 });
 process.once("SIGTERM", () => void messages.close());
 
@@ -32,7 +32,7 @@ for await (const message of messages) {
 }
 await nats.drain();
 
-/** What NATS says of an address where nobody listens, or of a wrong password, is enough: no stack trace. */
+/** A wrong address, a wrong password or a missing consumer: what NATS says about it is enough, without a stack trace. */
 function giveUp(failure: unknown): never {
   process.stderr.write(`NATS at ${NATS_URL} cannot be used as ${NATS_USER}: ${String(failure)}\n`);
   process.exit(1);

@@ -1,4 +1,11 @@
-import { createDeadLetter, decideDeadLetter, runDecidedAbout } from "../../src/domain/job/dead-letter.ts";
+import {
+  createDeadLetter,
+  decideDeadLetter,
+  noReplies,
+  noteReply,
+  type Replies,
+  runDecidedAbout,
+} from "../../src/domain/job/dead-letter.ts";
 import type { JobLabels } from "../../src/domain/job/job-record.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch, readContents } from "../batch.ts";
@@ -21,6 +28,7 @@ const handles = [
   "JobRequeued",
   "DeadLetterIgnored",
   "JobContentErased",
+  "RecipientFailed",
 ] as const;
 
 type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
@@ -28,7 +36,7 @@ type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
 /** The jobs that gave up, and what was decided about each. */
 export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
-  version: 1,
+  version: 2,
   tables: deadLetterTableDefinitions,
   views: {},
   handles,
@@ -57,14 +65,17 @@ function apply({ jobs, letters }: Rows, stored: Decision, labels: Labels): void 
   const job = jobs.find(jobId);
   switch (event.type) {
     case "JobCreated":
-      jobs.put({ job_id: jobId, type: event.data.type, total: event.data.total });
+      jobs.put({ job_id: jobId, type: event.data.type, total: event.data.total, replies: asText(noReplies) });
+      return;
+    case "RecipientFailed":
+      if (job !== undefined) jobs.put({ ...job, replies: asText(noteReply(repliesOf(job), event)) });
       return;
     case "JobFailed": {
       // An event of a job that was never created is history without effect, as in every fold.
       if (job === undefined) return;
       const { name, subject } = labels.get(jobId) ?? { name: null, subject: null };
       const frame = { job_id: jobId, tenant, sequence, type: job.type, name, subject };
-      letters.put(toLetterRow(frame, createDeadLetter(event, job.total)));
+      letters.put(toLetterRow(frame, createDeadLetter(event, job.total, repliesOf(job))));
       return;
     }
     case "JobRetried":
@@ -90,6 +101,10 @@ function apply({ jobs, letters }: Rows, stored: Decision, labels: Labels): void 
       return;
   }
 }
+
+const asText = (replies: Replies): string => JSON.stringify(replies);
+
+const repliesOf = ({ replies }: JobRow): Replies => JSON.parse(replies) as Replies;
 
 async function readLabels(decisions: readonly Decision[], readContent: ContentReader): Promise<Labels> {
   const failed = decisions.filter(({ event }) => event.type === "JobFailed");

@@ -23,6 +23,8 @@ const letters = `
   attempt INT NOT NULL,
   error_code VARCHAR(64) NOT NULL,
   error_message MEDIUMTEXT NOT NULL,
+  reply VARCHAR(500) NULL,
+  cause VARCHAR(200) NOT NULL,
   total INT NOT NULL,
   sent INT NOT NULL,
   failed INT NOT NULL,
@@ -39,16 +41,18 @@ const letters = `
   PRIMARY KEY (job_id, run),
   KEY by_failure (tenant, sequence),
   KEY by_status_and_failure (tenant, status, sequence),
+  KEY by_cause (tenant, status, error_code, cause, sequence),
   KEY by_status (status)`;
 
 /**
  * The facts that a failure event does not carry, for every job that may still fail: the row is deleted when its job has
- * ended for good.
+ * ended for good. `replies` is the JSON of Replies.
  */
 const jobs = `
   job_id VARCHAR(64) NOT NULL,
   type VARCHAR(32) NOT NULL,
   total INT NOT NULL,
+  replies MEDIUMTEXT NOT NULL,
   PRIMARY KEY (job_id)`;
 
 export const deadLetterTableDefinitions = { dead_letters: letters, dead_letters_jobs: jobs };
@@ -64,6 +68,8 @@ export type LetterRow = {
   readonly attempt: number;
   readonly error_code: string;
   readonly error_message: string;
+  readonly reply: string | null;
+  readonly cause: string;
   readonly total: number;
   readonly sent: number;
   readonly failed: number;
@@ -84,6 +90,7 @@ export type JobRow = {
   readonly job_id: string;
   readonly type: DeadLetterRecord["type"];
   readonly total: number;
+  readonly replies: string;
 };
 
 /** The columns of the row besides the dead letter itself. */
@@ -101,6 +108,8 @@ export const toLetterRow = (frame: LetterFrame, letter: DeadLetter): LetterRow =
   attempt: letter.attempt,
   error_code: letter.error.code,
   error_message: letter.error.message,
+  reply: letter.reply,
+  cause: letter.cause,
   ...letter.progress,
   failed_at: toDate(letter.failedAt),
   status: letter.status,
@@ -118,6 +127,8 @@ export const toDeadLetter = (row: LetterRow): DeadLetterRecord => ({
   run: row.run,
   attempt: row.attempt,
   error: { code: row.error_code, message: row.error_message },
+  reply: row.reply,
+  cause: row.cause,
   progress: {
     total: row.total,
     sent: row.sent,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import { type EventLog, isPassed, UndecodableEvent } from "../../src/event-log/event-log.ts";
 import type { Announcements } from "../../src/following/announcements.ts";
-import { createOutageReport, describeFailure, type LineLogger } from "../../src/logger.ts";
+import { createOutageReport, describeFailure, type LineLogger } from "../../src/logging/logger.ts";
 import type { Projector, Sources } from "../projector.ts";
 import { dropUnwanted } from "../rebuilding/kept-tables.ts";
 import { rebuild } from "../rebuilding/rebuild.ts";

@@ -4,10 +4,10 @@ import type { Instant } from "../../src/domain/message.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { placeOf } from "../../src/event-log/place.ts";
 import { type Erasures, noErasures, takeErasure } from "./erasures.ts";
-import { noNotes, noteOutcome, type RecipientNotes } from "./recipients/note-outcomes.ts";
-import { isOutcome } from "./recipients/outcome-details.ts";
+import { noNotes, noteOutcome, noteReport, type RecipientNotes } from "./recipients/note-outcomes.ts";
+import { isOutcome, isReport } from "./recipients/outcome-details.ts";
 import type { ProjectedJob } from "./rows.ts";
-import { type Activities, noteDecision, noteMail } from "./stats/activities.ts";
+import { type Activities, countReport, noteDecision, noteMail } from "./stats/activities.ts";
 
 /** Changed in place: a batch has one for each job, and hundreds of events for each. */
 export type FoldingJob = { -readonly [Key in keyof ProjectedJob]: ProjectedJob[Key] } & {
@@ -74,6 +74,15 @@ function foldInto(job: FoldingJob, stored: StoredEvent, activities: Activities):
     const before = ledger.cells[stored.event.data.recipient];
     job.view = evolveJobView(job.view, stored.event);
     if (noteOutcome(job, ledger, stored, before)) noteMail(activities, stored);
+    return;
+  }
+  if (isReport(stored)) {
+    const { recipient } = stored.event.data;
+    const before = job.view.feedback?.[recipient] ?? 0;
+    job.view = evolveJobView(job.view, stored.event);
+    const { run, attempt } = job.view;
+    noteReport(job, stored, { run, attempt: Math.max(1, attempt) });
+    countReport(activities, stored, before, job.view.feedback?.[recipient] ?? 0);
     return;
   }
   const { event } = stored;

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { asBinding } from "../../src/database/database.ts";
-import { addRows, putRows } from "../../src/database/write-rows.ts";
+import { putRows } from "../../src/database/write-rows.ts";
 import { isOfJob, isOfMailing, type StoredEvent, type TenantEvent } from "../../src/event-log/event-log.ts";
 import { inPortions } from "../batch.ts";
 import type { ProjectionTarget, Projector, Suffix } from "../projector.ts";
@@ -11,8 +11,9 @@ import { type FoldingJob, foldJobs } from "./fold-jobs.ts";
 import { shareOf, writeMailings } from "./mailings/write-mailings.ts";
 import { writeRecipients } from "./recipients/write-recipients.ts";
 import { type JobRow, type LedgerRow, type ProjectedJob, toJobRow, toLedgerRow, toProjectedJob } from "./rows.ts";
-import { type Activities, activities, type MinuteRow } from "./stats/activities.ts";
+import type { Activities } from "./stats/activities.ts";
 import { writeWaiting } from "./stats/waiting.ts";
+import { addActivities } from "./stats/write-activities.ts";
 import { jobTableDefinitions, jobTables, jobViewDefinitions } from "./tables.ts";
 import { noteBlocks } from "./tenant-blocks.ts";
 
@@ -22,7 +23,7 @@ import { noteBlocks } from "./tenant-blocks.ts";
  */
 export const jobsProjector: Projector = {
   name: "jobs",
-  version: 3,
+  version: 5,
   tables: jobTableDefinitions,
   views: jobViewDefinitions,
   handles: "every type",
@@ -55,13 +56,16 @@ async function project(stored: readonly StoredEvent<TenantEvent>[], target: Proj
   await recount(transaction, suffix, countsBefore, [...changed.map(countOf), ...retired.map(countRetired)]);
   await writeMailings(stored.filter(isOfMailing), sharesBefore, [...changed, ...retired].flatMap(shareOf), target);
   await writeWaiting(transaction, suffix, before, jobs);
-  await addMinutes(transaction, suffix, minutes);
+  await addActivities(transaction, suffix, minutes);
   await removeJobs(transaction, suffix, erasures);
   await noteBlocks(transaction, suffix, stored);
 }
 
 type LoadedRow = JobRow &
-  Pick<LedgerRow, "run_began_at" | "cells"> & { readonly ledger_run: number; readonly waiting_since: Date | null };
+  Pick<LedgerRow, "run_began_at" | "cells" | "feedback"> & {
+    readonly ledger_run: number;
+    readonly waiting_since: Date | null;
+  };
 
 async function loadJobs(
   transaction: Knex.Transaction,
@@ -70,7 +74,7 @@ async function loadJobs(
 ): Promise<Map<string, ProjectedJob>> {
   const tables = jobTables(suffix);
   const sql = `
-    SELECT job.*, ledger.run AS ledger_run, ledger.run_began_at, ledger.cells, waiting.waiting_since
+    SELECT job.*, ledger.run AS ledger_run, ledger.run_began_at, ledger.cells, ledger.feedback, waiting.waiting_since
     FROM ?? AS job JOIN ?? AS ledger ON ledger.job_id = job.id LEFT JOIN ?? AS waiting ON waiting.job_id = job.id
     WHERE job.id IN (?)`;
   const jobs = new Map<string, ProjectedJob>();
@@ -94,15 +98,7 @@ async function writeJobs(transaction: Knex.Transaction, suffix: Suffix, jobs: re
   });
   await putRows<LedgerRow>(transaction, {
     table: tables.ledgers,
-    columns: ["job_id", "tenant", "run", "run_began_at", "cells"],
+    columns: ["job_id", "tenant", "run", "run_began_at", "cells", "feedback"],
     rows: jobs.map(toLedgerRow),
   });
 }
-
-const addMinutes = (transaction: Knex.Transaction, suffix: Suffix, minutes: Activities): Promise<void> =>
-  addRows<MinuteRow>(transaction, {
-    table: jobTables(suffix).minutes,
-    columns: ["tenant", "minute", ...activities],
-    summed: activities,
-    rows: [...minutes.values()],
-  });

@@ -29,13 +29,25 @@ export type JobQueries = {
   find(job: JobRef): Promise<{ readonly readSequence: number; readonly job: JobRecord | null }>;
   /** Throws InvalidCursor. */
   list(tenant: string, options: JobListOptions): Promise<JobList>;
+  /** What people call these jobs; those that are not there (any more) are missing. */
+  names(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamesOfJob>>;
 };
+
+export type NamesOfJob = Pick<JobRecord, "name" | "subject">;
 
 /** Searches have connections of their own, so that a list never waits for one. */
 export const createJobQueries = (db: Knex, searches: Knex = db, bounds: SearchBounds = defaultBounds): JobQueries =>
   onReadableRows(db, jobsProjector, {
     find: (job) => find(db, job),
     list: (tenant, options) => list(isSearch(options) ? searches : db, tenant, options, bounds),
+    names: async (tenant, ids) => {
+      const { jobs: table } = jobTables("");
+      const rows: readonly (NamesOfJob & { readonly id: string })[] = await db(table)
+        .select("id", "name", "subject")
+        .where({ tenant })
+        .whereIn("id", [...ids]);
+      return new Map(rows.map(({ id, name, subject }) => [id, { name, subject }]));
+    },
   });
 
 type Asked = { readonly read_sequence: number } & (JobRecordRow | { readonly id: null });

@@ -1,6 +1,6 @@
-import type { JobError, JobSettings, RecipientCounts } from "../../src/domain/job/events.ts";
+import type { JobError, JobSettings } from "../../src/domain/job/events.ts";
 import type { JobLabels, JobRecord } from "../../src/domain/job/job-record.ts";
-import { type JobView, progressOf } from "../../src/domain/job/job-view.ts";
+import { type JobView, type Progress, progressOf } from "../../src/domain/job/job-view.ts";
 import type { Instant } from "../../src/domain/message.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { toDate, toDateOrNull, toInstant, toInstantOrNull } from "../instants.ts";
@@ -39,6 +39,8 @@ export type JobRow = {
   readonly deferred: number;
   readonly unknown: number;
   readonly suppressed: number;
+  readonly bounced: number;
+  readonly complained: number;
   readonly duplicates: number;
   readonly content_sha256: string;
   readonly request_sha256: string | null;
@@ -77,6 +79,8 @@ export const recordColumns = [
   "deferred",
   "unknown",
   "suppressed",
+  "bounced",
+  "complained",
   "created_at",
   "scheduled_at",
   "started_at",
@@ -96,6 +100,7 @@ export type LedgerRow = {
   readonly run: number;
   readonly run_began_at: Date;
   readonly cells: Buffer;
+  readonly feedback: Buffer | null;
 };
 
 export function toJobRow({ jobId, tenant, labels, view, place, lastSequence }: ProjectedJob): JobRow {
@@ -140,12 +145,13 @@ export const toLedgerRow = ({ jobId, tenant, view, runBeganAt, hasRow }: Project
   run: view.ledger.run,
   run_began_at: toDate(runBeganAt),
   cells: toStoredCells(view.ledger.cells, hasRow),
+  feedback: view.feedback === null ? null : Buffer.from(view.feedback),
 });
 
 /** Restores the job as it was when its rows were written, so that the fold can continue. */
 export const toProjectedJob = (
   row: JobRow,
-  ledger: Pick<LedgerRow, "run" | "run_began_at" | "cells">,
+  ledger: Pick<LedgerRow, "run" | "run_began_at" | "cells" | "feedback">,
   waitingSince: Date | null,
 ): ProjectedJob => ({
   jobId: row.id,
@@ -163,6 +169,7 @@ export const toProjectedJob = (
     nextAttemptAt: toInstantOrNull(row.next_attempt_at),
     error: errorOf(row),
     ledger: { run: ledger.run, cells: cellsIn(ledger.cells) },
+    feedback: ledger.feedback === null ? null : new Uint8Array(ledger.feedback),
     // A count without a cell belongs to a row of the file that the job makes.
     rows: row.total - ledger.cells.length,
   },
@@ -214,14 +221,16 @@ const labelsOf = ({ name, subject, metadata }: JobRecordRow): JobLabels => ({
   metadata: JSON.parse(metadata) as JobLabels["metadata"],
 });
 
-const countsOf = ({ total, sent, failed, pending, deferred, unknown, suppressed }: JobRecordRow): RecipientCounts => ({
-  total,
-  sent,
-  failed,
-  pending,
-  deferred,
-  unknown,
-  suppressed,
+const countsOf = (row: JobRecordRow): Progress => ({
+  total: row.total,
+  sent: row.sent,
+  failed: row.failed,
+  pending: row.pending,
+  deferred: row.deferred,
+  unknown: row.unknown,
+  suppressed: row.suppressed,
+  bounced: row.bounced,
+  complained: row.complained,
 });
 
 const errorOf = ({ error_code, error_message }: JobRecordRow): JobError | null =>

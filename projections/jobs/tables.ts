@@ -40,6 +40,8 @@ const jobs = `
   deferred INT NOT NULL,
   \`unknown\` INT NOT NULL,
   suppressed INT NOT NULL,
+  bounced INT NOT NULL,
+  complained INT NOT NULL,
   duplicates INT NOT NULL,
   content_sha256 CHAR(64) NOT NULL,
   request_sha256 CHAR(64) NULL,
@@ -89,13 +91,17 @@ const contents = `
   recipients MEDIUMTEXT NOT NULL,
   PRIMARY KEY (job_id)`;
 
-/** The state of each recipient, a byte each (see stored-cells.ts), as of `run`, and since when that lasts. */
+/**
+ * The state of each recipient, a byte each (see stored-cells.ts), as of `run`, and since when that lasts. So is what came
+ * back about its mail; null where nothing did.
+ */
 const ledgers = `
   job_id VARCHAR(64) NOT NULL,
   tenant VARCHAR(64) NOT NULL,
   run INT NOT NULL,
   run_began_at DATETIME(3) NOT NULL,
   cells VARBINARY(1000) NOT NULL,
+  feedback VARBINARY(1000) NULL,
   PRIMARY KEY (job_id)`;
 
 /** Which blocks of the log have events of jobs of a tenant; see tenant-blocks.ts. */

@@ -1,12 +1,12 @@
 import {
+  askerAfter,
   createNotification,
-  isNotified,
   readNotification,
   runAfter,
 } from "../../src/domain/notifications/notification.ts";
-import type { StoredEvent } from "../../src/event-log/event-log.ts";
+import type { StoredEvent, TenantEvent } from "../../src/event-log/event-log.ts";
 import { idsOf, loadRows, type RowsOfBatch } from "../batch.ts";
-import type { EventOf, ProjectionTarget, Projector } from "../projector.ts";
+import type { ProjectionTarget, Projector } from "../projector.ts";
 import {
   type AskedJobRow,
   type NotificationRow,
@@ -24,14 +24,22 @@ const handles = [
   "JobRetried",
   "NotificationRead",
   "JobContentErased",
+  "MailingApprovalRequested",
+  "MailingRejected",
+  "MailingStarted",
+  "MailingUndone",
+  "MailingCompleted",
+  "MailingCancelled",
+  "MailingRetried",
+  "MailingContentErased",
 ] as const;
 
-type Handled = StoredEvent<EventOf<(typeof handles)[number]>>;
+type Handled = StoredEvent<Extract<TenantEvent, { readonly type: (typeof handles)[number] }>>;
 
-/** The notifications that a requested job has ended. */
+/** The notifications that a requested job, or a started mailing, has ended. */
 export const notificationsProjector: Projector<Handled["event"]> = {
   name: "notifications",
-  version: 1,
+  version: 2,
   tables: notificationTableDefinitions,
   views: {},
   handles,
@@ -59,13 +67,15 @@ function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, seq
     if (after !== before) notifications.put(toNotificationRow(row, after));
     return;
   }
-  if (event.type === "JobCreated") {
-    if (isNotified(actor)) jobs.put({ job_id: jobId, asker: actor, run: 1 });
+  const job = jobs.find(jobId);
+  const asker = askerAfter(job?.asker ?? null, event, actor);
+  if (asker !== (job?.asker ?? null)) {
+    if (asker !== null) jobs.put({ job_id: jobId, asker, run: 1 });
+    else if (job !== undefined) jobs.remove(job);
     return;
   }
-  const job = jobs.find(jobId);
-  if (event.type === "JobContentErased") {
-    if (!event.data.isRetired) return;
+  if (event.type === "JobContentErased" || event.type === "MailingContentErased") {
+    if (event.type === "JobContentErased" && !event.data.isRetired) return;
     for (const row of notifications.all()) if (row.job_id === jobId) notifications.remove(row);
     if (job !== undefined) jobs.remove(job);
     return;
@@ -78,5 +88,6 @@ function apply({ jobs, notifications }: Rows, { event, jobId, tenant, actor, seq
   if (notification === null || notifications.find(jobId, run) !== undefined) return;
   const frame = { job_id: jobId, tenant, asker: job.asker, sequence };
   notifications.put(toNotificationRow(frame, notification));
-  if (event.type !== "JobFailed") jobs.remove(job);
+  // What has not reached all may be run again.
+  if (event.type !== "JobFailed" && event.type !== "MailingCompleted") jobs.remove(job);
 }

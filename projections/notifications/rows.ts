@@ -9,7 +9,7 @@ export const notificationTables = (suffix: Suffix) => ({
 
 /**
  * One row for each run that ended, ordered by `sequence`, that of its end. `asker` is the actor that requested the job,
- * and `progress` its counts as JSON.
+ * or started the mailing whose id is `job_id`, and `progress` its counts as JSON.
  */
 const notifications = `
   job_id VARCHAR(64) NOT NULL,

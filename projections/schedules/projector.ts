@@ -1,7 +1,8 @@
+import type { Knex } from "knex";
 import { putRows } from "../../src/database/write-rows.ts";
 import type { ScheduleEvent } from "../../src/domain/schedule/events.ts";
 import type { StoredEvent } from "../../src/event-log/event-log.ts";
-import { idsOf, loadRows } from "../batch.ts";
+import { idsOf, inPortions, loadRows } from "../batch.ts";
 import { toDate } from "../instants.ts";
 import type { ProjectionTarget, Projector, Sources } from "../projector.ts";
 import { type FiringRow, type ScheduleRow, scheduleTableDefinitions, scheduleTables } from "./rows.ts";
@@ -62,6 +63,26 @@ async function project(events: readonly Stored[], { transaction, suffix, sources
     columns: Object.keys(first) as (keyof FiringRow)[],
     rows,
   });
+  await dropOld(transaction, tables.firings, rows);
+}
+
+/** Before the last one of its schedule: one for each minute makes half a million rows a year. */
+const keptMs = 366 * 86_400_000;
+
+/** By the times of events and not by a clock, so that a rebuild ends with the same rows. */
+async function dropOld(transaction: Knex.Transaction, table: string, rows: readonly FiringRow[]): Promise<void> {
+  const last = new Map<string, number>();
+  for (const { schedule_id: id, due_at: due } of rows) last.set(id, Math.max(last.get(id) ?? 0, due.getTime()));
+  // Most schedules of a batch have their last time in common.
+  for (const due of new Set(last.values())) {
+    const ids = [...last].flatMap(([id, time]) => (time === due ? [id] : []));
+    for (const some of inPortions(ids)) {
+      await transaction(table)
+        .whereIn("schedule_id", [...some])
+        .andWhere("due_at", "<", new Date(due - keptMs))
+        .delete();
+    }
+  }
 }
 
 /** It changes with the content alone. Null where that was replaced since: the event that replaced it follows. */

@@ -22,6 +22,8 @@ export type ScheduleQueries = {
   list(tenant: string, options: PageOptions): Promise<PageOf<"schedules", ScheduleRecord>>;
   /** What became of the times of a schedule, the last event first. */
   firings(tenant: string, scheduleId: string, options: PageOptions): Promise<PageOf<"firings", FiringRecord>>;
+  /** How many there are of all tenants that are not deleted. */
+  countAll(): Promise<number>;
   /** The ids of those that are not deleted. */
   all(tenant: string): Promise<{ readonly scheduleIds: readonly string[]; readonly readSequence: number }>;
 };
@@ -39,6 +41,10 @@ export const createScheduleQueries = (db: Knex): ScheduleQueries =>
       const place = { projection: "schedules", table: scheduleTables("").firings, matching };
       const { rows, ...page } = await readNewestFirst<FiringRow>(db, place, options);
       return { ...page, firings: rows.map(toFiringRecord) };
+    },
+    countAll: async () => {
+      const [row] = await db(scheduleTables("").schedules).where({ is_listed: 1 }).count({ count: "*" });
+      return Number(row?.["count"] ?? 0);
     },
     all: async (tenant) => {
       const checkpoint = await readCheckpoint(db, "schedules");

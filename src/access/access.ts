@@ -85,13 +85,21 @@ const placeholder = { text: randomBytes(45).toString("base64"), digest: randomBy
 
 /** Every wrong header costs one digest and one comparison, and gets the same answer. */
 function findKey(ring: KeyRing, authorization: string): KeyRecord | null {
-  const presented = parseAccessKey(bearerOf(authorization));
+  const presented = parseAccessKey(presentedKey(authorization));
   const record = presented === null ? null : ring.find(presented.id);
   const expected = record?.sha256 ? Buffer.from(record.sha256, "hex") : placeholder.digest;
   const isTheirs = timingSafeEqual(digestOfKey(presented?.text ?? placeholder.text), expected);
   return isTheirs ? record : null;
 }
 
-/** A header that is longer than any key is not parsed. */
-const bearerOf = (authorization: string): string =>
-  authorization.length > 200 ? "" : (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "");
+/**
+ * The key of a header. Some providers can call a webhook with a name and a password only: the password is the key then. A
+ * header that is longer than any key is not parsed.
+ */
+function presentedKey(authorization: string): string {
+  const [, scheme = "", given = ""] =
+    authorization.length > 300 ? [] : (/^(Bearer|Basic) +(\S+) *$/i.exec(authorization) ?? []);
+  if (scheme.toLowerCase() !== "basic") return given;
+  const pair = Buffer.from(given, "base64").toString("utf8");
+  return pair.slice(pair.indexOf(":") + 1);
+}

@@ -1,5 +1,5 @@
 import { noRules, type TenantRules } from "../domain/tenant.ts";
-import { type BucketSettings, changeEntry, openBucket, readEntries, streamOfBucket } from "../nats/bucket.ts";
+import { type BucketSettings, changeEntry, openBucket, readEntries } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isWrongSequence } from "../nats/errors.ts";
 import { nameWith } from "../nats/names.ts";
@@ -59,15 +59,7 @@ export async function createJetStreamAccessStore(
 const byAge = (one: KeyRecord, other: KeyRecord): number => one.createdAt.localeCompare(other.createdAt);
 
 /** The current contents of the bucket of keys and tenants. */
-export async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {
+async function readAccessRecords(connection: JetStreamConnection, prefix: string): Promise<AccessRecords> {
   const entries = await readEntries(connection, nameWith(prefix, "ACCESS"));
   return toRecords(entries.map(({ name, text }) => [name, text]));
-}
-
-/** Changes with every write, and when the bucket is created anew. */
-export async function accessVersion(connection: JetStreamConnection, prefix: string): Promise<string> {
-  const stream = streamOfBucket(nameWith(prefix, "ACCESS"));
-  const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1000 });
-  const { created, state } = await asking(connection, () => manager.streams.info(stream));
-  return `${created} ${state.last_seq}`;
 }

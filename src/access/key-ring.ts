@@ -1,7 +1,7 @@
 import type { TenantRules } from "../domain/tenant.ts";
 
 /** What a key allows. No scope includes another: a key has exactly the scopes that it was given. */
-export const scopes = ["jobs:read", "jobs:write", "jobs:approve", "events:read", "admin"] as const;
+export const scopes = ["jobs:read", "jobs:write", "jobs:approve", "bounces:write", "events:read", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
 
@@ -9,7 +9,9 @@ export type Scope = (typeof scopes)[number];
 export type Needed = Scope | "any";
 
 /** The scopes of a key that was created without naming any: who may approve, and who may see everything, is named. */
-export const defaultScopes: readonly Scope[] = scopes.filter((scope) => scope !== "admin" && scope !== "jobs:approve");
+const onlyByName: readonly Scope[] = ["admin", "jobs:approve", "bounces:write"];
+
+export const defaultScopes: readonly Scope[] = scopes.filter((scope) => !onlyByName.includes(scope));
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
 

@@ -1,9 +1,18 @@
 import type { ProjectionLag } from "../../projections/following/projection-lag.ts";
 import type { StatsQueries } from "../../projections/jobs/stats/queries.ts";
-import { type AlertLimits, type Extreme, type Figures, mostLettersCounted } from "../domain/alerts/measure.ts";
+import type { MailRateQueries } from "../../projections/mail-rates/queries.ts";
+import {
+  type AlertLimits,
+  type Extreme,
+  type Figures,
+  type GroupOfMails,
+  mostLettersCounted,
+} from "../domain/alerts/measure.ts";
+import { mailGroupings } from "../domain/recipients/mail-counts.ts";
 
 export type ReadModels = {
   readonly stats: StatsQueries;
+  readonly mailRates: Pick<MailRateQueries, "byName">;
   readonly projectionLags: () => Promise<readonly ProjectionLag[]>;
   /** How many are undecided, counted up to `most`. */
   readonly deadLetters: { readonly countOpen: (most: number) => Promise<number> };
@@ -20,7 +29,7 @@ const usualLagSeconds = 60;
  * are outdated: then only the lag is known, or for how long even the lag has been unknown.
  */
 export function createFigures(
-  { stats, projectionLags, deadLetters, mailings }: ReadModels,
+  { stats, mailRates, projectionLags, deadLetters, mailings }: ReadModels,
   limits: AlertLimits,
   report: Report,
 ) {
@@ -46,7 +55,16 @@ export function createFigures(
       (lags?.find(({ projection }) => projection === name)?.lagSeconds ?? Number.POSITIVE_INFINITY) <= longestLag;
     const openDeadLetters = isFresh("dead-letters") ? await ask(() => deadLetters.countOpen(mostLettersCounted)) : null;
     const stoppedMailings = isFresh("jobs") ? await ask(mailings.countStopped) : null;
-    const unknown = { ended: null, oldestWaiting: null, openDeadLetters, stoppedMailings, lag, lagUnknownSeconds };
+    const groups = isFresh("mail-rates") ? await ask(() => readGroups(mailRates, limits.windowSeconds)) : null;
+    const unknown = {
+      ended: null,
+      groups: groups ?? [],
+      oldestWaiting: null,
+      openDeadLetters,
+      stoppedMailings,
+      lag,
+      lagUnknownSeconds,
+    };
     if (!isFresh("jobs")) return unknown;
     const now = Date.now();
     const found = await ask(() => stats.read(null, new Date(now).toISOString(), [minutes]));
@@ -58,6 +76,8 @@ export function createFigures(
         sent: counts.mails_sent,
         failed: counts.mails_failed,
         unknown: counts.mails_unknown,
+        bounced: counts.mails_bounced,
+        complained: counts.mails_complained,
         deadLetters: counts.jobs_failed,
       },
       oldestWaiting: waitingLongest(
@@ -68,6 +88,24 @@ export function createFigures(
     };
   };
   return { read };
+}
+
+/** The rest is too little to be told of apart. */
+const groupsLookedAt = 50;
+
+async function readGroups(
+  mailRates: Pick<MailRateQueries, "byName">,
+  windowSeconds: number,
+): Promise<readonly GroupOfMails[]> {
+  const now = Date.now();
+  const window = { from: new Date(now - windowSeconds * 1000).toISOString(), to: new Date(now).toISOString() };
+  const found = await Promise.all(
+    mailGroupings.map(async (grouping) => {
+      const { rates } = await mailRates.byName({ tenant: null, grouping, ...window }, groupsLookedAt);
+      return rates.map(({ name, counts }) => ({ of: `${grouping} ${name}`, ...counts }));
+    }),
+  );
+  return found.flat();
 }
 
 /** Null if the lag of any read model is unknown. */

@@ -1,4 +1,5 @@
 import { isMailingEvent } from "../domain/mailing/events.ts";
+import { isReturn } from "../domain/recipients/feedback.ts";
 import { isScheduleEvent } from "../domain/schedule/events.ts";
 import { inBatches } from "../event-log/batches.ts";
 import { decodeMessage } from "../event-log/decode-entry.ts";
@@ -17,7 +18,7 @@ import {
   VersionConflict,
 } from "../event-log/event-log.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
-import { inOrder, isAboutRecipients, isDecision, isNotice } from "../event-log/select-events.ts";
+import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "../event-log/select-events.ts";
 import type { Archive } from "./archive.ts";
 import type { ArchivedEntry } from "./archive-format.ts";
 import { archivedBetween, inRuns } from "./archived-between.ts";
@@ -61,6 +62,16 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     return (await archive.holds(job)) ? (await readHistory(job)).filter(isNotice) : notices;
   };
 
+  const archivedFeedback = async (job: JobRef) => (await archived(job)).filter(isAboutFeedback);
+
+  /** Reports come after the end of their job, and say nothing of the time before them either. */
+  const readFeedback: EventLog["readFeedback"] = async (job) => {
+    const feedback = await log.readFeedback(job);
+    if (!(await archive.holds(job))) return feedback;
+    const known = new Set(feedback.map(({ sequence }) => sequence));
+    return [...(await archivedFeedback(job)).filter(({ sequence }) => !known.has(sequence)), ...feedback];
+  };
+
   const lastArchived = async (job: JobRef): Promise<number> =>
     (await archived(job)).findLast(isDecision)?.sequence ?? 0;
 
@@ -74,6 +85,10 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     if (isScheduleEvent(event)) {
       if ((await log.readSchedule(job)) !== null) return { isArchived: false };
       return { isArchived: true, sequence: (await entriesOf(job)).findLast(isOfSchedule)?.sequence ?? 0 };
+    }
+    if (isReturn(event)) {
+      if ((await log.readFeedback(job)).length > 0) return { isArchived: false };
+      return { isArchived: true, sequence: (await archivedFeedback(job)).at(-1)?.sequence ?? 0 };
     }
     if (!isMailingEvent(event)) {
       const last = await log.lastDecision(job);
@@ -102,6 +117,7 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
     readMailing,
     readSchedule,
     readHistory,
+    readFeedback,
     readNotices,
     lastDecision,
     readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),

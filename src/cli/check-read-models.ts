@@ -1,9 +1,9 @@
 import type { Projector } from "../../projections/projector.ts";
 import { type Checked, type CheckSetup, checkRows, NotComparable } from "../../projections/rebuilding/check-rows.ts";
 import type { Difference } from "../../projections/rebuilding/compare-tables.ts";
+import { printable } from "../logging/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
-import { printable } from "./table.ts";
 
 /** Compares read models with the log and prints the first differences. Throws CommandFailed if there are any. */
 export async function checkReadModels(

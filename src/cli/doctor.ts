@@ -17,12 +17,15 @@ import { askObservers } from "../seals/sealer.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
+import { examineReadiness } from "./examine-readiness.ts";
+import { examineSecrets } from "./examine-secrets.ts";
 import { explain } from "./explain.ts";
 import { findServers } from "./find-servers.ts";
 
-type DoctorOptions = { readonly natsMonitor?: string; readonly json?: boolean };
+type DoctorOptions = { readonly natsMonitor?: string; readonly domain?: string; readonly json?: boolean };
 
 const signs = { fine: "ok      ", warning: "warning ", serious: "SERIOUS " } as const;
+const coloursOfLevels = { fine: "green", warning: "yellow", serious: "red" } as const;
 
 /** `doctor`. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -30,27 +33,35 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .command("doctor")
     .description("examine NATS, the database, the mail server, clocks and disk, and suggest remedies")
     .option("--nats-monitor <url>", "the monitoring port of NATS, to find how NATS flushes to the disk")
+    .option("--domain <domain>", "examine instead what receivers ask of mails from this domain")
     .option("--json", "as JSON")
     .action((options: DoctorOptions) => examine(context, options));
   explain(command, {
-    examples: ["waybill doctor", "waybill doctor --nats-monitor http://127.0.0.1:8222", "waybill doctor --json"],
+    examples: [
+      "waybill doctor",
+      "waybill doctor --nats-monitor http://127.0.0.1:8222",
+      "waybill doctor --domain example.org",
+      "waybill doctor --json",
+    ],
     asks: "servers",
     exits: ["nothing serious was found", "a finding is serious"],
     notes:
-      "SMTP_URL names the mail server. GET /readyz of a running service shows whether it and each of its parts are ready.",
+      "SMTP_URL names the mail server. With --domain the settings of the service are compared with DNS; NATS and the database are not asked. GET /readyz of a running service shows whether it and each of its parts are ready.",
   });
 }
 
-async function examine(context: CommandContext, { natsMonitor, json }: DoctorOptions): Promise<void> {
+async function examine(context: CommandContext, { natsMonitor, domain, json }: DoctorOptions): Promise<void> {
   if (natsMonitor !== undefined && !URL.canParse(natsMonitor)) {
     throw new WrongUsage(`--nats-monitor is ${JSON.stringify(natsMonitor)}; expected http://host:8222`);
   }
-  const findings = await examineAll(context, natsMonitor ?? null);
-  const { print } = context;
+  const findings = await (domain === undefined
+    ? examineAll(context, natsMonitor ?? null)
+    : examineReadiness(context, domain));
+  const { print, paint } = context;
   if (json) print(JSON.stringify(findings));
   else {
     for (const { level, part, what, advice } of findings) {
-      print(`${signs[level]} ${part.padEnd(5)}  ${what}`);
+      print(`${paint(coloursOfLevels[level], signs[level])} ${part.padEnd(5)}  ${what}`);
       if (advice !== null) print(`${" ".repeat(16)}-> ${advice}`);
     }
   }
@@ -80,7 +91,8 @@ async function examineAll(context: CommandContext, monitorUrl: string | null): P
     ]);
     const [ofNats, ofDatabase] = findings;
     const isThere = ![...ofNats, ...ofDatabase].some(({ level }) => level === "serious");
-    return [...findings.flat(), ...(isThere ? await examineSeals(servers.config) : []), ...disk];
+    const ofLog = isThere ? [...(await examineSecrets(servers.config)), ...(await examineSeals(servers.config))] : [];
+    return [...findings.flat(), ...ofLog, ...disk];
   } finally {
     await servers.stop();
   }

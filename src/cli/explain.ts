@@ -12,9 +12,10 @@ export type Explanation = {
 };
 
 const settings = {
-  service: `Settings, from the environment:
-  WAYBILL_URL  the URL of the service (default: http://127.0.0.1:3000, or from HOST and PORT)
-  WAYBILL_KEY  the API key, if the service requires one: waybill keys create`,
+  service: `The service, from an option or from the environment:
+  --url <url>       WAYBILL_URL      its URL (default: http://127.0.0.1:3000, or from HOST and PORT)
+  --key <key>       WAYBILL_KEY      the API key, if it requires one: waybill keys create
+  --profile <name>  WAYBILL_PROFILE  both, as waybill profiles set stored them`,
   servers: `Settings, from the environment:
   NATS_URL, MYSQL_URL  the servers to work on
   DATA_DIR             else: the folder of a service, whose servers are used (default: .waybill)
@@ -25,11 +26,17 @@ const settings = {
   COMMAND_PATIENCE  how long to retry while NATS does not answer, in ms (default: 30000)`,
 } as const;
 
+const asked = new WeakMap<Command, Explanation["asks"]>();
+
+/** What the command connects to; undefined for one that connects to nothing, or does so only on request. */
+export const asksOf = (command: Command): Explanation["asks"] => asked.get(command);
+
 /** Adds to the help of a command everything that a user needs, so that no other document has to be read. */
 export function explain(
   command: Command,
   { examples, asks, exits: [done, failed] = ["done", "failed"], notes }: Explanation,
 ): Command {
+  asked.set(command, asks);
   const sections = [
     ...(notes === undefined ? [] : [notes]),
     ["Examples:", ...examples.map((line) => `  ${line}`)].join("\n"),

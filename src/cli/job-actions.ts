@@ -1,12 +1,14 @@
 import type { Command } from "commander";
-import { addYes, askFirst, type YesOption } from "./ask-first.ts";
+import { actOnFilter, addFilter, type BulkOptions, type FilterOptions, filterInstead } from "./act-on-filter.ts";
+import { addYes, askFirst } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import type { Kind } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
+import { serviceAddress } from "./service-address.ts";
 
-type Options = YesOption & { readonly json?: boolean };
+type Options = BulkOptions & { readonly reason?: string; readonly scope?: string };
 
 export type Action = {
   readonly name: string;
@@ -18,6 +20,9 @@ export type Action = {
   /** Adds the option that the action has instead of a reason; an example shows it. */
   readonly add?: (command: Command) => Command;
   readonly example?: string;
+  /** What may stand in for ids. */
+  readonly filter?: FilterOptions;
+  readonly filterExample?: string;
 };
 
 const addReason = (command: Command): Command =>
@@ -27,11 +32,11 @@ const addReason = (command: Command): Command =>
 export function addActions(group: Command, context: CommandContext, kind: Kind, actions: readonly Action[]): void {
   const { one, many } = kind;
   for (const action of actions) {
-    const { name, description, add = addReason, example = '--reason "they asked for it"' } = action;
+    const { name, description, add = addReason, example = '--reason "they asked for it"', filter } = action;
     const command = group
       .command(name)
       .description(description)
-      .argument("<id...>", `ids of one or more ${many}, as ${many} list shows them`);
+      .argument(filter === undefined ? "<id...>" : "[id...]", `ids of one or more ${many}, as ${many} list shows them`);
     add(command);
     if (name === "retry") {
       command.option(
@@ -40,15 +45,17 @@ export function addActions(group: Command, context: CommandContext, kind: Kind, 
         "failed",
       );
     }
+    if (filter !== undefined) addFilter(command, filter);
     command
       .option("--json", `one line of JSON for each ${one}`)
       .action((ids: string[], options: Options) => actOn(context, kind, action, ids, options));
     const several = name === "retry" ? [`waybill ${many} ${name} <id> <id> <id> --scope unsent`] : [];
     const isNeeded = command.options.some(({ mandatory }) => mandatory);
     const short = isNeeded ? [] : [`waybill ${many} ${name} <id>`];
-    if (action.isFinal) addYes(command);
+    const filtered = action.filterExample === undefined ? [] : [`waybill ${many} ${name} ${action.filterExample}`];
+    if (action.isFinal || filter !== undefined) addYes(command);
     explain(command, {
-      examples: [...short, `waybill ${many} ${name} <id> ${example}`, ...several],
+      examples: [...short, `waybill ${many} ${name} <id> ${example}`, ...several, ...filtered],
       asks: "service",
       exits: ["done", `failed for at least one ${one}`],
     });
@@ -59,12 +66,18 @@ export function addActions(group: Command, context: CommandContext, kind: Kind, 
 async function actOn(
   context: CommandContext,
   { many, pathOf, print }: Kind,
-  { name, method = "POST", isFinal = false }: Action,
+  { name, method = "POST", isFinal = false, filter }: Action,
   ids: readonly string[],
-  { json, yes, ...body }: Options,
+  options: Options,
 ): Promise<void> {
+  const found = filter === undefined ? null : filterInstead(ids, filter, options);
+  if (filter !== undefined && found !== null) {
+    const { reason, scope } = options;
+    return await actOnFilter(context, filter, { action: name, filter: found, reason, scope }, options);
+  }
+  const { json, yes, ...body } = options;
   if (isFinal && ids.length > 1) {
-    const where = context.readConfig().serviceUrl;
+    const where = serviceAddress(context).url;
     await askFirst(context, `${name} ${ids.length} ${many} of ${where}?`, { yes, count: ids.length });
   }
   const refused: string[] = [];

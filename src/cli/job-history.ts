@@ -5,7 +5,7 @@ import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import type { Kind } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
-import { printable } from "./table.ts";
+import { toTable } from "./table.ts";
 
 type Options = { readonly status?: string; readonly email?: string; readonly json?: boolean };
 
@@ -22,7 +22,7 @@ export function addHistory(group: Command, context: CommandContext, kind: Kind):
   explain(recipients, {
     examples: [`waybill ${many} recipients <id>`, `waybill ${many} recipients <id> --status failed,unknown --json`],
     asks: "service",
-    notes: `The columns: status, number of attempts, address, last answer. For every attempt: waybill ${many} logs.`,
+    notes: `The answer is the last one of the mail server. For every attempt: waybill ${many} logs.`,
   });
   const logs = ofOne("logs", "every attempt for each recipient, including runs before a retry")
     .option("--status <status>", "success, failed, deferred, unknown or suppressed")
@@ -32,7 +32,7 @@ export function addHistory(group: Command, context: CommandContext, kind: Kind):
   explain(logs, {
     examples: [`waybill ${many} logs <id>`, `waybill ${many} logs <id> --status failed --json`],
     asks: "service",
-    notes: `The columns: time, status, run and attempt, address, answer. For current statuses: waybill ${many} recipients.`,
+    notes: `2.1 is the first attempt of the second run. For current statuses: waybill ${many} recipients.`,
   });
   const evidence = ofOne(
     "evidence",
@@ -59,7 +59,8 @@ async function showRecipients(
       const query = new URLSearchParams({ ...filter, pageSize: "1000" });
       if (cursor !== null) query.set("cursor", String(cursor));
       const { body } = await service.ask(pathOf(id, `/recipients?${query}`));
-      for (const recipient of body.data) context.print(json ? JSON.stringify(recipient) : toLine(recipient));
+      if (json) for (const recipient of body.data) context.print(JSON.stringify(recipient));
+      else printRows(context, body.data.map(toRecipientRow), count === 0);
       count += body.data.length;
       // A list without pages to jump to has its cursor at the top.
       cursor = (body.pagination ?? body).nextCursor;
@@ -68,8 +69,25 @@ async function showRecipients(
   if (count === 0) context.tell("There are no such recipients.");
 }
 
-const toLine = ({ status, attempts, email, response, error }: Json): string =>
-  printable(`${String(status).padEnd(10)} ${attempts}  ${email ?? "(erased)"}  ${response ?? error?.message ?? ""}`);
+/** The answers of mail servers are of any length, so they come last. */
+const toRecipientRow = ({ status, attempts, email, response, error }: Json) => ({
+  status,
+  attempts,
+  email: email ?? "(erased)",
+  answer: response ?? error?.message ?? null,
+});
+
+/**
+ * Prints a page of a table; the widths of later pages are their own. The names of the columns are for people only: standard
+ * output has one line for each entry, as scripts count and search them.
+ */
+function printRows(context: CommandContext, rows: readonly Json[], isFirst: boolean): void {
+  const [first] = rows;
+  if (first === undefined) return;
+  const [head = "", ...lines] = toTable(Object.keys(first), rows, context.paint);
+  if (isFirst && context.isTerminal) context.tell(head);
+  for (const line of lines) context.print(line);
+}
 
 async function showLogs(
   context: CommandContext,
@@ -82,7 +100,8 @@ async function showLogs(
     let path: string | null = pathOf(id, `/logs?${new URLSearchParams({ ...filter, limit: "1000" })}`);
     while (path !== null) {
       const { body, headers } = await service.ask(path);
-      for (const entry of body) context.print(json ? JSON.stringify(entry) : toLogLine(entry));
+      if (json) for (const entry of body) context.print(JSON.stringify(entry));
+      else printRows(context, body.map(toLogRow), count === 0);
       count += body.length;
       path = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
     }
@@ -90,10 +109,13 @@ async function showLogs(
   if (count === 0) context.tell("There are no such entries.");
 }
 
-const toLogLine = ({ createdAt, status, run, attempt, email, response, error }: Json): string =>
-  printable(
-    `${createdAt}  ${String(status).padEnd(10)} ${run}.${attempt}  ${email ?? "(erased)"}  ${response ?? error?.message ?? ""}`,
-  );
+const toLogRow = ({ createdAt, status, run, attempt, email, response, error }: Json) => ({
+  createdAt,
+  status,
+  attempt: `${run}.${attempt}`,
+  email: email ?? "(erased)",
+  answer: response ?? error?.message ?? null,
+});
 
 async function printEvidence(context: CommandContext, { pathOf }: Kind, id: string): Promise<void> {
   await onService(context, async (service) => {

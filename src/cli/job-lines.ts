@@ -1,6 +1,7 @@
 import type { Json } from "../client/service.ts";
+import { printable } from "../logging/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
-import { printable } from "./table.ts";
+import { paintStatus } from "./table.ts";
 
 /** What jobs and mailings have in common for the commands about them. */
 export type Kind = {
@@ -21,7 +22,7 @@ export const jobs: Kind = {
     if (json) return context.print(JSON.stringify(job));
     // An ended job has no further attempts, and those for deferred recipients alone are not limited: then no limit is shown.
     const limit = job.completedAt === null && job.attempt <= job.maxAttempts ? ` of ${job.maxAttempts}` : "";
-    context.print(`${job.id}  ${job.status}  attempt ${job.attempt}${limit}`);
+    context.print(`${job.id}  ${paintStatus(context.paint, "status", job.status)}  attempt ${job.attempt}${limit}`);
     printCommon(context, job, ["createdAt", "scheduledAt", "startedAt", "nextAttemptAt", "completedAt"]);
     if (job.error !== null) context.print(`  error         ${printable(`${job.error.code}: ${job.error.message}`)}`);
   },
@@ -34,7 +35,7 @@ export const mailings: Kind = {
   print: (context, mailing, json) => {
     if (json) return context.print(JSON.stringify(mailing));
     const { id, status, partsMade, parts, approval } = mailing;
-    context.print(`${id}  ${status}  ${partsMade} of ${parts} parts made`);
+    context.print(`${id}  ${paintStatus(context.paint, "status", status)}  ${partsMade} of ${parts} parts made`);
     printCommon(context, mailing, ["createdAt", "scheduledAt", "startedAt", "undoUntil", "completedAt"]);
     if (approval === null) return;
     context.print(`  approval      ${printable(`${approval.status}${approval.reason ? `: ${approval.reason}` : ""}`)}`);

@@ -4,7 +4,7 @@ import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import type { Kind } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 export type ListOptions = { readonly json?: boolean; readonly limit: string };
 
@@ -28,7 +28,7 @@ export async function list(
   if (found.length === 0) return context.tell(`There are no such ${many}.`);
   const columns = ["id", "status", "sent", "failed", "total", "createdAt", "subject"] as const;
   const rows = found.map(({ progress: { sent, failed, total }, ...one }) => ({ ...one, sent, failed, total }));
-  for (const line of toTable(columns, rows)) context.print(line);
+  printTable(context, columns, rows);
 }
 
 async function readPages(

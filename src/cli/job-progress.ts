@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { watchJob } from "../client/follow-jobs.ts";
 import type { Json } from "../client/service.ts";
+import { printable } from "../logging/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { type Kind, remedyFor } from "./job-lines.ts";
 import { onService } from "./on-service.ts";
 import { createProgressLine } from "./progress-line.ts";
-import { printable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { jobStatuses } from "../domain/job/job-view.ts";
+import { type FilterOptions, filterFrom } from "./act-on-filter.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explain } from "./explain.ts";
 import { type Action, addActions } from "./job-actions.ts";
@@ -11,19 +12,41 @@ import { onService } from "./on-service.ts";
 
 type ShowOptions = { readonly json?: boolean; readonly asOf?: string };
 
+const statuses = `only these, separated by commas: ${jobStatuses.join(", ")}`;
+const subject = "only jobs with this text in the subject or the name";
+
+const filter: FilterOptions = {
+  path: "/api/jobs/bulk",
+  one: "job",
+  many: "jobs",
+  options: [
+    ["--status <statuses>", statuses],
+    ["--type <type>", "only jobs of this type"],
+    ["--mailing <id>", "only jobs of this mailing"],
+    ["--q <text>", subject],
+    ["--created-after <time>", "only jobs made after it, as 2026-11-21T09:30:00Z"],
+    ["--created-before <time>", "only jobs made before it"],
+  ],
+  read: filterFrom(["status", "type", "mailing", "q", "createdAfter", "createdBefore"], ["status"]),
+};
+
 const actions: readonly Action[] = [
   {
     name: "cancel",
     method: "DELETE",
     description: "cancel jobs that have not ended; nothing further is sent",
     isFinal: true,
+    filter,
+    filterExample: '--status pending,queued --q "Autumn sale" --dry-run',
   },
-  { name: "pause", description: "pause jobs until they are resumed" },
-  { name: "resume", description: "resume paused jobs" },
+  { name: "pause", description: "pause jobs until they are resumed", filter, filterExample: "--status queued" },
+  { name: "resume", description: "resume paused jobs", filter, filterExample: "--status paused" },
   {
     name: "retry",
     description: "run failed jobs again, without the recipients who were already sent their mail",
     isFinal: true,
+    filter,
+    filterExample: "--status failed --created-after 2026-11-21T09:30:00Z",
   },
 ];
 
@@ -33,9 +56,9 @@ export function addJobsCommands(program: Command, context: CommandContext): void
   const listing = group
     .command("list")
     .description("list jobs, newest first")
-    .option("--status <statuses>", `only these, separated by commas: ${jobStatuses.join(", ")}`)
+    .option("--status <statuses>", statuses)
     .option("--type <type>", "only jobs of this type")
-    .option("--q <text>", "only jobs with this text in the subject or the name");
+    .option("--q <text>", subject);
   addListOptions(listing, jobs).action(({ json, limit, ...filter }: ListOptions) =>
     list(context, jobs, filter, json === undefined ? { limit } : { limit, json }),
   );

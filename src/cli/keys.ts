@@ -7,7 +7,7 @@ import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-servers.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 type CreateOptions = {
   readonly tenant: string;
@@ -26,7 +26,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description("create a key; it is shown only once")
     .requiredOption("--tenant <tenant>", "the tenant whose jobs the key may access")
     .option("--name <name>", "a label for the key")
-    .option("--scopes <scopes>", `some of ${scopes.join(",")}; all but jobs:approve and admin by default`)
+    .option(
+      "--scopes <scopes>",
+      `some of ${scopes.join(",")}; all but jobs:approve, bounces:write and admin by default`,
+    )
     .addOption(json())
     .action((options: CreateOptions) => createKey(context, options));
   const list = keys
@@ -95,8 +98,7 @@ function readScopes(text: string | undefined): readonly Scope[] {
 async function listKeys(context: CommandContext, { json }: JsonOption): Promise<void> {
   const keys = (await onAccessStore(context, (store) => store.listKeys())).map(toShownKey);
   if (json) context.print(JSON.stringify(keys));
-  else
-    for (const line of toTable(["id", "tenant", "name", "scopes", "createdAt", "revokedAt"], keys)) context.print(line);
+  else printTable(context, ["id", "tenant", "name", "scopes", "createdAt", "revokedAt"], keys);
 }
 
 async function revokeKey(context: CommandContext, given: string, options: JsonOption & YesOption): Promise<void> {

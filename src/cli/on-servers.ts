@@ -3,12 +3,13 @@ import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts"
 import { Archived } from "../event-log/event-log.ts";
 import { examineDatabase } from "../health/examine-database.ts";
 import { createLifecycle } from "../lifecycle.ts";
-import { createLogger } from "../logger.ts";
+import { createLogger } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { createPatience, type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { addressOfServer } from "../nats/server-pool.ts";
 import { connectOrExplain, connectParts, type Parts } from "../roles/parts.ts";
+import { CannotOpen } from "../secrets/sealing.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed } from "./command-failed.ts";
@@ -63,7 +64,7 @@ const silenceMs = 600_000;
 /** Connects to the log and the database, does the work, and disconnects. */
 export const onReadModels = (context: CommandContext, work: (parts: Parts) => Promise<void>): Promise<void> =>
   onServers(context, "nats-and-database", async (config, patiently) => {
-    const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
+    const logger = createLogger(config.logLevel, context.logForm, config.processName);
     const lifecycle = createLifecycle((failure, name) =>
       logger.error({ part: name, err: failure }, "could not be stopped"),
     );
@@ -84,6 +85,8 @@ async function expectDatabase(url: string): Promise<void> {
   if (fault !== undefined) throw new CommandFailed(`${fault.what}\n${fault.advice ?? ""}`.trimEnd());
 }
 
+const onMissingKey = "The command needs the file SECRETS_KEY of the service.";
+
 async function onServers<Result>(
   context: CommandContext,
   needed: Needed,
@@ -94,6 +97,7 @@ async function onServers<Result>(
     return await work(config, patienceFor(context, config));
   } catch (failure) {
     if (failure instanceof Archived) throw new CommandFailed(failure.message);
+    if (failure instanceof CannotOpen) throw new CommandFailed(`${failure.message} ${onMissingKey}`);
     throw failure instanceof WaitInterrupted ? new CommandFailed("Interrupted.") : failure;
   } finally {
     await stop();

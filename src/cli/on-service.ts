@@ -1,14 +1,16 @@
 import { createService, type Service, ServiceAway, ServiceRefused } from "../client/service.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
+import { serviceAddress } from "./service-address.ts";
 
 /** Does work with the running service, and turns its failures into messages for the user. */
 export async function onService<Result>(
   context: CommandContext,
   work: (service: Service) => Promise<Result>,
 ): Promise<Result> {
-  const { serviceUrl, serviceKey } = context.readConfig();
-  const service = createService({ url: serviceUrl, key: serviceKey }, context.interrupted);
+  const { url, key, profile } = serviceAddress(context);
+  if (profile !== null && context.isTerminal) context.tell(`Profile ${profile}: ${url}`);
+  const service = createService({ url, key }, context.interrupted);
   try {
     return await work(service);
   } catch (failure) {
@@ -18,7 +20,11 @@ export async function onService<Result>(
     if (!(failure instanceof ServiceRefused)) throw failure;
     // Only the service can find these faults in an option, for instance an unknown status.
     if (failure.status === 400) throw new WrongUsage(failure.message);
-    const hint = failure.status === 401 ? " Set WAYBILL_KEY to a key: see keys create." : "";
-    throw new CommandFailed(`${failure.message}${hint}`);
+    throw new CommandFailed(`${failure.message}${hintFor(failure)}`);
   }
+}
+
+function hintFor({ status, code }: ServiceRefused): string {
+  if (status === 401) return " Name a key with --key, WAYBILL_KEY or a profile: see keys create.";
+  return code === "scope-missing" ? " Scopes of a key are given when it is made: keys create --scopes." : "";
 }

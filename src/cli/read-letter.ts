@@ -18,7 +18,9 @@ export type LetterOptions = {
   readonly undoFor?: string;
   readonly approval?: boolean;
   readonly rate?: string;
+  readonly rampUp?: string;
   readonly window?: string;
+  readonly stopWhen?: string;
 };
 
 export type FileOptions = {
@@ -40,14 +42,19 @@ export const addLetterOptions = (command: Command): Command =>
     .option("--undo-for <seconds>", "wait so long before the first mail: until then mailings undo takes the start back")
     .option("--approval", "start only once another key has approved it: see mailings approve")
     .option("--rate <n>", "send to at most so many recipients an hour")
-    .option("--window <times>", 'send only at these times, as "mon-fri 08:00-18:00 Europe/Berlin"');
+    .option("--ramp-up <steps>", "so many recipients in the first hour, and each hour so many times as many, as 1000x2")
+    .option("--window <times>", 'send only at these times, as "mon-fri 08:00-18:00 Europe/Berlin"')
+    .option(
+      "--stop-when <shares>",
+      'pause it once more than these shares went wrong, as "failures 5%, bounces 2%, complaints 0.1% after 500"',
+    );
 
 /** The options for the file with recipients, which readFileOptions reads. */
 export const addFileOptions = (command: Command): Command =>
   command
     .requiredOption(
       "--csv <file>",
-      "one row for each recipient; the first line names the columns, which become variables",
+      "one row for each recipient; the first line names the columns: email, name, and variables",
     )
     .option("--email-column <name>", "the column with the addresses", "email")
     .option("--delimiter <character>", "the character between columns", ",");
@@ -61,14 +68,16 @@ type Read = {
 
 /** Builds the letter from the options, and reads its files. Throws WrongUsage. */
 export async function readLetter(options: LetterOptions): Promise<Read> {
-  const { from, replyTo, name, priority, undoFor, approval, rate, window } = options;
+  const { from, replyTo, name, priority, undoFor, approval, rate, rampUp, window, stopWhen } = options;
   return {
     letter: withoutAbsent({ ...(await readWords(options)), name, from, replyTo, priority }),
     settings: withoutAbsent({
       undoFor: undoFor === undefined ? undefined : toWhole("--undo-for", undoFor, "seconds"),
       approval: approval === true ? "required" : undefined,
       rate: rate === undefined ? undefined : toWhole("--rate", rate, "recipients an hour"),
+      rampUp: rampUp === undefined ? undefined : toRampUp(rampUp),
       window: window === undefined ? undefined : toWindow(window),
+      stopWhen: stopWhen === undefined ? undefined : toStopWhen(stopWhen),
     }),
   };
 }
@@ -107,6 +116,33 @@ function toWindow(text: string): Letter {
   const isKnown = stretches.every((days) => days.length > 0);
   if (timeZone !== undefined && isKnown) return { days: stretches.flat(), from, to, timeZone };
   throw new WrongUsage(`--window is ${JSON.stringify(text)}; expected it as "mon-fri 08:00-18:00 Europe/Berlin"`);
+}
+
+/** `1000x2`. The service checks the bounds. */
+function toRampUp(text: string): Letter {
+  const [, firstHour, growth] = /^(\d{1,15}) ?x ?(\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
+  if (firstHour !== undefined) return { firstHour: Number(firstHour), growth: Number(growth) };
+  throw new WrongUsage(`--ramp-up is ${JSON.stringify(text)}; expected it as 1000x2`);
+}
+
+const shares: Readonly<Record<string, string>> = {
+  failures: "failureRate",
+  bounces: "bounceRate",
+  complaints: "complaintRate",
+};
+
+/** `failures 5%, bounces 2% after 500`. The service checks the bounds. */
+function toStopWhen(text: string): Letter {
+  const [, asked = "", after] = /^(.+?)(?: after (\d{1,15}))?$/.exec(text.trim()) ?? [];
+  const read = asked.split(",").map((one) => {
+    const [, what = "", percent] = /^(\w+) (\d+(?:\.\d+)?) ?%$/.exec(one.trim()) ?? [];
+    return [shares[what], Number((Number(percent) / 100).toFixed(9))] as const;
+  });
+  if (read.every(([field]) => field !== undefined) && new Set(read.map(([field]) => field)).size === read.length) {
+    return { ...Object.fromEntries(read), ...(after === undefined ? {} : { after: Number(after) }) };
+  }
+  const form = '"failures 5%, bounces 2%, complaints 0.1% after 500"';
+  throw new WrongUsage(`--stop-when is ${JSON.stringify(text)}; expected some of ${form}`);
 }
 
 /** The text of a file. Throws WrongUsage. */

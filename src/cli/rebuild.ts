@@ -17,7 +17,7 @@ import { CommandFailed, WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onReadModels } from "./on-servers.ts";
 import { toDuration } from "./progress-line.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 const modes = ["check", "confirm", "rollback", "status"] as const;
 
@@ -158,7 +158,7 @@ async function showTables(
     "IN THE MAKING": shown(next),
   }));
   const columns = ["PROJECTION", "STATUS", "LIVE", "KEPT", "IN THE MAKING"] as const;
-  for (const line of toTable(columns, rows)) context.print(line);
+  printTable(context, columns, rows);
 }
 
 /** `keptOld`: whether the old tables can still be restored. */

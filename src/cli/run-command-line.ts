@@ -1,26 +1,28 @@
 import { CommanderError } from "commander";
 import { CannotStart } from "../lifecycle.ts";
 import { InvalidConfig } from "../settings/config.ts";
-import type { CommandContext } from "./command-context.ts";
+import type { ProcessContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
-import { createProgram } from "./program.ts";
+import { createProgram, serviceOptionsFirst } from "./program.ts";
 
-export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const;
+/** `interrupted` is what shells know of a program that Ctrl-C ended: 128 and the number of the signal. */
+export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
 
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** Runs the command in the arguments and returns the exit code. Prints the reason of a failure on standard error; never throws. */
-export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+export async function runCommandLine(args: readonly string[], context: ProcessContext): Promise<ExitCode> {
   try {
-    const program = await createProgram(context, args);
-    await program.parseAsync(args, { from: "user" });
+    const words = withHelpBehind(args);
+    const program = await createProgram(context, words);
+    await program.parseAsync(serviceOptionsFirst(program, words), { from: "user" });
     return exitCodes.done;
   } catch (failure) {
     return report(failure, context);
   }
 }
 
-function report(failure: unknown, context: CommandContext): ExitCode {
+function report(failure: unknown, context: ProcessContext): ExitCode {
   // Commander has printed its own message, and help is not a failure.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage;
   if (failure instanceof InvalidConfig || failure instanceof WrongUsage) {
@@ -29,11 +31,15 @@ function report(failure: unknown, context: CommandContext): ExitCode {
   }
   const isExplained = failure instanceof CannotStart || failure instanceof CommandFailed;
   context.tell(isExplained ? failure.message : describe(failure, context));
-  return exitCodes.failed;
+  return context.interrupted.aborted ? exitCodes.interrupted : exitCodes.failed;
 }
 
+/** `help jobs retry` is `jobs retry --help`: the program's own help command would know the first word only. */
+const withHelpBehind = ([first, ...others]: readonly string[]): readonly string[] =>
+  first === "help" ? [...others, "--help"] : first === undefined ? [] : [first, ...others];
+
 /** Describes an unexpected failure. The stack trace is shown only with LOG_LEVEL=debug, for developers. */
-function describe(failure: unknown, context: CommandContext): string {
+function describe(failure: unknown, context: ProcessContext): string {
   if (!(failure instanceof Error)) return `Failed: ${String(failure)}`;
   if (isForDevelopers(context)) return failure.stack ?? failure.message;
   // An AggregateError, for a host with several addresses, has no message of its own.
@@ -42,7 +48,7 @@ function describe(failure: unknown, context: CommandContext): string {
 }
 
 /** Not every command has read the settings, so they may be invalid. */
-function isForDevelopers(context: CommandContext): boolean {
+function isForDevelopers(context: ProcessContext): boolean {
   try {
     return ["debug", "trace"].includes(context.readConfig().logLevel);
   } catch {

@@ -2,11 +2,12 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { whyNoFile } from "../client/file-failure.ts";
 import type { Json } from "../client/service.ts";
+import { printable } from "../logging/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
-import { printable, toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
 type ReasonOption = JsonOption & { readonly reason?: string };
@@ -71,7 +72,7 @@ async function listSchedules(context: CommandContext, { json }: JsonOption): Pro
   if (json) return context.print(JSON.stringify(found));
   if (found.length === 0) return context.tell("There are no schedules.");
   const rows = found.map((one) => ({ ...one, next: one.nextTimes[0] ?? null }));
-  for (const line of toTable(["id", "name", "status", "cron", "timeZone", "next"], rows)) context.print(line);
+  printTable(context, ["id", "name", "status", "cron", "timeZone", "next"], rows);
 }
 
 async function showSchedule(context: CommandContext, id: string, { json }: JsonOption): Promise<void> {
@@ -135,5 +136,5 @@ async function listFirings(
   if (json) return context.print(JSON.stringify(body));
   if (body.data.length === 0) return context.tell("None of its times has come.");
   const rows = body.data.map((one: Json) => ({ ...one, made: one.jobId ?? one.mailingId }));
-  for (const line of toTable(["dueAt", "outcome", "count", "made", "reason"], rows)) context.print(line);
+  printTable(context, ["dueAt", "outcome", "count", "made", "reason"], rows);
 }

@@ -7,7 +7,8 @@ import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { whyNoFile } from "../client/file-failure.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { archiveOf } from "../roles/parts.ts";
-import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
+import { sealingOf } from "../roles/sealing.ts";
+import { bucketOfSeals, createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { type LogFileHead, logFileFormat, toLine } from "../seals/log-file.ts";
 import { publicPemOf } from "../seals/seal-key.ts";
@@ -57,13 +58,12 @@ export function addSealCommands(program: Command, context: CommandContext): void
 }
 
 async function showKey(context: CommandContext, { json }: JsonOption): Promise<void> {
-  const key = await onNats(
-    context,
-    async (connection, { natsPrefix: prefix, streamReplicas: replicas, seals }, patiently) => {
-      const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
-      return seals.key ?? (await patiently(store.key));
-    },
-  );
+  const key = await onNats(context, async (connection, config, patiently) => {
+    const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
+    const sealing = sealingOf(config, bucketOfSeals);
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
+    return seals.key ?? (await patiently(store.key));
+  });
   print(context, key.keyId, key.publicKey, json);
 }
 
@@ -72,7 +72,8 @@ async function rotateKey(context: CommandContext, { json, yes }: JsonOption & Ye
     const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
     if (seals.key !== null) throw new CommandFailed("SEAL_KEY sets the key: replace its file");
     await askFirst(context, "Seal with a new key from the next start on?", { yes });
-    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    const sealing = sealingOf(config, bucketOfSeals);
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
     // A repeated rotation would leave a key that was never printed and never sealed anything, so this is not retried.
     return await patiently(store.rotate);
   });

@@ -149,8 +149,9 @@ async function sendTest(
   { id }: Created,
   { survey: { first }, options: { test = "", json } }: Sending,
 ): Promise<void> {
-  const { variables } = first;
-  const body = { to: test.split(",").map((one) => one.trim()), ...(variables === undefined ? {} : { variables }) };
+  const { name, variables } = first;
+  const filledIn = { ...(name === undefined ? {} : { name }), ...variables };
+  const body = { to: test.split(",").map((one) => one.trim()), variables: filledIn };
   // Each run of the command sends its mails, but a repeated request does not.
   const asked = { method: "POST", body, headers: { "Idempotency-Key": randomUUID() } } as const;
   const onWaiting = (reason: string): void => context.tell(`${reason} Retrying.`);

@@ -1,15 +1,16 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import { createService, type Json } from "../client/service.ts";
-import { createLogger } from "../logger.ts";
+import { createLogger } from "../logging/logger.ts";
 import { WaitInterrupted } from "../nats/patience.ts";
 import { loadProjectorThread } from "../roles/projector-thread.ts";
 import type { Service } from "../roles/wiring.ts";
-import { roles } from "../settings/config.ts";
+import { type CompleteConfig, roles, sendsMails } from "../settings/config.ts";
+import { createDemoAnswers } from "../standalone/demo-answers.ts";
 import { type Standalone, startStandalone } from "../standalone/standalone.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandFailed, WrongUsage } from "./command-failed.ts";
+import { demonstrate } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { graceMs, installLastResort, type UncaughtError } from "./last-resort.ts";
 
@@ -27,7 +28,10 @@ export function addStartCommand(program: Command, context: CommandContext): void
     .command("start")
     .description("run the service, and start the servers that the settings do not name")
     .option("--roles <roles>", `some of ${roles.join(",")}; all of them by default`)
-    .option("--demo", "send a small mailing to invented people; the built-in mailbox catches it")
+    .option(
+      "--demo",
+      "send three mailings to invented people within two minutes; the built-in mailbox catches them, and refuses some",
+    )
     .action((options: StartOptions) => start(context, options));
   explain(command, {
     examples: [
@@ -49,21 +53,24 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   if (options.demo && config.smtpUrl !== null) {
     throw new WrongUsage("--demo is for the built-in mailbox: SMTP_URL names a mail server, which would deliver it");
   }
-  const logger = createLogger(config.logLevel, context.isTerminal, config.processName);
+  const logger = createLogger(config.logLevel, context.logForm, config.processName);
   const broken = installLastResort(logger, config.shutdownTimeoutMs + graceMs);
   const over = AbortSignal.any([context.interrupted, broken]);
   // Loading the service takes as long as its servers take to start.
   const loading = import("../roles/wiring.ts");
   const isProjectingBesides = config.roles.has("projector") && config.roles.size > 1;
-  const project = isProjectingBesides ? loadProjectorThread(context.isTerminal) : undefined;
-  const standalone = await startStandalone(config, context.tell);
+  const project = isProjectingBesides ? loadProjectorThread(context.logForm) : undefined;
+  const standalone = await startStandalone(config, context.tell, {
+    answerRecipient: options.demo ? createDemoAnswers() : undefined,
+    onStep: context.isTerminal ? context.tell : () => {},
+  });
   try {
     const { startService } = await loading;
     const { config: complete, mailbox } = standalone;
     const service = await startService(complete, logger, mailbox, project, over);
     try {
       greet(context, service, standalone);
-      if (options.demo && service.url !== null) await demonstrate(context, service.url, config.serviceKey);
+      if (options.demo && service.url !== null) void demonstrate(context, { url: service.url, key: config.serviceKey });
       if (!over.aborted) await once(over, "abort");
       logger.info("stopping");
     } finally {
@@ -77,30 +84,6 @@ async function start(context: CommandContext, options: StartOptions): Promise<vo
   }
   logger.info("stopped");
   if (broken.aborted) throw new CommandFailed((broken.reason as UncaughtError).message);
-}
-
-/** The key is constant, so that a service which is started with --demo again does not send the mailing again. */
-const demoKey = "waybill-demo";
-
-const demoNames = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Grace", "Heidi", "Ivan", "Judy", "Mallory", "Olivia"];
-
-const demoMailing = {
-  name: "Demo",
-  subject: "Hello {{ name }}",
-  body: "<h1>Hello {{ name }}</h1><p>This mail went nowhere: the mailbox of this machine has caught it.</p>",
-  recipients: demoNames.map((name) => ({ email: `${name.toLowerCase()}@example.com`, variables: { name } })),
-};
-
-/** Sends a small mailing to invented people. Fails if a key is needed and none is given: a service in use needs no demo. */
-async function demonstrate({ tell, interrupted }: CommandContext, url: string, key: string | null): Promise<void> {
-  const service = createService({ url, key }, interrupted);
-  const headers = { "Idempotency-Key": demoKey };
-  try {
-    const { body }: { body: Json } = await service.ask("/api/jobs", { method: "POST", body: demoMailing, headers });
-    tell(`\nA demo mailing is on its way: ${url}/#/jobs/${body.jobId}`);
-  } catch (failure) {
-    tell(`No demo mailing was sent: ${failure instanceof Error ? failure.message : failure}`);
-  }
 }
 
 /**
@@ -129,16 +112,18 @@ function greet(context: CommandContext, service: Service, standalone: Standalone
   );
 }
 
-function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone): readonly string[] {
+export function greeting(
+  { url, healthUrl }: Pick<Service, "url" | "healthUrl">,
+  { config, mailbox }: Pick<Standalone, "config" | "mailbox">,
+): readonly string[] {
   const health = healthUrl === null ? [] : [`  Health     ${healthUrl}/readyz and /metrics, without a key`];
   if (url === null) return [`Waybill is ready: ${[...config.roles].join(", ")}.`, ...health];
-  const isCatching = mailbox !== null;
   return [
     "Waybill is ready.",
     "",
     `  Dashboard  ${url}/`,
     `  API        ${url}/api/jobs`,
-    ...(isCatching ? [`  Mailbox    ${url}/mailbox (catches every mail; none leaves this machine)`] : []),
+    ...whereMailsGo(url, config, mailbox !== null),
     ...(healthUrl === null ? [`  Health     ${url}/readyz`] : health),
     "",
     "Send a mailing:",
@@ -151,4 +136,16 @@ function greeting({ url, healthUrl }: Service, { config, mailbox }: Standalone):
     "",
     "Ctrl-C stops everything.",
   ];
+}
+
+function whereMailsGo(url: string, config: CompleteConfig, isCaught: boolean): readonly string[] {
+  if (isCaught) return [`  Mailbox    ${url}/mailbox (catches every mail; none leaves this machine)`];
+  if (!sendsMails(config)) return [];
+  return [`  Mails      really leave this machine, by ${withoutPassword(config.smtpUrl)} (SMTP_URL)`];
+}
+
+/** The mail server, without what only it and Waybill may know. */
+function withoutPassword(smtpUrl: string): string {
+  const { protocol, host } = new URL(smtpUrl);
+  return `${protocol}//${host}`;
 }

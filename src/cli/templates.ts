@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { Json } from "../client/service.ts";
+import { printable } from "../logging/terminal-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onService } from "./on-service.ts";
 import { parsedVariables, readText } from "./read-letter.ts";
-import { printable, toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 type JsonOption = { readonly json?: boolean };
 type PutOptions = JsonOption & {
@@ -68,7 +69,7 @@ async function listTemplates(context: CommandContext, { json }: JsonOption): Pro
   });
   if (json) return context.print(JSON.stringify(found));
   if (found.length === 0) return context.tell("There are no templates.");
-  for (const line of toTable(["name", "latest", "updatedAt"], found)) context.print(line);
+  printTable(context, ["name", "latest", "updatedAt"], found);
 }
 
 async function showTemplate(context: CommandContext, name: string, { json }: JsonOption): Promise<void> {
@@ -79,7 +80,7 @@ async function showTemplate(context: CommandContext, name: string, { json }: Jso
   for (const [field, value] of Object.entries(body.letter)) {
     context.print(`  ${field.padEnd(11)} ${printable(typeof value === "string" ? value : JSON.stringify(value))}`);
   }
-  for (const line of toTable(["version", "createdAt", "sha256"], body.versions)) context.print(line);
+  printTable(context, ["version", "createdAt", "sha256"], body.versions);
 }
 
 async function putTemplate(context: CommandContext, name: string, options: PutOptions): Promise<void> {

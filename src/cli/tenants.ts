@@ -5,7 +5,7 @@ import type { CommandContext } from "./command-context.ts";
 import { WrongUsage } from "./command-failed.ts";
 import { explain } from "./explain.ts";
 import { onAccessStore } from "./on-servers.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
 
 type SetOptions = {
   readonly dailyRecipients?: string;
@@ -79,7 +79,7 @@ async function listTenants(context: CommandContext, { json }: JsonOption): Promi
 }
 
 const print = (context: CommandContext, rows: readonly Row[]): void => {
-  for (const line of toTable(["tenant", "dailyRecipients", "senders", "approvalAbove"], rows)) context.print(line);
+  printTable(context, ["tenant", "dailyRecipients", "senders", "approvalAbove"], rows);
 };
 
 function readNumber(option: string, text: string): number | null {

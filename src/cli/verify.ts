@@ -5,10 +5,11 @@ import { withArchivedMessages } from "../archive/archived-messages.ts";
 import { createJetStreamContentStore } from "../content/jetstream-content-store.ts";
 import { defaultTenant } from "../domain/tenant.ts";
 import { createJetStreamEventLog } from "../event-log/jetstream-event-log.ts";
+import { sealingOf } from "../roles/sealing.ts";
 import { allPassed, type LogSource, type Trust } from "../seals/check.ts";
 import { makeEvidence } from "../seals/evidence.ts";
 import { linesOfEvidence } from "../seals/evidence-report.ts";
-import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
+import { bucketOfSeals, createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { claimsToBeLogFile, headOfLogFile, NotALogFile, openLogFile } from "../seals/log-file.ts";
 import { linesOfLog, whyNotWhole } from "../seals/log-report.ts";
@@ -80,11 +81,18 @@ async function readTrust({ key: files = [], seals }: VerifyOptions): Promise<Tru
     }),
   );
   try {
-    return { keys, seals: seals === undefined ? new Map() : await readPublishedSeals(seals) };
+    return { keys, seals: seals === undefined ? new Map() : await readSomeSeals(seals) };
   } catch (failure) {
     if (failure instanceof NotASealFile) throw new CommandFailed(`--seals: ${failure.message}`);
     throw new WrongUsage(`--seals is ${JSON.stringify(seals)}; expected a file with seals as they are published`);
   }
+}
+
+/** A file without a seal would be no comparison at all, and look like one that found nothing. */
+async function readSomeSeals(path: string): Promise<Trust["seals"]> {
+  const seals = await readPublishedSeals(path);
+  if (seals.size === 0) throw new NotASealFile(`${path} holds no seal, so nothing can be compared with it`);
+  return seals;
 }
 
 async function startOf(path: string): Promise<string> {
@@ -121,7 +129,8 @@ async function verifyOwnLog(context: CommandContext, trust: Trust, options: Veri
     const archive = archiveFor(connection, config, options);
     await checkArchive(context, archive, options);
     const sealedLog = withArchivedMessages(await createJetStreamSealedLog(connection, prefix), archive);
-    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    const sealing = sealingOf(config, bucketOfSeals);
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
     const own = seals.key ?? (await patiently(store.readKey));
     const known = trust.keys.length > 0 || own === null ? trust : { ...trust, keys: [own.publicKey] };
     const { lastSequence } = await patiently(sealedLog.state);
@@ -136,7 +145,8 @@ async function verifyOwnJob(context: CommandContext, trust: Trust, options: Veri
     throw new WrongUsage(`--job is ${JSON.stringify(jobId)}; expected a job's id`);
   const bundle = await onNats(context, async (connection, config, patiently) => {
     const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
-    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
+    const sealing = sealingOf(config, bucketOfSeals);
+    const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
     const archive = archiveFor(connection, config, options);
     const sources = {
       log: withArchive(await createJetStreamEventLog(connection, prefix), archive, prefix),

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { defaultTenant, expectedTenantName, isTenantName } from "../domain/tenant.ts";
-import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
+import { sealingOf } from "../roles/sealing.ts";
+import { bucketOfWebhooks, createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets, type TenantSecrets } from "../webhooks/tenant-secrets.ts";
 import { addYes, askFirst, type YesOption } from "./ask-first.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -51,8 +52,10 @@ const readSecrets = (
   tenant: string,
   { rotate, yes }: Pick<SecretOptions, "rotate" | "yes">,
 ): ReturnType<TenantSecrets["of"]> =>
-  onNats(context, async (connection, { natsPrefix: prefix, streamReplicas: replicas, webhooks }, patiently) => {
-    const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }));
+  onNats(context, async (connection, config, patiently) => {
+    const { natsPrefix: prefix, streamReplicas: replicas, webhooks } = config;
+    const sealing = sealingOf(config, bucketOfWebhooks);
+    const store = await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas }, sealing));
     const secrets = createTenantSecrets(store, webhooks.secret);
     if (rotate) await askFirst(context, `Sign calls for tenant ${tenant} with a new secret?`, { yes });
     // A repeated rotation would drop the secret that receivers know, so a rotation without an answer is left to a person.

@@ -2,12 +2,17 @@ import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { parse } from "csv-parse";
+import { toDisplayName } from "../domain/recipients/display-name.ts";
 import { isEmailAddress } from "../schemas/email-address.ts";
 import { NotUtf8, textOf } from "../schemas/line-file.ts";
 import { whyNoFile } from "./file-failure.ts";
 
-/** A row of the file: its address, and the values of the other columns by their names. */
-export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
+/** A row of the file: its address, the name in the column `name`, and the values of the other columns by their names. */
+export type Recipient = {
+  readonly email: string;
+  readonly name?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 export type RecipientFile = { readonly path: string; readonly emailColumn: string; readonly delimiter: string };
 
@@ -113,9 +118,7 @@ async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
   source.pipe(parser);
   try {
     for await (const { record, info } of parser as AsyncIterable<ParsedRow>) {
-      const { [emailColumn]: email = "", ...variables } = record;
-      const own = { email: email.trim() };
-      yield { line: info.lines, recipient: Object.keys(variables).length === 0 ? own : { ...own, variables } };
+      yield { line: info.lines, recipient: toRecipient(record, emailColumn) };
     }
   } catch (failure) {
     if (failure instanceof UnusableFile) throw failure;
@@ -124,6 +127,16 @@ async function* rowsOf(file: RecipientFile, hash: Hash): AsyncGenerator<Row> {
   } finally {
     source.destroy();
   }
+}
+
+/** As the service reads a CSV file: a name that cannot stand beside an address is a variable like the others. */
+function toRecipient(record: Readonly<Record<string, string>>, emailColumn: string): Recipient {
+  const { [emailColumn]: email = "", ...columns } = record;
+  const { name: cell = "", ...others } = columns;
+  const name = toDisplayName(cell);
+  const variables = name === null ? columns : others;
+  const own = { email: email.trim(), ...(name === null ? {} : { name }) };
+  return Object.keys(variables).length === 0 ? own : { ...own, variables };
 }
 
 async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {

@@ -20,6 +20,8 @@ export type AttachmentFile = ContentAttachment & { readonly bytes: Buffer };
 export type ContentRecipient = {
   /** The address: an e-mail address, or the URL that a webhook calls. */
   readonly email: string;
+  /** What the mail says beside the address in To; templates know it as `name`. */
+  readonly name?: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 };
 

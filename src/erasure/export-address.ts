@@ -61,11 +61,11 @@ async function readContent({ get }: Pick<ContentStore, "get">, job: JobRef): Pro
 
 /** Nothing of the other recipients. `content` is what was asked for, `mail` what that made for this recipient. */
 function contentFor(entry: LedgerEntry, content: JobContent | null) {
-  if (content === null) return { variables: null, content: null, mail: null };
+  if (content === null) return { name: null, variables: null, content: null, mail: null };
   // How the job's end is told to others is a secret of theirs, and nothing of the recipient.
   const { recipients, webhookUrl: _, ...shared } = content;
-  const variables = recipients[entry.recipient]?.variables ?? {};
-  return { variables, content: shared, mail: mailFor(entry, content) };
+  const { name = null, variables = {} } = recipients[entry.recipient] ?? {};
+  return { name, variables, content: shared, mail: mailFor(entry, content) };
 }
 
 /** Null for what is no mail, and where none was sent. */

@@ -4,8 +4,10 @@ import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { ReturnEvent } from "../domain/recipients/feedback.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
 import { isScheduleEvent, type ScheduleEvent } from "../domain/schedule/events.ts";
+import type { ThrottleEvent } from "../domain/throttles/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 
 export type JobRef = { readonly tenant: string; readonly jobId: string };
@@ -29,13 +31,13 @@ export type Notice = WebhookEvent | NotificationEvent;
 export type Fact = RecipientEvent | ResultEvent | Notice;
 
 /** Decisions about the service as a whole: they belong to no job, and no tenant reads them. */
-export type ServiceEvent = AlertEvent | LogArchived | LogSealed | MessagePassed;
+export type ServiceEvent = AlertEvent | LogArchived | LogSealed | MessagePassed | ThrottleEvent;
 
 /**
  * What the log of a tenant consists of. A mailing stands in the place of a job: its id is the `jobId` of its events. So does
  * a schedule.
  */
-export type TenantEvent = JobEvent | Fact | MailingEvent | ScheduleEvent;
+export type TenantEvent = JobEvent | Fact | ReturnEvent | MailingEvent | ScheduleEvent;
 
 export type WaybillEvent = TenantEvent | ServiceEvent;
 
@@ -51,9 +53,12 @@ export const alertsRef: JobRef = { tenant: serviceTenant, jobId: "alerts" };
 /** The channel of decisions about the log itself: its seals, its archived parts, and the messages that were passed by. */
 export const logRef: JobRef = { tenant: serviceTenant, jobId: "log" };
 
-export type ChannelOfService = "alert" | "seal" | "pass" | "archive";
-/** Those of a job are for decisions and for facts; those of a mailing and of a schedule are for decisions. */
-export type Channel = "job" | "facts" | "mailing" | "schedule" | ChannelOfService;
+/** The channel of facts about receivers of mail that are slowed down: they are decided in the bucket THROTTLES. */
+export const throttlesRef: JobRef = { tenant: serviceTenant, jobId: "throttles" };
+
+export type ChannelOfService = "alert" | "seal" | "pass" | "archive" | "throttle";
+/** Those of a job are for decisions, for facts, and for what came back about its mails; those of a mailing and of a schedule are for decisions. */
+export type Channel = "job" | "facts" | "feedback" | "mailing" | "schedule" | ChannelOfService;
 
 /** The actor that caused an event, the request, and the event before it. */
 export type Cause = {
@@ -82,7 +87,7 @@ export type NewEntry<Event extends WaybillEvent = WaybillEvent> = readonly [NewE
  */
 export type Place = { readonly sequence: number; readonly index: number };
 
-export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact> = NewEvent<Event> & JobRef & Place;
+export type StoredEvent<Event extends WaybillEvent = JobEvent | Fact | ReturnEvent> = NewEvent<Event> & JobRef & Place;
 
 /**
  * An event whose type this release does not know, an entry that an operator has passed by, or facts that a reader does not
@@ -132,7 +137,7 @@ export interface EventLog {
    * Stores an entry of facts. An entry whose first event has the same id is stored once within two minutes. Many entries
    * may be in flight at a time.
    */
-  record(job: JobRef, entry: NewEntry<Fact>): Promise<number>;
+  record(job: JobRef, entry: NewEntry<Fact | ThrottleEvent>): Promise<number>;
 
   /** The decisions about a job, oldest first, read from the leader: events appended before the call are among them. */
   readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
@@ -148,6 +153,9 @@ export interface EventLog {
 
   /** The outcomes of the recipients of a job, oldest first, read from the leader. */
   readRecipients(job: JobRef): Promise<readonly StoredEvent<RecipientEvent>[]>;
+
+  /** What came back about the mails of a job, oldest first, read from the leader as its decisions are. */
+  readFeedback(job: JobRef): Promise<readonly StoredEvent<ReturnEvent>[]>;
 
   /**
    * The notifications of the job's end and the confirmations that they were read, oldest first, read from the leader.

@@ -24,7 +24,7 @@ import {
 import { followLog } from "./jetstream-follow.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
-import { inOrder, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
+import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often the history of a job is read while decisions about it come in. */
@@ -80,10 +80,12 @@ export async function createJetStreamEventLog(
    */
   const readParts = async (job: JobRef, lastDecided: StreamMessage | null): Promise<StoredEvent[]> => {
     const decisions = await readUpTo(lastDecided);
+    // Before the facts: no report is read without the outcome that it is about.
+    const feedback = await readUpTo(await lastOf(job, "feedback"));
     const last = await lastOf(job, "facts");
     const first = decisions[0]?.sequence ?? 1;
     const facts = last === null ? [] : await readOn(connection, stream, last.subject, first, last.sequence);
-    return [...decisions, ...(await decodeAll(facts))].filter(isOfJob).sort(inOrder);
+    return [...decisions, ...(await decodeAll(facts)), ...feedback].filter(isOfJob).sort(inOrder);
   };
 
   const readHistory = async (job: JobRef): Promise<StoredEvent[]> => {
@@ -114,6 +116,7 @@ export async function createJetStreamEventLog(
       return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);
     },
     readRecipients: async (job) => (await readHistory(job)).filter(isAboutRecipients),
+    readFeedback: async (job) => (await readUpTo(await lastOf(job, "feedback"))).filter(isAboutFeedback),
     readNotices: async (job) => (await readHistory(job)).filter(isNotice),
     readHistory,
     lastDecision,

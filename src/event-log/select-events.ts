@@ -1,5 +1,6 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import { isReturn, type ReturnEvent } from "../domain/recipients/feedback.ts";
 import { events } from "../schemas/events.ts";
 import { eventsOfNotices } from "../schemas/events-of-notices.ts";
 import { eventsOfRecipients } from "../schemas/events-of-recipients.ts";
@@ -10,6 +11,9 @@ export const isDecision = (event: LogEvent): event is StoredEvent<JobEvent> =>
 
 export const isAboutRecipients = (event: LogEvent): event is StoredEvent<RecipientEvent> =>
   "event" in event && Object.hasOwn(eventsOfRecipients, event.event.type) && event.event.type !== "ResultStored";
+
+export const isAboutFeedback = (event: LogEvent): event is StoredEvent<ReturnEvent> =>
+  "event" in event && isReturn(event.event);
 
 export const isNotice = (event: LogEvent): event is StoredEvent<Notice> =>
   "event" in event && Object.hasOwn(eventsOfNotices, event.event.type);

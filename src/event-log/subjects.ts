@@ -8,7 +8,11 @@ export type SubjectParts = JobRef & { readonly channel: Channel | null };
 
 /** Whether the subject is about the service as a whole, and not about a job of a tenant. */
 export const isOfService = (channel: string): channel is ChannelOfService =>
-  channel === "alert" || channel === "seal" || channel === "pass" || channel === "archive";
+  channel === "alert" || channel === "seal" || channel === "pass" || channel === "archive" || channel === "throttle";
+
+const channelsOfTenants: readonly string[] = ["facts", "feedback", "mailing", "schedule"] satisfies Channel[];
+
+const isChannelOfTenant = (channel: string): channel is Channel => channelsOfTenants.includes(channel);
 
 /** `jobs.<tenant>.<jobId>` for the decisions about a job; every other channel has one token more, or some. */
 export const subjectOf = (prefix: string, job: JobRef, channel: Channel): string => {
@@ -33,9 +37,20 @@ export const streamKinds = ["JOBS", "CONTENT", "SUPPRESSIONS", "TURNS", "RESULTS
 
 /**
  * The buckets of keys and tenants, of the tenants' usage, of webhook endpoints, of the progress of sealing, of listeners, of
- * what is archived, and of templates.
+ * what is archived, of templates, of throttled receivers, and of addresses whose mails came back lately.
  */
-export const bucketKinds = ["ACCESS", "QUOTA", "WEBHOOKS", "SEALS", "CHECKPOINTS", "ARCHIVE", "TEMPLATES"] as const;
+export const bucketKinds = [
+  "ACCESS",
+  "QUOTA",
+  "WEBHOOKS",
+  "ROUTES",
+  "SEALS",
+  "CHECKPOINTS",
+  "ARCHIVE",
+  "TEMPLATES",
+  "THROTTLES",
+  "SOFT_BOUNCES",
+] as const;
 
 export type StreamKind = (typeof streamKinds)[number];
 
@@ -66,8 +81,7 @@ export function partsOf(prefix: string, subject: string): SubjectParts | null {
   return {
     tenant,
     jobId: subject.slice(endOfTenant + 1, endOfJob),
-    channel:
-      channel === "facts" || channel === "mailing" || channel === "schedule" || isOfService(channel) ? channel : null,
+    channel: isChannelOfTenant(channel) || isOfService(channel) ? channel : null,
   };
 }
 

@@ -1,9 +1,10 @@
 import { stateAfter } from "../domain/job/decider.ts";
-import type { JobEvent } from "../domain/job/events.ts";
+import type { JobEvent, JobSettings } from "../domain/job/events.ts";
 import { foldJobView, type JobStatus } from "../domain/job/job-view.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
 import type { WorkerState } from "../workers/membership.ts";
+import type { MailOfJob } from "./mail-of-job.ts";
 import {
   type Asked,
   byWhom,
@@ -11,6 +12,8 @@ import {
   type NotKnown,
   type Reason,
   reason,
+  reasonsOfReceivers,
+  reasonsOfRoutes,
   reasonsOfWorkers,
 } from "./reason.ts";
 
@@ -29,6 +32,7 @@ export type FactsOfJob = {
   readonly group: Asked<GroupOrder> | null;
   /** Waiting jobs of the tenant that go first. */
   readonly ahead: Asked<JobsAhead> | null;
+  readonly mail: Asked<MailOfJob> | null;
 };
 
 export type ExplainedJob = Explanation & { readonly status: JobStatus };
@@ -66,12 +70,15 @@ export function explainJob(facts: FactsOfJob): ExplainedJob | null {
     }
     case "retrying": {
       const message = `Attempt ${view.attempt} of ${settings.maxAttempts} ended with ${error?.code}: ${error?.message} The next one is at ${nextAttemptAt}.`;
-      return answer(reason("next-attempt", since, message, { until: nextAttemptAt }));
+      return answer(
+        reason("next-attempt", since, message, { until: nextAttemptAt }),
+        ...reasonsOfMail(facts, settings),
+      );
     }
     case "pending":
       return answer(...reasonsOfGroup(facts, since));
     case "queued":
-      return answer(...reasonsOfQueue(facts, settings.type, since));
+      return answer(...reasonsOfQueue(facts, settings, since));
     case "processing":
       return answer(...reasonsOfWork(facts, state, since));
   }
@@ -97,11 +104,12 @@ const openingOrEnding: readonly DecisionType[] = [
 const lastOf = (decisions: FactsOfJob["decisions"], types: readonly DecisionType[]) =>
   decisions.findLast(({ event }) => types.includes(event.type));
 
-function notKnownOf({ workers, group, ahead }: FactsOfJob): readonly NotKnown[] {
+function notKnownOf({ workers, group, ahead, mail }: FactsOfJob): readonly NotKnown[] {
   const asked = [
     ["workers", workers],
     ["group", group],
     ["jobs-ahead", ahead],
+    ["receivers", mail],
   ] as const;
   return asked.flatMap(([name, one]) => (one !== null && !one.known ? [name] : []));
 }
@@ -120,8 +128,25 @@ function reasonsOfGroup({ jobId, group, workers, decisions }: FactsOfJob, since:
   return [reason("group-turn", since, message, { changedBy: "a worker that takes it" }), ...own];
 }
 
-function reasonsOfQueue({ workers, ahead }: FactsOfJob, type: string, since: string): readonly Reason[] {
-  const ofWorkers = workers?.known ? reasonsOfWorkers(workers.fact, type) : [];
+/** What holds up its mails: receivers that have asked for patience, and routes that are away. */
+function reasonsOfMail({ workers, mail }: FactsOfJob, settings: Pick<JobSettings, "route">): readonly Reason[] {
+  const slowed = mail?.known ? reasonsOfReceivers(mail.fact.slowed) : [];
+  return [...(workers?.known ? awayRoutes(workers.fact, mail, settings) : []), ...slowed];
+}
+
+function awayRoutes(live: readonly WorkerState[], mail: FactsOfJob["mail"], { route }: Pick<JobSettings, "route">) {
+  const names = route === undefined ? (mail?.known ? mail.fact.routes : []) : [route];
+  return reasonsOfRoutes(live, names, route !== undefined);
+}
+
+function reasonsOfQueue(
+  { workers, ahead, mail }: FactsOfJob,
+  settings: Pick<JobSettings, "type" | "route">,
+  since: string,
+): readonly Reason[] {
+  const live = workers?.known ? workers.fact : null;
+  const ofWorkers =
+    live === null ? [] : [...reasonsOfWorkers(live, settings.type), ...awayRoutes(live, mail, settings)];
   const isBehind = ahead?.known && ahead.fact.count > 0;
   const message = "The job waits for a worker to take it.";
   return [
@@ -144,8 +169,9 @@ const behind = ({ count, isAll }: JobsAhead, since: string): Reason =>
 
 const counted = (count: number): string => `${count} ${count === 1 ? "job" : "jobs"}`;
 
-function reasonsOfWork({ workers }: FactsOfJob, state: JobState, since: string): readonly Reason[] {
+function reasonsOfWork(facts: FactsOfJob, state: JobState, since: string): readonly Reason[] {
   if (state.status !== "processing") return [];
+  const { workers } = facts;
   const { worker, isReleased, settings } = state;
   const ofWorkers = workers?.known ? reasonsOfWorkers(workers.fact, settings.type) : [];
   if (isReleased) {
@@ -163,5 +189,6 @@ function reasonsOfWork({ workers }: FactsOfJob, state: JobState, since: string):
   return [
     ...(isAway ? [reason("server-away", null, away, { changedBy: "the return of the server" })] : []),
     reason("worker-at-work", since, message, { changedBy: "the end of the attempt" }),
+    ...reasonsOfMail(facts, settings),
   ];
 }

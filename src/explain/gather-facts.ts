@@ -7,6 +7,7 @@ import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import type { Membership } from "../workers/membership.ts";
 import { type ExplainedJob, explainJob, type GroupOrder, type JobsAhead } from "./explain-job.ts";
 import { type ExplainedMailing, explainMailing, mailingAfterDecisions, type OpenParts } from "./explain-mailing.ts";
+import { type MailSources, readMailOfJob } from "./mail-of-job.ts";
 import type { Asked } from "./reason.ts";
 
 /** A waiting job, as far as its place among others goes. */
@@ -14,7 +15,7 @@ export type WaitingJob = { readonly type: string; readonly priority: Priority };
 
 /** Where the facts come from. What one of them does not answer is said to be not known. */
 export type ExplainPorts = {
-  readonly log: Pick<EventLog, "readDecisions" | "readMailing">;
+  readonly log: Pick<EventLog, "readDecisions" | "readMailing" | "readRecipients">;
   readonly workers: Membership["call"];
   /** The order of the group that a job belongs to, as the read model has it. */
   readonly group: (job: JobRef, groupSha256: string) => Promise<GroupOrder>;
@@ -25,11 +26,14 @@ export type ExplainPorts = {
   ) => Promise<{ readonly jobs: readonly WaitingJob[]; readonly isAll: boolean }>;
   /** How many parts of a mailing are jobs that have not ended, as the read model has them. */
   readonly openParts: (mailing: JobRef) => Promise<OpenParts>;
+  readonly mail: Omit<MailSources, "log">;
+  readonly now: () => Instant;
   /** Told of what could not be asked. */
   readonly report: (failure: unknown) => void;
 };
 
-const mayWaitForWorkers: readonly JobStatus[] = ["pending", "queued", "processing"];
+const mayWaitForWorkers: readonly JobStatus[] = ["pending", "queued", "processing", "retrying"];
+const mayWaitForMail: readonly JobStatus[] = ["queued", "processing", "retrying"];
 
 /** The job by the log, and why it is there. Null if the log has no such job; throws Unavailable if the log is away. */
 export async function explainJobNow(ports: ExplainPorts, job: JobRef): Promise<ExplainedJob | null> {
@@ -46,12 +50,18 @@ export async function explainJobNow(ports: ExplainPorts, job: JobRef): Promise<E
       ? ask(ports, () => jobsAhead(ports, job.tenant, createdAt, settings))
       : null,
   ]);
-  return explainJob({ jobId: job.jobId, decisions, workers, group, ahead });
+  const live = workers?.known ? workers.fact : [];
+  const asked = { job, settings, decisions };
+  const sources = { ...ports.mail, log: ports.log };
+  const mail = mayWaitForMail.includes(status)
+    ? await ask(ports, () => readMailOfJob(sources, asked, live, Date.parse(ports.now())))
+    : null;
+  return explainJob({ jobId: job.jobId, decisions, workers, group, ahead, mail });
 }
 
 /** The same for a mailing. */
 export async function explainMailingNow(
-  ports: ExplainPorts,
+  ports: Omit<ExplainPorts, "mail">,
   mailing: JobRef,
   now: Instant,
 ): Promise<ExplainedMailing | null> {
@@ -77,7 +87,10 @@ async function jobsAhead(
 }
 
 /** Whatever the failure, the other facts are worth an answer. */
-async function ask<Fact>({ report }: ExplainPorts, question: () => Promise<Fact>): Promise<Asked<Fact>> {
+async function ask<Fact>(
+  { report }: Pick<ExplainPorts, "report">,
+  question: () => Promise<Fact>,
+): Promise<Asked<Fact>> {
   try {
     return { known: true, fact: await question() };
   } catch (failure) {

@@ -1,5 +1,6 @@
 import type { Instant } from "../domain/message.ts";
 import type { WorkerState } from "../workers/membership.ts";
+import type { SlowedReceiver } from "./mail-of-job.ts";
 
 export const reasonCodes = [
   "completed",
@@ -19,6 +20,8 @@ export const reasonCodes = [
   "jobs-ahead",
   "no-worker",
   "server-away",
+  "route-away",
+  "receiver-slowed",
   "workers-busy",
   "worker-awaited",
   "worker-at-work",
@@ -44,7 +47,7 @@ export type Reason = {
 };
 
 /** Facts that were not to be had when they were asked for: the reasons say nothing about them. */
-export type NotKnown = "workers" | "group" | "jobs-ahead" | "parts";
+export type NotKnown = "workers" | "group" | "jobs-ahead" | "receivers" | "parts";
 
 export type Explanation = { readonly reasons: readonly Reason[]; readonly notKnown: readonly NotKnown[] };
 
@@ -81,4 +84,38 @@ export function reasonsOfWorkers(workers: readonly WorkerState[], type: string):
     return [reason("workers-busy", null, message, { changedBy: "the end of another job" })];
   }
   return [];
+}
+
+/** That every mail route which may carry the mails is away for every worker. Other jobs go on meanwhile. */
+export function reasonsOfRoutes(workers: readonly WorkerState[], names: readonly string[], asked: boolean) {
+  const seen = workers.flatMap(({ routes = [] }) => routes.filter(({ name }) => names.includes(name)));
+  if (seen.length === 0 || seen.some(({ isUsable }) => isUsable)) return [];
+  const all = names.join(", ");
+  const which = asked
+    ? `The mail route ${all}, which it asks for, is away`
+    : names.length === 1
+      ? `The mail route ${all}, the only one that may carry its mails, is away`
+      : `The mail routes that may carry its mails are away (${all})`;
+  const message = `${which}: every worker has found it so, and probes it.`;
+  return [reason("route-away", null, message, { changedBy: "the return of the server of the route" })];
+}
+
+/** More would be a list, which GET /api/admin/throttles is. */
+const mostNamed = 3;
+
+/** Which receivers of its recipients have asked for patience. */
+export function reasonsOfReceivers(slowed: readonly SlowedReceiver[]): readonly Reason[] {
+  return slowed.slice(0, mostNamed).map(({ receiver, perMinute, since, pausedUntil, answer }, place) => {
+    const pace = pausedUntil === null ? `gets ${perMinute} mails a minute` : `gets no mail until ${pausedUntil}`;
+    const others = slowed.length - mostNamed;
+    const more =
+      place === mostNamed - 1 && others > 0
+        ? ` So ${others === 1 ? "has 1 other receiver" : `have ${others} other receivers`} of its recipients.`
+        : "";
+    const message = `The receiver ${receiver} has asked for patience (${answer}) and ${pace}; its recipients wait, and no attempt is used up for them.${more}`;
+    return reason("receiver-slowed", since, message, {
+      until: pausedUntil,
+      changedBy: "answers of the receiver that take mails",
+    });
+  });
 }

@@ -6,20 +6,24 @@ import { type Finding, fine, serious } from "./finding.ts";
 export async function examineMail(url: string, timeoutMs: number): Promise<readonly Finding[]> {
   const mailer = createSmtpMailer({ url, maxConnections: 1, timeoutMs });
   try {
-    return [toFinding(await mailer.probe())];
+    return [toFinding(await mailer.probe(), new URL(url).host)];
   } finally {
     await mailer.close();
   }
 }
 
-function toFinding(outcome: ProbeOutcome): Finding {
-  if (outcome.kind === "ready") return fine("smtp", "The mail server accepts connections and the login");
+function toFinding(outcome: ProbeOutcome, host: string): Finding {
+  if (outcome.kind === "ready") return fine("smtp", `The mail server at ${host} accepts connections and the login`);
   const { code, message } = outcome.error;
   return code === "smtp-authentication-failed"
-    ? serious("smtp", `The mail server refuses the login: ${message}`, "Check user and password in SMTP_URL.")
+    ? serious(
+        "smtp",
+        `The mail server at ${host} refuses the login: ${message}`,
+        "Check user and password in SMTP_URL.",
+      )
     : serious(
         "smtp",
-        message,
+        `${host}: ${message}`,
         "Check host and port in SMTP_URL, and that no firewall blocks this machine. Jobs wait meanwhile; none is lost.",
       );
 }

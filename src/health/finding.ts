@@ -1,6 +1,9 @@
+/** What receivers of mail look at. */
+type ReadinessPart = "spf" | "dkim" | "dmarc" | "mx" | "ptr" | "tls" | "link" | "bulk";
+
 /** The result of examining one thing: either that it is fine, or what is wrong and the remedy. */
 export type Finding = {
-  readonly part: "nats" | "mysql" | "smtp" | "clock" | "disk";
+  readonly part: "nats" | "mysql" | "smtp" | "clock" | "disk" | ReadinessPart;
   /** Serious: the service cannot do its work or cannot keep its promises. */
   readonly level: "fine" | "warning" | "serious";
   readonly what: string;

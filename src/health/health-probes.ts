@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { allProjectors } from "../../projections/all-projectors.ts";
 import { readStopped, type StoppedProjection } from "../../projections/following/projection-status.ts";
 import { findSchemaGap } from "../../projections/following/schema-gap.ts";
+import type { RouteState } from "../domain/recipients/route-state.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
@@ -13,8 +14,10 @@ import type { Condition, Probe } from "./probe.ts";
 
 /** The state of the workers of a process. */
 export type WorkersView = {
-  /** The state of the circuit breaker of the mail server. */
+  /** The state of the circuit breaker of the best mail route. */
   readonly breaker: () => BreakerState;
+  /** Each mail route. */
+  readonly routes: () => readonly RouteState[];
   /** The workers that have taken no work for some time. */
   readonly standstills: () => readonly StandstillOfKind[];
 };
@@ -31,7 +34,7 @@ export type ProbeDependencies = {
   /** The setting AUTO_MIGRATE. */
   readonly mayChangeTables: boolean;
   /** Null in a process without workers. */
-  readonly workers: WorkersView | null;
+  readonly workers: Omit<WorkersView, "routes"> | null;
   /** Null in a process that seals nothing. */
   readonly seals: (() => Condition) | null;
 };
@@ -56,7 +59,10 @@ export function probesFor(dependencies: ProbeDependencies): readonly Probe[] {
   ];
 }
 
-const probesOfWorkers = ({ breaker, standstills }: WorkersView, takesJobs: boolean): readonly Probe[] => [
+const probesOfWorkers = (
+  { breaker, standstills }: Omit<WorkersView, "routes">,
+  takesJobs: boolean,
+): readonly Probe[] => [
   { name: "mail", isNeeded: !takesJobs, check: async () => toCondition(breaker()) },
   // A needed dependency that stops the workers has a probe of its own, and another process would do no better.
   { name: "workers", isNeeded: false, check: async () => conditionOfWorkers(standstills()) },

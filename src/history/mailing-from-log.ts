@@ -6,6 +6,7 @@ import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { MailingRecord } from "../domain/mailing/mailing-record.ts";
 import { foldMailing, toMailingRecord } from "../domain/mailing/mailing-view.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
+import { type FeedbackCells, isFeedback, recordFeedback } from "../domain/recipients/feedback.ts";
 import type { EventLog, JobRef, Notice, StoredEvent } from "../event-log/event-log.ts";
 import { inOrder } from "../event-log/select-events.ts";
 
@@ -28,12 +29,13 @@ export async function mailingFromLog(
   if (state.status === "absent") return null;
   // What was erased later appears at no earlier moment either, even while it is still being overwritten.
   const isErased = decisions.some(({ event }) => event.type === "MailingContentErased");
-  const [labels, open] = await Promise.all([
+  const [labels, open, back] = await Promise.all([
     isErased ? noLabels : readLabels(contentStore, ref),
     readOpenParts(log, ref, state, upTo),
+    readFeedbackOfEnded(log, ref, state, upTo),
   ]);
-  const sequence = Math.max(past.at(-1)?.sequence ?? 0, open.sequence);
-  return { mailing: toMailingRecord(ref.jobId, state, open.views, labels), sequence };
+  const sequence = Math.max(past.at(-1)?.sequence ?? 0, open.sequence, back.sequence);
+  return { mailing: toMailingRecord(ref.jobId, state, open.views, back.cells, labels), sequence };
 }
 
 /**
@@ -69,4 +71,34 @@ export async function readOpenParts(
     last = Math.max(last, history.at(-1)?.sequence ?? 0);
   }
   return { views, sequence: last };
+}
+
+/** So many parts are asked about at a time: a mailing has one for each thousand recipients. */
+const askedAtOnce = 50;
+
+type ReadFeedback = { readonly cells: Map<string, FeedbackCells>; readonly sequence: number };
+
+/** What came back about the parts whose end the mailing has recorded; the histories of the others tell it. */
+export async function readFeedbackOfEnded(
+  log: Pick<EventLog, "readFeedback">,
+  mailing: JobRef,
+  { parts }: ExistingMailing,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<ReadFeedback> {
+  const cells = new Map<string, FeedbackCells>();
+  let last = 0;
+  const ended = parts.filter(({ counts }) => counts !== null);
+  const readSome = async (): Promise<void> => {
+    for (let part = ended.pop(); part !== undefined; part = ended.pop()) {
+      const { jobId, recipients } = part;
+      for (const { event, sequence } of await log.readFeedback({ ...mailing, jobId })) {
+        if (sequence > upTo) break;
+        if (!isFeedback(event)) continue;
+        cells.set(jobId, recordFeedback(cells.get(jobId) ?? null, event, recipients));
+        last = Math.max(last, sequence);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, readSome));
+  return { cells, sequence: last };
 }

@@ -1,4 +1,5 @@
 import {
+  askerAfter,
   createNotification,
   type Notification,
   type NotificationRecord,
@@ -8,8 +9,8 @@ import {
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 
 /**
- * The notification for `asker` that a run of a job has ended, from the log without any read model; null where the run has
- * not ended, or another key asked for the job. `causeId` is the event that ended the run, `readSequence` the position at
+ * The notification for `asker` that a run of a job or a mailing has ended, from the log without any read model; null where
+ * the run has not ended, or another key asked for the job, or started the mailing. `causeId` is the event that ended the run, `readSequence` the position at
  * which the log was read.
  */
 export async function notificationFromLog(
@@ -18,9 +19,10 @@ export async function notificationFromLog(
   wanted: number,
   asker: string,
 ): Promise<{ notification: NotificationRecord; causeId: string; readSequence: number | null } | null> {
-  const decisions = await log.readDecisions(job);
-  const created = decisions[0];
-  if (created?.event.type !== "JobCreated" || created.actor !== asker) return null;
+  const ofJob = await log.readDecisions(job);
+  const decisions = ofJob.length > 0 ? ofJob : await log.readMailing(job);
+  const asked = decisions.reduce<string | null>((one, { event, actor }) => askerAfter(one, event, actor), null);
+  if (asked !== asker) return null;
   let found: { notification: Notification; causeId: string } | null = null;
   let run = 1;
   for (const { event, id } of decisions) {

@@ -4,7 +4,11 @@ import type { Probe } from "../health/probe.ts";
 import { createImporter } from "../mailings/import-recipients.ts";
 import { asyncApiDocument } from "./asyncapi-document.ts";
 import { openApiDocument, type PlacedRoute } from "./openapi/openapi-document.ts";
+import { postmanCollection } from "./openapi/postman-collection.ts";
 import { createOwnWrites } from "./routes/ask-read-model.ts";
+import { bounceRoutes } from "./routes/bounces.ts";
+import { bulkLettersRoute } from "./routes/bulk-dead-letters.ts";
+import { bulkJobsRoute } from "./routes/bulk-jobs.ts";
 import { changeJobRoutes } from "./routes/change-job.ts";
 import { changeMailingRoutes } from "./routes/change-mailing.ts";
 import { scheduleChangeRoutes } from "./routes/change-schedule.ts";
@@ -22,6 +26,8 @@ import { jobRecipientsRoute } from "./routes/job-recipients.ts";
 import { jobResultRoute } from "./routes/job-result.ts";
 import { listJobsRoute } from "./routes/list-jobs.ts";
 import { listMailingRecipientsRoute } from "./routes/list-mailing-recipients.ts";
+import { mailRatesRoute } from "./routes/mail-rates.ts";
+import { mailRouteRoutes } from "./routes/mail-routes.ts";
 import { type Mailbox, mailboxRoutes } from "./routes/mailbox.ts";
 import { mailingHistoryRoutes } from "./routes/mailing-history.ts";
 import { mailingLogsRoute } from "./routes/mailing-logs.ts";
@@ -29,6 +35,7 @@ import { mailingRecipientsRoute } from "./routes/mailing-recipients.ts";
 import { mailingRoutes } from "./routes/mailings.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { readJobRoute } from "./routes/read-job.ts";
+import { readinessRoute } from "./routes/readiness.ts";
 import { recipientLedgerRoutes } from "./routes/recipient-ledger.ts";
 import { recipientMailRoute } from "./routes/recipient-mail.ts";
 import type { RouteDependencies } from "./routes/route-dependencies.ts";
@@ -36,6 +43,7 @@ import { scheduleRoutes } from "./routes/schedules.ts";
 import { sealRoutes } from "./routes/seals.ts";
 import { healthRoutes, type MetricsPage, meRoute, metricsRoute } from "./routes/service.ts";
 import { statsRoutes } from "./routes/stats.ts";
+import { statsSeriesRoute } from "./routes/stats-series.ts";
 import { streamJobRoute } from "./routes/stream-job.ts";
 import { streamMailingRoute } from "./routes/stream-mailing.ts";
 import { suppressionFileRoutes } from "./routes/suppression-files.ts";
@@ -43,6 +51,7 @@ import { suppressionRoutes } from "./routes/suppressions.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { templateRoutes } from "./routes/templates.ts";
 import { testMailingRoute } from "./routes/test-mailing.ts";
+import { throttlesRoute } from "./routes/throttles.ts";
 import { unsubscribeRoutes } from "./routes/unsubscribe.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
@@ -73,27 +82,13 @@ export type ApiDependencies = Omit<RouteDependencies, "ownWrites" | "importer"> 
 /** The HTTP API as a Koa application, not yet listening (see listen.ts). */
 export function createApi(dependencies: ApiDependencies): Koa {
   const routing = createRouting();
-  const forRoutes: RouteDependencies = {
-    ...dependencies,
-    ownWrites: createOwnWrites(),
-    importer: createImporter(dependencies),
-  };
-  const underApi = [...jobRoutes(forRoutes), meRoute(dependencies.access)];
+  const importer = createImporter(dependencies);
+  const forRoutes = { ...dependencies, ownWrites: createOwnWrites(), importer };
+  const { underApi, outsideApi } = routesOf(forRoutes, () => openApi);
   for (const base of ["/api", "/api/v1"]) {
     for (const route of underApi) routing.mount(base, route, dependencies);
   }
-  const outsideApi = [
-    ...healthRoutes(dependencies),
-    metricsRoute(dependencies.metrics, "admin"),
-    ...mailboxRoutes(dependencies.mailbox),
-    ...unsubscribeRoutes(dependencies),
-    ...dashboardRoutes(dependencies.dashboard),
-    ...apiReferenceRoutes(dependencies.apiReference),
-    ...documentRoutes(() => openApi, asyncApiDocument(dependencies.natsPrefix)),
-  ];
-  const place = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
-    routes.map((route) => ({ base, route }));
-  const openApi = openApiDocument([...place("/api", underApi), ...place("", outsideApi)]);
+  const openApi = openApiDocument([...placedAt("/api", underApi), ...placedAt("", outsideApi)]);
   for (const route of outsideApi) routing.mount("", route, dependencies);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
@@ -103,6 +98,32 @@ export function createApi(dependencies: ApiDependencies): Koa {
   return app as Koa;
 }
 
+/** The OpenAPI document of a service with all its parts, made without one: routes use what they are given in requests only. */
+export function describeApi(): object {
+  const given: object = new Proxy(() => given, { get: (_, name) => (name === "natsPrefix" ? "" : given) });
+  const { underApi, outsideApi } = routesOf(given as ApiDependencies & RouteDependencies, () => ({}));
+  return openApiDocument([...placedAt("/api", underApi), ...placedAt("", outsideApi)]);
+}
+
+const placedAt = (base: string, routes: readonly Route[]): readonly PlacedRoute[] =>
+  routes.map((route) => ({ base, route }));
+
+/** Those that answer under /api and /api/v1, and the others. */
+function routesOf(dependencies: ApiDependencies & RouteDependencies, openApi: () => object) {
+  return {
+    underApi: [...jobRoutes(dependencies), meRoute(dependencies.access)],
+    outsideApi: [
+      ...healthRoutes(dependencies),
+      metricsRoute(dependencies.metrics, "admin"),
+      ...mailboxRoutes(dependencies.mailbox),
+      ...unsubscribeRoutes(dependencies),
+      ...dashboardRoutes(dependencies.dashboard),
+      ...apiReferenceRoutes(dependencies.apiReference),
+      ...documentRoutes(openApi, asyncApiDocument(dependencies.natsPrefix)),
+    ],
+  };
+}
+
 /** They describe themselves too, so the document is asked for when it is there. */
 const documentRoutes = (openApi: () => object, asyncApi: object) => [
   documentRoute({
@@ -110,6 +131,12 @@ const documentRoutes = (openApi: () => object, asyncApi: object) => [
     operation: "readOpenApi",
     summary: "This document.",
     document: openApi,
+  }),
+  documentRoute({
+    path: "/postman.json",
+    operation: "readPostmanCollection",
+    summary: "The same as a collection for Postman, Bruno and their like, with an example of each request.",
+    document: () => postmanCollection(openApi()),
   }),
   documentRoute({
     path: "/asyncapi.json",
@@ -124,6 +151,7 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   readJobRoute(dependencies),
   listJobsRoute(dependencies),
   ...changeJobRoutes(dependencies),
+  bulkJobsRoute(dependencies),
   ...mailingRoutes(dependencies),
   mailingRecipientsRoute(dependencies),
   listMailingRecipientsRoute(dependencies),
@@ -143,13 +171,20 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   streamJobRoute(dependencies),
   ...eventFeedRoutes(dependencies),
   ...deadLetterRoutes(dependencies),
+  bulkLettersRoute(dependencies),
   ...suppressionRoutes(dependencies),
   ...suppressionFileRoutes(dependencies),
+  ...bounceRoutes(dependencies),
   ...scheduleRoutes(dependencies),
   ...scheduleChangeRoutes(dependencies),
   ...templateRoutes(dependencies),
   ...statsRoutes(dependencies),
+  statsSeriesRoute(dependencies),
+  mailRatesRoute(dependencies),
   ...systemRoutes(dependencies),
+  throttlesRoute(dependencies),
+  readinessRoute(dependencies),
+  ...mailRouteRoutes(dependencies),
   ...evidenceRoutes(dependencies),
   ...sealRoutes(dependencies),
   ...webhookEndpointRoutes(dependencies),

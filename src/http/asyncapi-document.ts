@@ -38,11 +38,13 @@ const channels = {
     title: "What became of the recipients, and who was told of the end",
     about: `${ofJobs} Those about webhooks can also be of a mailing.`,
   },
+  feedback: { address: "feedback", title: "What came back about mails that were sent", about: ofJobs },
   mailing: { address: "mailing", title: "Decisions about the mailing", about: ofMailings },
   schedule: { address: "schedule", title: "Decisions about the schedule", about: ofSchedules },
   alert: { address: "alert", title: "Alerts", about: ofService },
   seal: { address: "seal", title: "Seals of the log", about: ofService },
   archive: { address: "archive", title: "Archived parts of the log", about: ofService },
+  throttle: { address: "throttle", title: "Receivers of mail that are slowed down", about: ofService },
   pass: { address: "pass", title: "Messages that an operator has passed by", about: ofService },
 } as const satisfies Record<EventChannel, object>;
 

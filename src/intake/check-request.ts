@@ -77,7 +77,14 @@ export const jobCreation = Type.Union(
 function formWithTemplate(form: RequestForm, { words }: LetterFields, isUsual: boolean) {
   const others = Object.entries(formSchema(form, isUsual).properties).filter(([name]) => !words.includes(name));
   const fields = { ...Object.fromEntries(others), template: templateReference };
-  return Type.Object(fields, { ...closed, title: `${titleOf(form)}WithTemplate` });
+  const examples = [exampleWithTemplate(form, words)];
+  return Type.Object(fields, { ...closed, title: `${titleOf(form)}WithTemplate`, examples });
+}
+
+/** What a request says that names a template, of all that one says which has its own words. */
+export function exampleWithTemplate({ example }: RequestForm, words: readonly string[]): object {
+  const others = Object.entries(example).filter(([name]) => !words.includes(name));
+  return { template: "welcome@1", ...Object.fromEntries(others) };
 }
 
 /** The first kind is the default; a request need not name it. */
@@ -92,7 +99,7 @@ function formSchema(form: RequestForm, isUsual: boolean) {
         ? {}
         : { recipients: Type.Array(Type.Union([form.recipients.text, form.recipients.object]), someRecipients) }),
     },
-    { ...closed, title: titleOf(form) },
+    { ...closed, title: titleOf(form), examples: [form.example] },
   );
 }
 

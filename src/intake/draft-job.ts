@@ -54,6 +54,7 @@ export function draftJob({
   const decoded = template === null ? own : { ...own, fromTemplate: template };
   const content = encodeContent(decoded);
   const scheduledAt = instantOf(request.scheduledAt);
+  const route = kind.routeOf?.(request);
   const settings: JobSettings = {
     type: kind.type,
     priority: request.priority ?? "normal",
@@ -71,6 +72,7 @@ export function draftJob({
     groupSha256: request.groupKey === undefined ? null : groupOf(job.tenant, request.groupKey),
     hasWebhookUrl: request.webhookUrl !== undefined,
     ...(template === null ? {} : { template }),
+    ...(route === undefined ? {} : { route }),
   };
   return { job, content, attachments, settings, decoded };
 }
@@ -82,8 +84,9 @@ const instantOf = (text: string | undefined): Instant | null => (text === undefi
 
 /** Every kind of job names its recipients in a field of its own; the content holds them in one and the same field. */
 export function toRecipient(recipient: RequestedRecipient, { recipients }: JobKind): ContentRecipient {
-  if (typeof recipient === "string") return { email: recipient };
-  const { [recipients?.key ?? ""]: text, ...rest } = recipient;
+  const key = recipients?.key ?? "";
+  const { [key]: text, ...rest } =
+    typeof recipient === "string" ? (recipients?.ofText?.(recipient) ?? { [key]: recipient }) : recipient;
   return { email: String(text), ...rest };
 }
 

@@ -18,16 +18,32 @@ export function parseJson(bytes: Uint8Array, what = "body", expects = (_values: 
   const { isTooDeep, values } = measure(bytes);
   if (isTooDeep) return refused(`The ${what} is nested more than ${maxDepth} levels deep.`);
   expects(values);
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return refused(`The ${what} is not UTF-8.`);
+  }
+  try {
+    value = JSON.parse(text);
   } catch (failure) {
-    return refused(failure instanceof SyntaxError ? `The ${what} is not JSON.` : `The ${what} is not UTF-8.`);
+    return refused(`The ${what} is not JSON${placeOf(String(failure), text)}.`);
   }
   if (typeof value !== "object" || value === null)
     return refused(`The ${what} is a bare value; expected a JSON object.`);
   const fault = harmfulKey(value, what);
   return fault === null ? { parsed: true, value } : refused(fault);
+}
+
+/** The place, where the engine names one. Its own words are left out: they repeat the text, which may hold a secret. */
+function placeOf(failure: string, text: string): string {
+  const [, position] = /at position (\d+)/.exec(failure) ?? [];
+  const isCutOff = /Unexpected end|Unterminated string/.test(failure) || Number(position) === text.length;
+  if (isCutOff) return ": it ends too early";
+  if (position === undefined) return "";
+  const before = text.slice(0, Number(position)).split("\n");
+  return `: the fault is at line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
 const code = {

@@ -19,7 +19,11 @@ const names = new Set([...words, ...others]);
 const fields = Object.fromEntries(Object.entries(kind.fields).filter(([name]) => names.has(name)));
 
 /** The body of PUT /templates/:name as a schema: the words of a job, without its recipients and settings. */
-export const templateRequest = Type.Object(fields, { ...closed, title: "TemplateRequest" });
+export const templateRequest = Type.Object(fields, {
+  ...closed,
+  title: "TemplateRequest",
+  examples: [{ subject: "Welcome, {{ name }}", html: "<p>Hello {{ name }}</p>", from: "Shop <shop@example.com>" }],
+});
 
 const readFields = createRequestReader([{ ...kind, fields, recipients: null }], kind.type);
 
@@ -49,7 +53,11 @@ export const previewRequest = Type.Object(
     email: Type.Optional(Type.String({ format: "email", description: "an address such as ada@example.com" })),
     variables: Type.Optional(variables),
   },
-  { ...closed, title: "TemplatePreviewRequest" },
+  {
+    ...closed,
+    title: "TemplatePreviewRequest",
+    examples: [{ version: 1, email: "ada@example.com", variables: { name: "Ada" } }],
+  },
 );
 
 const readPreview = checkFields(previewRequest);

@@ -20,6 +20,8 @@ export type CallerRules = {
   readonly senders: readonly string[] | null;
   /** Private networks that webhooks may call despite the guard. */
   readonly allowed: AllowedNetworks;
+  /** The names of the mail routes that may carry its mails from this sender; undefined for the service's own. */
+  readonly routesFor: (from: string | undefined) => readonly string[];
   /** The address at which people outside reach the API; null where no setting gives it. */
   readonly publicUrl: string | null;
 };
@@ -85,6 +87,8 @@ export type JobKind = RequestForm & {
   readonly toContent: (request: JobRequest) => KindContent;
   /** See JobSettings.deferForMs; without this function, a deferred recipient has as many attempts as the job. */
   readonly deferForMs?: (request: JobRequest) => number | null;
+  /** The mail route that a request asks for; undefined for any. */
+  readonly routeOf?: (request: JobRequest) => string | undefined;
   /** The fields of a request that can be stored under a name, as a template; absent for a kind without templates. */
   readonly letter?: LetterFields;
   /** The attachments of a request, which are stored apart from the rest of the content. */
@@ -110,12 +114,13 @@ export type RequestOf<Fields extends TProperties> = JobRequest & Static<TObject<
 /** A kind whose functions know the kind's own fields by their type. */
 type Typed<Fields extends TProperties> = Omit<
   JobKind,
-  "fields" | "check" | "toContent" | "deferForMs" | "attachments" | "checkContent"
+  "fields" | "check" | "toContent" | "deferForMs" | "routeOf" | "attachments" | "checkContent"
 > & {
   readonly fields: Fields;
   readonly check?: (request: RequestOf<Fields>, rules: CallerRules) => Checked<null>;
   readonly toContent: (request: RequestOf<Fields>) => KindContent;
   readonly deferForMs?: (request: RequestOf<Fields>) => number | null;
+  readonly routeOf?: (request: RequestOf<Fields>) => string | undefined;
   readonly attachments?: (request: RequestOf<Fields>) => readonly AttachmentFile[];
   readonly checkContent?: (content: JobContent, request: RequestOf<Fields>) => Promise<readonly Fault[]>;
 };

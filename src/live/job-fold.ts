@@ -34,6 +34,8 @@ const seenTypes: ReadonlySet<EventOfJob["type"]> = new Set([
   "RecipientUnknown",
   "ResultStored",
   "RecipientSuppressed",
+  "RecipientBounced",
+  "RecipientComplained",
 ] as const);
 
 export const isSeen = (type: EventOfJob["type"]): boolean => seenTypes.has(type);

@@ -5,6 +5,7 @@ import type { MailingEvent } from "../domain/mailing/events.ts";
 import { type MailingRecord, shownStatus } from "../domain/mailing/mailing-record.ts";
 import { toMailingRecord } from "../domain/mailing/mailing-view.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
+import { type FeedbackCells, isFeedback, recordFeedback } from "../domain/recipients/feedback.ts";
 import { isOfMailing, type StoredEvent, type TenantEvent } from "../event-log/event-log.ts";
 import { createChanges, type Progress } from "./changes.ts";
 import { isSeen } from "./job-fold.ts";
@@ -16,6 +17,8 @@ export type MailingMoment = { readonly mailing: MailingRecord; readonly sequence
 export type KnownMailing = {
   readonly state: ExistingMailing;
   readonly open: Map<string, JobView>;
+  /** What came back about the others. */
+  readonly cameBack: Map<string, FeedbackCells>;
   readonly labels: JobLabels;
   readonly sequence: number;
 };
@@ -28,12 +31,12 @@ export type MailingFold = {
 
 /** `seen` is the last event that the watcher knows: where nothing came after it, there is nothing to begin with. */
 export function createMailingFold(id: string, known: KnownMailing, seen: number | null): MailingFold {
-  const { open } = known;
+  const { open, cameBack } = known;
   let { state, labels, sequence } = known;
   let recorded = recordedIn(state);
   let hasBegun = recorded.size > 0 || [...open.values()].some(({ startedAt }) => startedAt !== null);
 
-  const now = (): MailingMoment => ({ mailing: toMailingRecord(id, state, open, labels), sequence });
+  const now = (): MailingMoment => ({ mailing: toMailingRecord(id, state, open, cameBack, labels), sequence });
   const changes = createChanges<MailingMoment>(now);
   changes.begin(seen === sequence ? null : now());
   const status = (): string => shownStatus(state.status, state.undoUntil ?? state.scheduledAt, hasBegun);
@@ -43,16 +46,26 @@ export function createMailingFold(id: string, known: KnownMailing, seen: number 
     if (after.status === "absent") return;
     state = after;
     recorded = recordedIn(state);
-    for (const jobId of recorded) open.delete(jobId);
+    for (const jobId of recorded) {
+      const view = open.get(jobId);
+      if (view === undefined) continue;
+      cameBack.set(jobId, view.feedback);
+      open.delete(jobId);
+    }
     hasBegun ||= recorded.size > 0;
     if (event.type !== "MailingContentErased") return;
     labels = noLabels;
     // As in the fold of a job.
     changes.rewrite((moment) => ({ ...moment, mailing: { ...moment.mailing, ...noLabels } }));
   };
-  /** What happens to a part after the mailing has recorded its end counts only once the mailing records it again. */
+  /** Of what happens to a part after the mailing has recorded its end, only reports count before the mailing records it again. */
   const addToPart = ({ jobId, event }: StoredEvent): boolean => {
-    if (recorded.has(jobId)) return false;
+    if (recorded.has(jobId)) {
+      if (!isFeedback(event)) return false;
+      const { recipients = 0 } = state.parts.find((part) => part.jobId === jobId) ?? {};
+      cameBack.set(jobId, recordFeedback(cameBack.get(jobId) ?? null, event, recipients));
+      return true;
+    }
     const before = open.get(jobId);
     const view = before === undefined ? foldJobView([event]) : evolveJobView(before, event);
     if (view === null) return false;

@@ -3,7 +3,7 @@ import { readLabels } from "../content/stored-content.ts";
 import { noLabels } from "../domain/job/job-record.ts";
 import { foldMailing } from "../domain/mailing/mailing-view.ts";
 import { type EventLog, isOfTenant, type JobRef, type StoredEvent, type TenantEvent } from "../event-log/event-log.ts";
-import { readOpenParts } from "../history/mailing-from-log.ts";
+import { readFeedbackOfEnded, readOpenParts } from "../history/mailing-from-log.ts";
 import type { Progress } from "./changes.ts";
 import { createMailingFold, type KnownMailing, type MailingFold, type MailingMoment } from "./mailing-fold.ts";
 import { createNotifier, type Tail } from "./tail.ts";
@@ -97,9 +97,11 @@ async function readKnown(
   const state = foldMailing(decisions.map(({ event }) => event));
   if (state.status === "absent") return null;
   knownAs(state.parts.map(({ jobId }) => jobId));
-  const [labels, open] = await Promise.all([
+  const [labels, open, back] = await Promise.all([
     state.isErased ? noLabels : readLabels(contentStore, ref),
     readOpenParts(log, ref, state, end),
+    readFeedbackOfEnded(log, ref, state, end),
   ]);
-  return { state, open: open.views, labels, sequence: Math.max(decisions.at(-1)?.sequence ?? 0, open.sequence) };
+  const sequence = Math.max(decisions.at(-1)?.sequence ?? 0, open.sequence, back.sequence);
+  return { state, open: open.views, cameBack: back.cells, labels, sequence };
 }

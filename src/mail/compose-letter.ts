@@ -11,6 +11,7 @@ import {
   type Signer,
   toBytesAsText,
 } from "./dkim.ts";
+import { keysOfSender } from "./dkim-keys.ts";
 import { toMailData } from "./mail-data.ts";
 import type { Letter, Mail, PersonalParts } from "./mailer.ts";
 
@@ -18,7 +19,7 @@ export type Envelope = { readonly from: string; readonly to: string };
 
 /** A letter that nodemailer composed once; the parts that differ are written anew for each mail. */
 export type ComposedLetter = {
-  readonly envelopeTo: (recipient: string) => Envelope;
+  readonly envelopeOf: (mail: Pick<Mail, "to" | "returnPath">) => Envelope;
   /** The whole message in chunks, as `sendMail` would have sent it to the recipient of this mail, but for the final dot. */
   readonly messageOf: (mail: Mail, date: Date) => Promise<readonly Buffer[]>;
 };
@@ -40,14 +41,15 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
     forms.set(key, form);
     return form;
   };
+  const { node } = formOf(letter);
+  const from = node.setEnvelope({ from: addressOf(letter.from) }).getEnvelope().from || "";
+  const keysAt = dkim === null ? null : keysOfSender(dkim, from);
   const dataOf = createDataWriter();
   const finish = async (parts: PersonalParts): Promise<SignedBody> => {
     const { chunks, transferEncoding } = await formOf(parts).writeBody(parts);
-    const sign = dkim === null ? null : await createSigner(chunks, dkim);
+    const sign = keysAt === null ? null : await createSigner(chunks);
     return { chunks: chunks.map(dataOf), transferEncoding, sign };
   };
-  const { node } = formOf(letter);
-  const from = node.setEnvelope({ from: addressOf(letter.from) }).getEnvelope().from || "";
   let sharedBody: Promise<SignedBody> | null = null;
   const bodyOfAll = (): Promise<SignedBody> => {
     sharedBody ??= finish(letter);
@@ -55,16 +57,20 @@ export async function composeLetter(letter: Letter, dkim: DkimSettings | null): 
   };
 
   return {
-    envelopeTo: (recipient) => ({ from, to: writePlainAddress(recipient) ?? envelopeAddress(node, recipient) }),
+    envelopeOf: ({ to, returnPath }) => ({
+      from: returnPath ?? from,
+      to: writePlainAddress(to) ?? envelopeAddress(node, to),
+    }),
     messageOf: async (mail, date) => {
       const { personal } = mail;
       if (letter.isUnsubscribable && !mail.unsubscribeUrl) throw new Error("A mail has no link to unsubscribe by.");
       const form = formOf(personal ?? letter);
       const { chunks, transferEncoding, sign } = await (personal ? finish(personal) : bodyOfAll());
       const own = fieldsOfMail(form.node, mail, date, transferEncoding);
+      if (letter.tokenHeader) own.set(...tokenField(letter.tokenHeader, mail));
       const fields = form.fields.map((field) => own.get(field.key) ?? field);
       const header = fields.map(({ line }) => `${line}\r\n`).join("");
-      const data = toMailData(`${sign?.(fields) ?? ""}${header}\r\n`);
+      const data = toMailData(`${sign?.(fields, keysAt?.(date) ?? []) ?? ""}${header}\r\n`);
       return [Buffer.from(data, "latin1"), ...chunks];
     },
   };
@@ -94,7 +100,12 @@ function createForm(letter: Letter): Form {
   return { node, fields, writeBody: createBodyWriter(node) };
 }
 
-const toComposerOptions = (letter: Letter) => toOptions(letter, letter.isUnsubscribable ? oneClick : []);
+const toComposerOptions = (letter: Letter) =>
+  toOptions(letter, [...(letter.isUnsubscribable ? oneClick : []), ...tokenOf(letter)]);
+
+/** A placeholder for the token of each mail. */
+const tokenOf = ({ tokenHeader }: Letter): typeof oneClick =>
+  tokenHeader ? [{ key: tokenHeader, value: { prepared: true, value: "token" } }] : [];
 
 /** Marked as prepared, so that they are not folded: some mail clients do not recognise a folded link. */
 const oneClick = [
@@ -127,7 +138,7 @@ const toOptions = (
 });
 
 /** As an object, because a string could be read as several addresses. */
-const toAddress = (address: string) => ({ name: "", address });
+const toAddress = (address: string, name = "") => ({ name, address });
 
 const plainId = /^<[\x21-\x7e]+>$/;
 /** A line that needs neither folding nor encoding. */
@@ -137,7 +148,7 @@ const toLine = (field: string): string => (shortLine.test(field) ? field : toByt
 
 function fieldsOfMail(
   node: MimeNode,
-  { to, messageId, personal, unsubscribeUrl }: Mail,
+  { to, name, messageId, personal, unsubscribeUrl }: Mail,
   date: Date,
   transferEncoding: string | null,
 ): Map<string, HeaderField> {
@@ -146,7 +157,7 @@ function fieldsOfMail(
     return [key, { key, line: toLine(`${name}: ${value}`) }];
   };
   const fields = [
-    own("To", writePlainAddress(to) ?? node.encodeHeaderValue("To", toAddress(to))),
+    own("To", writePlainRecipient(to, name) ?? node.encodeHeaderValue("To", toAddress(to, name ?? ""))),
     own("Message-ID", plainId.test(messageId) ? messageId : node.encodeHeaderValue("Message-ID", messageId)),
     own("Date", node.encodeHeaderValue("Date", date)),
   ];
@@ -159,6 +170,12 @@ function fieldsOfMail(
   return new Map(fields);
 }
 
+/** The token is what stands before the @ of the Message-ID. */
+function tokenField(name: string, { messageId }: Mail): [string, HeaderField] {
+  const key = name.toLowerCase();
+  return [key, { key, line: `${name}: ${messageId.slice(1, messageId.indexOf("@"))}` }];
+}
+
 /**
  * Domain labels of letters, digits and hyphens, the last one of letters. Labels with hyphens in third and fourth place
  * are excluded: such a label is an encoding, and must be checked as one.
@@ -166,6 +183,18 @@ function fieldsOfMail(
 const plain =
   /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
 const longest = 254;
+
+const plainName = /^\w+(?: \w+)*$/;
+/** Without the characters that would have to be escaped, and those of an address. */
+const quotedName = /^[!#-;=?A-[\]-~]+(?: [!#-;=?A-[\]-~]+)*$/;
+
+/** An address, with the name of the recipient before it if there is one, as nodemailer writes it; null as for the address. */
+export function writePlainRecipient(to: string, name: string | null | undefined): string | null {
+  const address = writePlainAddress(to);
+  if (!name || address === null) return address;
+  if (plainName.test(name)) return `${name} <${address}>`;
+  return quotedName.test(name) ? `"${name}" <${address}>` : null;
+}
 
 /**
  * An address as nodemailer writes it, without its checks for a dozen rare forms, which most addresses do not have. Null

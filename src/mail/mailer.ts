@@ -20,6 +20,8 @@ export type Letter = {
   readonly attachments?: readonly Attachment[];
   /** Each mail has its own link with which the recipient unsubscribes in one click (RFC 8058). */
   readonly isUnsubscribable?: boolean;
+  /** The header in which each mail has its token once more: see token-header.ts. */
+  readonly tokenHeader?: string | null;
 };
 
 /** The parts of one recipient's mail that replace those of the letter. */
@@ -29,9 +31,13 @@ export type PersonalParts = Pick<Letter, "subject" | "html" | "text">;
 export type Mail = {
   readonly letter: Letter;
   readonly to: string;
+  /** The name beside the address in To, and nowhere else. */
+  readonly name?: string | null;
   /** The same on every attempt, with its angle brackets. */
   readonly messageId: string;
   readonly personal?: PersonalParts | null;
+  /** The sender of the envelope, to which a mail server reports that the mail did not arrive; that of the letter if absent. */
+  readonly returnPath?: string | null;
   /** Required if the letter has such links. */
   readonly unsubscribeUrl?: string | null;
 };

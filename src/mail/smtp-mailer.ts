@@ -2,10 +2,13 @@ import type { SendOutcome } from "../domain/recipients/events.ts";
 import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import type { Letter, Mail, Mailer } from "./mailer.ts";
+import { maskReply } from "./mask-reply.ts";
+import type { ReceiverPatience } from "./receiver-patience.ts";
 import type { SmtpFailure } from "./smtp-failure.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
-import { maskReply, readFailure, sessionError } from "./smtp-reply.ts";
+import { readFailure, sessionError } from "./smtp-reply.ts";
 import { openSession, type SessionOptions } from "./smtp-session.ts";
+import { tokenHeaderFor } from "./token-header.ts";
 
 export type SmtpSettings = {
   /** `smtp://user:password@host:port` or `smtps://…` */
@@ -15,6 +18,8 @@ export type SmtpSettings = {
   readonly timeoutMs: number;
   /** Null leaves the mails unsigned. */
   readonly dkim?: DkimSettings | null;
+  /** Without it, a 421 is always about the mail server. */
+  readonly patience?: ReceiverPatience;
 };
 
 /**
@@ -27,15 +32,16 @@ const triesOnConnections = 3;
  * Composes each letter once, and hands its mails as bytes to connections that nodemailer has opened. The composed letter
  * is kept for as long as the letter itself is referenced.
  */
-export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }: SmtpSettings): Mailer {
+export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, patience }: SmtpSettings): Mailer {
   const options = { ...fromUrl(url), timeoutMs };
+  const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
   const composed = new WeakMap<Letter, Promise<ComposedLetter>>();
 
   const compose = (letter: Letter): Promise<ComposedLetter> => {
     const known = composed.get(letter);
     if (known !== undefined) return known;
-    const fresh = composeLetter(letter, dkim);
+    const fresh = composeLetter(tokenHeader === null ? letter : { ...letter, tokenHeader }, dkim);
     composed.set(letter, fresh);
     return fresh;
   };
@@ -45,9 +51,9 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }
     const subject = mail.personal?.subject ?? letter.subject;
     const mask = (text: string): string => maskReply(text, { to, subject });
     try {
-      const { envelopeTo, messageOf } = await compose(letter);
+      const { envelopeOf, messageOf } = await compose(letter);
       const message = await messageOf(mail, new Date());
-      const transaction = await pool.use((session) => session.send(envelopeTo(to), message));
+      const transaction = await pool.use((session) => session.send(envelopeOf(mail), message));
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
       return readFailure(transaction.failure, transaction.isDotWritten, mask);
     } catch (failure) {
@@ -64,7 +70,7 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null }
         pool.closeIdle();
         outcome = await sendOnce(mail);
       }
-      return outcome;
+      return patience?.(mail.to, outcome) ?? outcome;
     },
     probe: async () => {
       try {
@@ -90,6 +96,11 @@ function fromUrl(url: string): Omit<SessionOptions, "timeoutMs"> {
   };
 }
 
-/** Not after a refused password: the server would refuse it again, and may lock the account. */
+/**
+ * Not after a refused password: the server would refuse it again, and may lock the account. Nor where it says that its
+ * policy wants fewer mails (4.7).
+ */
 const isWorthAnotherConnection = (outcome: SendOutcome): boolean =>
-  outcome.kind === "unavailable" && outcome.error.code === "smtp-unavailable";
+  outcome.kind === "unavailable" &&
+  outcome.error.code === "smtp-unavailable" &&
+  outcome.ofMail?.statusCode?.startsWith("4.7.") !== true;

@@ -22,7 +22,12 @@ export function readFailure(failure: SmtpFailure, isDotWritten: boolean, mask: (
     replyCode: failure.responseCode ?? null,
     statusCode: enhancedStatus.exec(failure.response ?? "")?.[1] ?? null,
   });
-  if (isAboutSession(failure)) return { kind: "unavailable", error: sessionError(failure, mask) };
+  if (isAboutSession(failure)) {
+    const error = sessionError(failure, mask);
+    return maybeOfMail(failure)
+      ? { kind: "unavailable", error, ofMail: deliveryError("deferred") }
+      : { kind: "unavailable", error };
+  }
   if (failure.responseCode !== undefined) {
     return failure.responseCode >= 500
       ? { kind: "failed", error: deliveryError("rejected") }
@@ -33,6 +38,13 @@ export function readFailure(failure: SmtpFailure, isDotWritten: boolean, mask: (
   if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
   return { kind: "unavailable", error: sessionError(failure, mask) };
 }
+
+/** RFC 3463: the status of the server (4.3), such as a shutdown, and of the connection (4.4), such as one idle for too long. */
+const ofServer = /^421[ -]4\.[34]\./;
+
+/** Whether a 421 may be meant for the receiver of the mail alone: see receiver-patience.ts. */
+const maybeOfMail = ({ responseCode, command = "", response = "" }: SmtpFailure): boolean =>
+  responseCode === serviceNotAvailable && !beforeAnyMail.test(command) && !ofServer.test(response);
 
 /** A reply that refuses every mail, whatever its recipient. */
 function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
@@ -59,31 +71,3 @@ export function sessionError(failure: SmtpFailure, mask: (text: string) => strin
     message: response === undefined ? `The mail server cannot be used: ${originalCode}.` : mask(response),
   };
 }
-
-const address = /[^\s<>()[\]"',;:@]+@[^\s<>()[\]"',;:@]+/g;
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-/** The same for texts that differ only in case. Via lower case, because some letters have two lower-case forms and one upper-case form. */
-const folded = (text: string): string => text.toLowerCase().toUpperCase();
-
-/**
- * A reply of a mail server in the form in which it may be stored for ever: without any address, and without quotes from
- * the mail. Some servers name only the mailbox ("ada: user unknown"), so the local part is masked wherever it is a word.
- */
-export function maskReply(reply: string, mail: { readonly to: string; readonly subject: string }): string {
-  const localPart = mail.to.slice(0, mail.to.lastIndexOf("@"));
-  const inReply = folded(reply);
-  // Few replies quote anything, and compiling the pattern costs more than sending the mail.
-  const secrets = [mail.to, mail.subject, localPart].filter(
-    (secret) => secret.length > 1 && inReply.includes(folded(secret)),
-  );
-  return withoutAddresses(secrets.length === 0 ? reply : withoutWords(reply, secrets));
-}
-
-function withoutWords(reply: string, secrets: readonly string[]): string {
-  const quoted = new RegExp(`(?<![\\p{L}\\p{N}])(?:${secrets.map(escaped).join("|")})(?![\\p{L}\\p{N}])`, "giu");
-  return reply.replace(quoted, "***");
-}
-
-const withoutAddresses = (reply: string): string => (reply.includes("@") ? reply.replace(address, "***") : reply);

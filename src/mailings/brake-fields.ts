@@ -7,6 +7,8 @@ import { closed } from "../schemas/request-schema.ts";
 
 const clock = { pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$", description: "a time of the day such as 08:30" };
 
+const share = Type.Number({ minimum: 0, exclusiveMaximum: 1, description: "a share from 0 to below 1" });
+
 /** How fast a mailing goes out, when, and what stops it. */
 export const brakeFields = {
   rate: Type.Optional(
@@ -44,15 +46,19 @@ export const brakeFields = {
   stopWhen: Type.Optional(
     Type.Object(
       {
-        failureRate: Type.Number({ minimum: 0, exclusiveMaximum: 1, description: "a share from 0 to below 1" }),
+        failureRate: Type.Optional(share),
+        bounceRate: Type.Optional(share),
+        complaintRate: Type.Optional(share),
         after: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "recipients, from 1 to 1000000000" }),
         ),
       },
-      { ...closed, description: "an object with failureRate and after" },
+      { ...closed, description: "an object with failureRate, bounceRate or complaintRate, and after" },
     ),
   ),
 };
+
+const rates = ["failureRate", "bounceRate", "complaintRate"];
 
 /** A share of fewer recipients says little. */
 const usualAfter = 100;
@@ -60,10 +66,13 @@ const usualAfter = 100;
 export type BrakesAsked = Static<TObject<typeof brakeFields>>;
 
 /** What each field allows, and they do not allow together. */
-export function faultsOfBrakes({ window }: Readonly<Record<string, unknown>>): readonly Fault[] {
-  if (!isObject(window)) return [];
-  const { from, to, timeZone } = window;
+export function faultsOfBrakes({ window, stopWhen }: Readonly<Record<string, unknown>>): readonly Fault[] {
   const faults: Fault[] = [];
+  if (isObject(stopWhen) && rates.every((name) => !(name in stopWhen))) {
+    faults.push(faultAt("/stopWhen", `has no share; expected one of ${rates.join(", ")}`));
+  }
+  if (!isObject(window)) return faults;
+  const { from, to, timeZone } = window;
   if (typeof from === "string" && typeof to === "string" && to <= from) {
     faults.push(faultAt("/window/to", `is ${shown(to)}; expected a time after ${shown(from)}`));
   }
@@ -81,6 +90,8 @@ export function brakesOf({ rate, rampUp, window, stopWhen }: BrakesAsked): Brake
     rampUp: rampUp ?? null,
     window: (window as SendingWindow | undefined) ?? null,
     stopWhen:
-      stopWhen === undefined ? null : { failureRate: stopWhen.failureRate, after: stopWhen.after ?? usualAfter },
+      stopWhen === undefined
+        ? null
+        : { ...stopWhen, failureRate: stopWhen.failureRate ?? null, after: stopWhen.after ?? usualAfter },
   };
 }

@@ -39,7 +39,7 @@ export function toMailingDraft(
 ): MailingDraft {
   const content = encodeContent({ ...decoded, mailingId: null });
   const { type, priority, requestSha256, notAfter, maxAttempts, onUnknown, groupSha256 } = settings;
-  const { retryDelayMs, deferForMs = null, template } = settings;
+  const { retryDelayMs, deferForMs = null, template, route } = settings;
   const own = {
     type,
     priority,
@@ -51,7 +51,7 @@ export function toMailingDraft(
     onUnknown,
     groupSha256,
   };
-  const used = template === undefined ? {} : { template };
+  const used = { ...(template === undefined ? {} : { template }), ...(route === undefined ? {} : { route }) };
   const people = { undoForMs: undoFor * 1000, needsApproval: approval === "required", brakes: brakesOf(asked) };
   const all = { ...own, ...used, ...people, contentSha256: digestOf(content) };
   return { mailing: job, content, attachments, settings: all };

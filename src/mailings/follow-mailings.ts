@@ -3,6 +3,7 @@ import type { JobSettings } from "../domain/job/events.ts";
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
+import { type FeedbackEvent, isFeedback } from "../domain/recipients/feedback.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { type Cause, type JobRef, keyOf, refOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
@@ -14,10 +15,12 @@ import {
   endOf,
   findMade,
   isEnd,
+  noteReport,
   type OpenMailing,
   partsOf,
   readOpen,
   recordEnds,
+  recordReports,
   unread,
 } from "./open-mailing.ts";
 import { eraseUnmade, tellRunning } from "./tell-parts.ts";
@@ -32,6 +35,8 @@ const atOnce = 200;
 const tryAgainMs = 500;
 /** People wait for what they have decided. */
 const restMs = 20;
+/** Reports come in bursts; one decision about the mailing is enough for those of a second. */
+const gatherReportsMs = 1000;
 /** Timers take no more than some weeks. */
 const longestWaitMs = 3_600_000;
 
@@ -127,6 +132,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
         return concernsParts(event) ? decided(stored, causedBy(stored), ending, event.type) : null;
       }
       if (event.type === "JobCreated") return created(stored, event.data, ending);
+      if (isFeedback(event)) return reported(stored as StoredEvent<FeedbackEvent>, ending);
       return isEnd(event) ? ended(stored, event, ending) : null;
     },
   };
@@ -159,6 +165,27 @@ export function createMailingListener(ports: MailingPorts): Listener {
         inTurn(mailing, () => makeNext(mailing, cause, ending)),
         record(mailing, part, cause, ending),
       ]);
+    });
+  }
+
+  /** Null where no mailing is open: what comes back about its parts later stops nothing any more. */
+  function reported(stored: StoredEvent<FeedbackEvent>, ending: Ending): Promise<void> | null {
+    if (open.size === 0) return null;
+    const isRead = [...open.values()].filter(({ isStale }) => isStale).map(({ turn }) => turn);
+    return Promise.all(isRead).then(async () => {
+      const mailing = partOf.get(keyOf(stored))?.mailing;
+      if (mailing === undefined) return;
+      let isToRecord = false;
+      await inTurn(mailing, async () => {
+        isToRecord = noteReport(mailing, stored);
+      });
+      if (!isToRecord) return;
+      await pause(gatherReportsMs, undefined, { signal: ending.stopping }).catch(() => {});
+      await inTurn(mailing, async () => {
+        if (mailing.reports === null) return;
+        await recordReports(ports.log, mailing, causedBy(stored));
+        await tend(mailing, causedBy(stored), ending);
+      });
     });
   }
 

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from "typebox";
 import { defaultJobType } from "../domain/job/events.ts";
-import { checkRequest, templateReference } from "../intake/check-request.ts";
+import { checkRequest, exampleWithTemplate, templateReference } from "../intake/check-request.ts";
 import { kindOf } from "../job-kinds/all-job-kinds.ts";
 import type { CallerRules } from "../job-kinds/job-kind.ts";
 import { type Checked, failed, faultAt, faultsIn, passed } from "../schemas/fault.ts";
@@ -26,6 +26,14 @@ const form: RequestForm = {
   ...letter,
   fields: { ...letter.fields, ...ownFields },
   recipients: null,
+  example: {
+    name: "Autumn",
+    subject: "Hello {{ name }}",
+    html: "<p>Dear {{ name }}</p>",
+    undoFor: 600,
+    rate: 50_000,
+    stopWhen: { failureRate: 0.05, after: 500 },
+  },
   contradictions: (body) => [...(letter.contradictions?.(body) ?? []), ...faultsOfBrakes(body)],
 };
 
@@ -46,10 +54,10 @@ const withoutWords = Object.fromEntries(Object.entries(fields).filter(([name]) =
 
 /** The body of POST /mailings as a schema. */
 export const mailingCreation = Type.Union([
-  Type.Object({ ...fields, type }, { ...closed, title: "MailingRequest" }),
+  Type.Object({ ...fields, type }, { ...closed, title: "MailingRequest", examples: [form.example] }),
   Type.Object(
     { ...withoutWords, type, template: templateReference },
-    { ...closed, title: "MailingRequestWithTemplate" },
+    { ...closed, title: "MailingRequestWithTemplate", examples: [exampleWithTemplate(form, [...words])] },
   ),
 ]);
 

@@ -7,12 +7,14 @@ import {
   newMailing,
 } from "../commands/handle-command.ts";
 import type { JobEvent, RecipientCounts } from "../domain/job/events.ts";
-import { foldJobView, progressOf } from "../domain/job/job-view.ts";
+import { foldJobView, outcomesOf } from "../domain/job/job-view.ts";
+import { asksForReports } from "../domain/mailing/brakes.ts";
 import { noCounts } from "../domain/mailing/counts.ts";
 import type { EndedPart } from "../domain/mailing/events.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
-import type { Cause, EventLog, JobRef, WaybillEvent } from "../event-log/event-log.ts";
+import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
+import type { Cause, EventLog, JobRef, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
 
 export type PartEnd = Omit<EndedPart, "part">;
 
@@ -30,6 +32,8 @@ export type OpenMailing = {
   readonly again: Set<number>;
   /** Ends that are not recorded yet, by the number of the part. */
   readonly ended: Map<number, PartEnd>;
+  /** Hard bounces and complaints that are not recorded yet; null where nothing could stop it for them. */
+  reports: { bounced: number; complained: number; upTo: number } | null;
   /** Where in the log it was opened again last, and how often it was; 0 for never. What ended before it is old. */
   retriedAt: number;
   retries: number;
@@ -51,6 +55,7 @@ export const unread = (ref: JobRef): OpenMailing => ({
   retriedAt: 0,
   retries: 0,
   ended: new Map(),
+  reports: null,
   isStale: true,
   looksAt: null,
   turn: Promise.resolve(),
@@ -101,6 +106,40 @@ export async function recordEnds(log: EventLog, mailing: OpenMailing, cause: Cau
   ended.clear();
 }
 
+/**
+ * Notes a report about a mail of one of its parts. False for one that was noted before, or that could not stop the mailing.
+ */
+export function noteReport(mailing: OpenMailing, { sequence, event }: StoredEvent<FeedbackEvent>): boolean {
+  const { state } = mailing.version;
+  if (state.status === "absent" || !asksForReports(state.settings.brakes)) return false;
+  const isComplaint = event.type === "RecipientComplained";
+  if (!isComplaint && event.data.bounce !== "hard") return false;
+  const known = mailing.reports ?? { bounced: 0, complained: 0, upTo: state.reports.upTo };
+  if (sequence > known.upTo) {
+    const { bounced, complained } = known;
+    mailing.reports = isComplaint
+      ? { bounced, complained: complained + 1, upTo: sequence }
+      : { bounced: bounced + 1, complained, upTo: sequence };
+  }
+  return mailing.reports !== null;
+}
+
+/** Mails of running parts count as sent: a mailing stops for too many reports rather late than wrongly. */
+export async function recordReports(log: EventLog, mailing: OpenMailing, cause: Cause): Promise<void> {
+  const { reports, ref, version: from } = mailing;
+  if (reports === null) return;
+  const parts = partsOf(mailing);
+  const sent = parts.reduce(
+    (sum, { counts, recipients }, part) => sum + (counts?.sent ?? (mailing.running.has(part) ? recipients : 0)),
+    0,
+  );
+  const command = { type: "CountReports", at: new Date().toISOString(), ...reports, sent } as const;
+  const outcome = await handleMailingCommand(log, ref, command, cause, { from });
+  if (outcome.outcome === "rejected") throw new Error(`Mailing ${ref.jobId} refused what came back.`);
+  mailing.version = outcome;
+  mailing.reports = null;
+}
+
 /** The job of a part: not made, not ended, ended, or ended before the mailing was opened again, and to be run again. */
 export type Run =
   | { readonly found: "none" | "running" }
@@ -139,7 +178,7 @@ export async function endOf(log: EventLog, job: JobRef, event: End): Promise<Par
 
 async function countsOf(log: EventLog, job: JobRef): Promise<RecipientCounts> {
   const view = foldJobView((await log.readHistory(job)).map(({ event }) => event));
-  return view === null ? noCounts : progressOf(view);
+  return view === null ? noCounts : outcomesOf(view);
 }
 
 export const isEnd = (event: WaybillEvent): event is End =>

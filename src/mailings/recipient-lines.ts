@@ -1,4 +1,6 @@
 import type { ContentRecipient } from "../content/content-store.ts";
+import { toDisplayName } from "../domain/recipients/display-name.ts";
+import { toRecipient } from "../intake/draft-job.ts";
 import { parseJson } from "../intake/parse-json.ts";
 import type { JobKind } from "../job-kinds/job-kind.ts";
 import { shown } from "../schemas/fault.ts";
@@ -10,7 +12,7 @@ export type RecipientLine = LineOf<ContentRecipient> & { readonly ends?: true };
 
 /**
  * The recipients of a file, as they come: in NDJSON a recipient a line, as in the request for a job, in CSV with the names
- * of the columns in the first line, where every column but `email` is a variable. Throws NotUtf8, and what the chunks throw.
+ * of the columns in the first line, where every column but `email` and `name` is a variable. Throws NotUtf8, and what the chunks throw.
  */
 export async function* recipientLinesOf({ type, chunks }: LineFile, kind: JobKind): AsyncGenerator<RecipientLine> {
   if (kind.recipients === null) throw new Error(`A ${kind.type} has no recipients.`);
@@ -19,6 +21,10 @@ export async function* recipientLinesOf({ type, chunks }: LineFile, kind: JobKin
   const checked = (number: number, value: Readonly<Record<string, unknown>>): RecipientLine => {
     const [fault] = faultsOf(value, "");
     return fault === undefined ? { number, read: value as ContentRecipient } : { number, fault: fault.message };
+  };
+  const checkedText = (number: number, text: string): RecipientLine => {
+    const [fault] = faultsOf(text, "/email");
+    return fault === undefined ? { number, read: toRecipient(text, kind) } : { number, fault: fault.message };
   };
   if (type === csvType) {
     yield* fromCsv(textOf(chunks), checked);
@@ -32,7 +38,7 @@ export async function* recipientLinesOf({ type, chunks }: LineFile, kind: JobKin
     const { number } = line;
     const json = jsonOf(line.read.trim());
     if (!json.parsed) yield { number, fault: json.reason };
-    else if (typeof json.value === "string") yield checked(number, { email: json.value });
+    else if (typeof json.value === "string") yield checkedText(number, json.value);
     else if (isObject(json.value)) yield checked(number, json.value);
     else yield { number, fault: `is ${shown(json.value)}; expected ${expected}` };
   }
@@ -63,18 +69,21 @@ async function* fromCsv(
       yield { number, fault: "names no column email; expected one, as in email,name", ends: true };
       return;
     } else {
-      yield checked(number, toRecipient(columns, line.read));
+      yield checked(number, ofCells(columns, line.read));
     }
   }
 }
 
-function toRecipient(columns: readonly string[], cells: readonly string[]): Readonly<Record<string, unknown>> {
+/** A name that cannot stand beside an address, as an empty one cannot, is a variable like the others. */
+function ofCells(columns: readonly string[], cells: readonly string[]): Readonly<Record<string, unknown>> {
+  const name = toDisplayName(cells[columns.indexOf("name")] ?? "");
   const variables = Object.fromEntries(
-    columns.flatMap((name, index) => {
+    columns.flatMap((column, index) => {
       const cell = cells[index];
-      return name === "email" || name === "" || cell === undefined ? [] : [[name, cell]];
+      const isOwn = column === "email" || column === "" || (column === "name" && name !== null);
+      return isOwn || cell === undefined ? [] : [[column, cell]];
     }),
   );
-  const email = cells[columns.indexOf("email")] ?? "";
-  return Object.keys(variables).length === 0 ? { email } : { email, variables };
+  const own = { email: cells[columns.indexOf("email")] ?? "", ...(name === null ? {} : { name }) };
+  return Object.keys(variables).length === 0 ? own : { ...own, variables };
 }

@@ -98,7 +98,7 @@ async function draftTest(
   if (content.length > maxBytes) {
     return { refusal: { code: "content-too-large", of: "content", bytes: content.length, maxBytes } };
   }
-  const { type, priority, maxAttempts, retryDelayMs, onUnknown } = settings;
+  const { type, priority, maxAttempts, retryDelayMs, onUnknown, route } = settings;
   const draft: JobDraft = {
     job,
     decoded,
@@ -115,6 +115,7 @@ async function draftTest(
       requeueOf: null,
       groupSha256: null,
       hasWebhookUrl: false,
+      ...(route === undefined ? {} : { route }),
     },
   };
   return { draft };

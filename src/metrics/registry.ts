@@ -1,12 +1,19 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** The prefix of every name. It does not depend on NATS_PREFIX, so the same dashboards and alerts fit every installation. */
+/** The prefix of every name of Waybill's own. It does not depend on NATS_PREFIX, so the same dashboards and alerts fit every installation. */
 const prefix = "waybill_";
 
-/** A new registry with the metrics of Node itself: memory, event loop, garbage collection. */
+/** Gauges whose names end as those of counters do. They are the sums of `nodejs_active_resources` and the like. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+/**
+ * A new registry with the metrics of the process and of Node, under the names that they have in every Node program:
+ * `process_cpu_seconds_total`, `process_resident_memory_bytes`, `nodejs_eventloop_lag_p99_seconds`.
+ */
 export function createRegistry(): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix });
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   return registry;
 }
 

@@ -12,6 +12,7 @@ import { createMailMetrics, type MailMetrics } from "./mail-metrics.ts";
 import { createReadModelGauges, type ReadModels } from "./read-model-gauges.ts";
 import { createDependencyGauges, createOutboxGauges, createRefresh, type GaugeSource } from "./refreshed-gauges.ts";
 import { createBuildInfo, createRegistry } from "./registry.ts";
+import { createReportMetrics, type ReportTaken } from "./report-metrics.ts";
 import { createHttpMetrics, createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
 /** The sources that each request for the metrics reads. */
@@ -27,6 +28,7 @@ export type ServiceMetrics = {
   readonly appended: (append: Append) => void;
   readonly served: Served;
   readonly mail: MailMetrics;
+  readonly reportTaken: ReportTaken;
   readonly attempts: Pick<AttemptMetrics, "measure">;
   /** Called once, in a process that checks for alerts. */
   readonly alerts: () => AlertMetrics;
@@ -49,6 +51,7 @@ export function createServiceMetrics(version: string): ServiceMetrics {
     attempts,
     served: createHttpMetrics(registry),
     mail: createMailMetrics(registry),
+    reportTaken: createReportMetrics(registry),
     alerts: createAlertMetrics(registry),
     requests: createRequestMetrics(registry),
     page: (parts) => {

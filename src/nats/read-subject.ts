@@ -13,7 +13,15 @@ const partsAtOnce = 8;
 /** A shorter part is not divided. */
 const leastOfParts = 32;
 /** A longer history, such as that of a mailing of a million, would be read message by message for seconds. */
-const readBackAlone = 64;
+const readBackAlone = 16;
+/**
+ * Then parts of the stream are searched for the rest, this many times as long as where the last ones were found. From the
+ * beginning of the stream on, a server before 2.10 would look through all that was logged before the mailing: with a
+ * million mails before it, that took longer than an answer may.
+ */
+const searchedTimes = 4;
+/** In messages of the stream. What is spread more thinly is read message by message: a search would read the files of days. */
+const mostSearched = 50_000;
 
 /**
  * Messages of one subject, each asked for by itself: no consumer is made, which would cost the server more the larger the
@@ -23,7 +31,8 @@ const readBackAlone = 64;
  * read at a time: a worker that takes over a large mailing waits for each outcome that the log has, and a node of a busy
  * cluster takes 30 ms for an answer.
  *
- * Up to the message `last`, oldest first. Throws Unavailable rather than leave one out.
+ * Up to the message `last`, oldest first. Throws Unavailable rather than leave one out. Where many are expected, several
+ * parts are read from the beginning on.
  */
 export async function readOn(
   connection: JetStreamConnection,
@@ -31,6 +40,7 @@ export async function readOn(
   subject: string,
   first: number,
   last: number,
+  partsAtFirst = 1,
 ): Promise<StreamMessage[]> {
   const messages: StreamMessage[] = [];
   const parts: Promise<void>[] = [];
@@ -66,7 +76,8 @@ export async function readOn(
     });
     parts.push(part);
   };
-  start(first, last);
+  const length = Math.ceil((last - first + 1) / partsAtFirst);
+  for (let from = first; from <= last; from += length) start(from, Math.min(last, from + length - 1));
   // Parts that are read start others.
   for (const part of parts) await part;
   return messages.sort((one, other) => one.sequence - other.sequence);
@@ -84,12 +95,9 @@ export async function readBack(
   isEnough?: (message: StreamMessage) => boolean,
 ): Promise<StreamMessage[]> {
   const messages = [last];
+  // The ones that are close together, without those behind a long pause, such as between an import and the start.
+  let closeTogether = 0;
   for (let oldest = last; isEnough?.(oldest) !== true; ) {
-    if (messages.length === readBackAlone && isEnough === undefined) {
-      const earlier = await readOn(connection, stream, last.subject, 1, oldest.sequence - 1);
-      // Where one is missing, it is waited for below.
-      if (areLinked([...earlier, oldest])) return [...earlier, ...messages.reverse()];
-    }
     const before = expectedBefore(oldest);
     // Another program wrote it.
     if (before === null) {
@@ -97,6 +105,18 @@ export async function readBack(
       break;
     }
     if (before === 0) break;
+    if (isEnough === undefined && messages.length - closeTogether >= readBackAlone) {
+      const span = (messages[closeTogether] as StreamMessage).sequence - oldest.sequence;
+      const from = Math.max(1, oldest.sequence - Math.min(searchedTimes * span, mostSearched));
+      const found = before < from ? [] : await readOn(connection, stream, last.subject, from, before, partsAtOnce);
+      if (found[0] !== undefined && areLinked([...found, oldest])) {
+        oldest = found[0];
+        messages.push(...found.reverse());
+        continue;
+      }
+      // It is further away, or one is missing, which is waited for below.
+      closeTogether = messages.length;
+    }
     const get = () => messageAt(connection, stream, before);
     const found = await asking(connection, get);
     // The stream begins later: what was before is in an archive, or was given up.
@@ -107,9 +127,9 @@ export async function readBack(
   return messages.reverse();
 }
 
-/** Whether each names the one before it, and the first names none. */
+/** Whether each but the first names the one before it. */
 const areLinked = (messages: readonly StreamMessage[]): boolean =>
-  messages.every((message, index) => expectedBefore(message) === (messages[index - 1]?.sequence ?? 0));
+  messages.every((message, index) => index === 0 || expectedBefore(message) === messages[index - 1]?.sequence);
 
 async function untilThere(
   connection: JetStreamConnection,

@@ -18,6 +18,7 @@ export type RelayRowDependencies = CreationDependencies &
   Pick<Parameters<typeof checkRequest>[1], "allowed" | "publicUrl"> &
   Pick<UsingTemplates, "templates"> & {
     readonly limitsOf: (tenant: string) => CallerLimits;
+    readonly routesFor: (tenant: string, from: string | undefined) => readonly string[];
     /** The number of attempts for a job that does not name one. */
     readonly attemptsOfJob: number;
     readonly now: () => Instant;
@@ -71,11 +72,13 @@ async function create(
   job: JobRef,
   body: unknown,
 ): Promise<RowResult> {
-  const { limitsOf, allowed, publicUrl, attemptsOfJob, contentStore, templates, now } = dependencies;
+  const { limitsOf, routesFor, allowed, publicUrl, attemptsOfJob, contentStore, templates, now } = dependencies;
   const tooMany = refuseTooMany(body);
   if (tooMany !== null) return refused(row, tooMany, now());
   const limits = limitsOf(row.tenant);
-  const check = (filled: unknown) => checkRequest(filled, { senders: limits.senders, allowed, publicUrl });
+  const routesOf = (from: string | undefined) => routesFor(row.tenant, from);
+  const rules = { senders: limits.senders, allowed, publicUrl, routesFor: routesOf };
+  const check = (filled: unknown) => checkRequest(filled, rules);
   const earlier = templateOfJob(dependencies, job);
   const checked = await checkWithTemplate(body, { templates, tenant: row.tenant, earlier, check });
   if (!checked.valid) return failed(row, problemOfFaults(checked.faults));

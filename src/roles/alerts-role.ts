@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { createDeadLetterQueries } from "../../projections/dead-letters/queries.ts";
 import { createMailingQueries } from "../../projections/jobs/mailings/queries.ts";
+import { createMailRateQueries } from "../../projections/mail-rates/queries.ts";
 import { type AlertOutcome, type AlertReceiver, createAlertSender, type OnAttempt } from "../alerts/alert-sender.ts";
 import { createAlertWatch } from "../alerts/alert-watch.ts";
 import { createMailReceiver } from "../alerts/mail-receiver.ts";
@@ -9,7 +10,7 @@ import { createWebhookReceiver } from "../alerts/webhook-receiver.ts";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { alertInWords } from "../domain/alerts/words.ts";
 import { defaultTenant } from "../domain/tenant.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { withBreaker } from "../mail/breaker.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
@@ -29,7 +30,13 @@ export async function startAlerts(parts: Parts, { stats, projectionLags }: Monit
     {
       log,
       figures: createFigures(
-        { stats, projectionLags, deadLetters: createDeadLetterQueries(db), mailings: createMailingQueries(db) },
+        {
+          stats,
+          mailRates: createMailRateQueries(db),
+          projectionLags,
+          deadLetters: createDeadLetterQueries(db),
+          mailings: createMailingQueries(db),
+        },
         limits,
         createOutageReport(logger, { part: "figures for alerts" }).failed,
       ),

@@ -7,6 +7,7 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
 import { createTenantStretches } from "../../projections/jobs/tenant-stretches.ts";
+import { createMailRateQueries } from "../../projections/mail-rates/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
@@ -18,6 +19,7 @@ import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { openApiReference } from "../api-reference/api-reference.ts";
 import { readDashboard } from "../dashboard/dashboard.ts";
+import { providersOf } from "../domain/throttles/providers.ts";
 import { createJetStreamStoredThings } from "../erasure/jetstream-stored-things.ts";
 import { typesOfJobs } from "../event-log/subjects.ts";
 import { createJetStreamStreamSizes } from "../following/jetstream-log-gauge.ts";
@@ -29,14 +31,20 @@ import { createBodyBudget } from "../http/server/body-budget.ts";
 import { type Listening, listen } from "../http/server/listen.ts";
 import { CannotStart, type Lifecycle } from "../lifecycle.ts";
 import { createLive } from "../live/live.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
+import type { RouteBook } from "../mail/routes/route-book.ts";
+import { createJetStreamThrottleStore } from "../mail/throttles/jetstream-throttle-store.ts";
+import { createThrottleView } from "../mail/throttles/throttle-view.ts";
 import { createMysqlOutboxRequests } from "../outbox/mysql-outbox-requests.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
+import { reportsOf } from "./bounces-role.ts";
+import { openRouteStore, routesForOf } from "./mail-routes-role.ts";
 import type { Monitoring } from "./monitoring.ts";
-import { type Parts, templatesOf } from "./parts.ts";
+import { type Parts, returnPathsOf, templatesOf } from "./parts.ts";
 import { sealsForRoutes } from "./seals-role.ts";
+import { senderExaminer } from "./sender-examiner.ts";
 import { webhooksForRoutes } from "./webhooks-role.ts";
 
 /** Throws CannotStart if the address of the API requires a key and no key exists. */
@@ -76,13 +84,19 @@ export async function openListeners(
 ): Promise<Listeners> {
   const open = async (part: string, portOf: number | null): Promise<Listening | null> => {
     if (portOf === null) return null;
-    const listener = await listen(createWaitingApi({ probes, logger }), host, portOf);
+    const setting = part === "api" ? "PORT" : "HEALTH_PORT";
+    const listener = await listen(createWaitingApi({ probes, logger }), host, portOf).catch((failure) => {
+      throw failure.code === "EADDRINUSE" ? new CannotStart(portTaken(host, portOf, setting)) : failure;
+    });
     lifecycle.started(`the listener of ${part}`, listener.close);
     logger.info({ part, url: listener.url }, "listening");
     return listener;
   };
   return { health: await open("health", healthPort), api: await open("api", roles.has("api") ? port : null) };
 }
+
+const portTaken = (host: string, port: number, setting: string): string =>
+  `Port ${port} of ${host} is in use by another program. End it first, or set ${setting} to another port`;
 
 async function systemForRoutes(
   { config, connection, patiently }: Parts,
@@ -95,6 +109,7 @@ async function systemForRoutes(
     consumers: logGauge.consumers,
     workers: createJetStreamMembership(connection, prefix).call,
     keys: store.listKeys,
+    throttles: createThrottleView(createJetStreamThrottleStore(connection, { prefix, replicas })),
   };
 }
 
@@ -102,6 +117,7 @@ async function systemForRoutes(
 export async function startApi(
   parts: Parts,
   monitoring: Monitoring,
+  book: RouteBook,
   { url, serve, close }: Listening,
 ): Promise<string> {
   const { config, logger, connection, log, room, contentStore, db, reads, announcements, mailbox, lifecycle } = parts;
@@ -131,6 +147,7 @@ export async function startApi(
     jobs: createJobQueries(reads, parts.searches),
     mailings: createMailingQueries(reads),
     schedules: createScheduleQueries(reads),
+    mailRates: createMailRateQueries(reads),
     waiting: createWaitingQueries(reads),
     logs: createLogQueries(reads),
     recipients: createRecipientQueries(reads),
@@ -142,9 +159,19 @@ export async function startApi(
     readModels: createReadModels(db, allProjectors),
     system: await systemForRoutes(parts, monitoring),
     readPosition: createReadPositions(reads, announcements),
-    mail: { mailFrom: config.mailFrom, dkim: config.dkim, publicUrl: config.publicUrl },
+    mail: {
+      mailFrom: config.mailFrom,
+      dkim: config.dkim,
+      publicUrl: config.publicUrl,
+      returnPaths: await returnPathsOf(parts),
+    },
+    mailRoutes: { book, store: await openRouteStore(parts) },
+    routesFor: routesForOf(book, config),
+    providers: providersOf(config.mailProviders),
+    reports: await reportsOf(parts),
     suppressions: createSuppressionList(parts.suppressions),
     templates: await templatesOf(parts),
+    examineSender: senderExaminer(mailbox === null ? config : { ...config, smtpUrl: null }),
     maxAttempts: config.maxAttempts,
     approvalAbove: config.approvalAbove,
     now: () => new Date().toISOString(),

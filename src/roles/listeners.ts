@@ -3,7 +3,7 @@ import type { EventLog } from "../event-log/event-log.ts";
 import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
 import { createListening, type Listener } from "../following/listener.ts";
 import type { Lifecycle } from "../lifecycle.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 

@@ -1,4 +1,4 @@
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { createMailingListener } from "../mailings/follow-mailings.ts";
 import { erasurePortsOf } from "./erasure-role.ts";
 import { startListener } from "./listeners.ts";

@@ -52,6 +52,7 @@ export function createObserver(connection: JetStreamConnection, logger: Logger):
 /** Steps that are not part of a request and so have no log line from one. Frequent steps have the level debug. */
 const levels: Partial<Record<WaybillEvent["type"], "info" | "debug">> = {
   JobStarted: "info",
+  JobReleased: "info",
   JobRetryScheduled: "info",
   JobCompleted: "info",
   JobFailed: "info",
@@ -70,7 +71,14 @@ function logStored(logger: Logger, job: JobRef, { event, ...cause }: NewEvent): 
   const turn = "run" in event.data && "attempt" in event.data ? toTurn(event.data) : {};
   const requestId = cause.correlationId ?? undefined;
   const traceId = traceIdOf(cause.traceparent);
-  logger[level]({ jobId: job.jobId, tenant: job.tenant, event: event.type, ...turn, requestId, traceId }, "recorded");
+  const line = { jobId: job.jobId, tenant: job.tenant, event: event.type, ...turn, reason: reasonIn(event) };
+  logger[level]({ ...line, requestId, traceId }, "recorded");
+}
+
+/** The reason of a failure. It names no recipient, as it is in the log for ever. */
+function reasonIn({ data }: WaybillEvent): string | undefined {
+  if (!("error" in data) || typeof data.error !== "object" || data.error === null) return undefined;
+  return `${data.error.code}: ${data.error.message}`;
 }
 
 const toTurn = ({ run, attempt }: { readonly run: number; readonly attempt: number }) => ({ run, attempt });
@@ -118,7 +126,7 @@ export async function createMonitoring(
   });
   const examine = async () =>
     new Map(await Promise.all(probes.map(async (probe) => [probe.name, await conditionOf(probe, logger)] as const)));
-  if (workers !== null) observer.metrics.mail.watchBreaker(workers.breaker);
+  if (workers !== null) observer.metrics.mail.watchRoutes(workers.routes);
   const metrics = observer.metrics.page({
     stats,
     projectionLags,

@@ -2,18 +2,20 @@ import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
-import { createOutageReport, toLoggable } from "../logger.ts";
+import { createOutageReport, toLoggable } from "../logging/logger.ts";
+import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createMysqlEndedRows, createMysqlOutbox } from "../outbox/mysql-outbox.ts";
 import { createRelay } from "../outbox/relay.ts";
 import { traceparentOfRow } from "../outbox/relay-row.ts";
 import { createRowRetention } from "../outbox/row-retention.ts";
+import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 
 const dayMs = 86_400_000;
 const removeEveryMs = 60_000;
 
 /** Creates jobs from the rows that applications write into the table `outbox`. */
-export async function startOutbox(parts: Parts): Promise<void> {
+export async function startOutbox(parts: Parts, book: RouteBook): Promise<void> {
   const { config, logger, connection, log, room, contentStore, db, lifecycle, patiently } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   // Needs only the tenants' rules, not the keys: the right to write into the table is what admits an application.
@@ -30,6 +32,7 @@ export async function startOutbox(parts: Parts): Promise<void> {
       templates: await templatesOf(parts),
       limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
       allowed: config.webhooks.allowed,
+      routesFor: routesForOf(book, config),
       publicUrl: config.publicUrl,
       attemptsOfJob: config.maxAttempts,
       now: () => new Date().toISOString(),

@@ -24,10 +24,12 @@ import { shareFollowing } from "../following/share-following.ts";
 import { describeRefusal } from "../health/jetstream-checkup.ts";
 import type { Mailbox } from "../http/routes/mailbox.ts";
 import { CannotStart, type Lifecycle } from "../lifecycle.ts";
+import { createMailTokens, createReturnPaths, type ReturnPaths } from "../mail/return-path.ts";
 import { connectJetStream, type JetStreamConnection } from "../nats/connection.ts";
 import { type Patience, WaitInterrupted } from "../nats/patience.ts";
 import { whyNoReplicas } from "../nats/server-version.ts";
 import type { CompleteConfig } from "../settings/config.ts";
+import { keyFor } from "../suppressions/address-digest.ts";
 import { createJetStreamSuppressionStore } from "../suppressions/jetstream-suppression-store.ts";
 import type { SuppressionStore } from "../suppressions/suppression-store.ts";
 import { createObserver, type Observer } from "./monitoring.ts";
@@ -133,6 +135,17 @@ export const templatesOf = ({ config, connection, patiently }: Parts): Promise<T
   patiently(() =>
     createJetStreamTemplateStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
   );
+
+/** Null without MAIL_RETURN_PATH. */
+export async function returnPathsOf({ config, suppressions, patiently }: Parts): Promise<ReturnPaths | null> {
+  if (config.mailReturnPath === null) return null;
+  const tokens = await mailTokensOf({ suppressions, patiently });
+  return createReturnPaths(tokens, config.mailReturnPath, config.feedbackAddresses);
+}
+
+/** All processes that share the suppression lists make the same tokens. */
+export const mailTokensOf = async ({ suppressions, patiently }: Pick<Parts, "suppressions" | "patiently">) =>
+  createMailTokens(keyFor(await patiently(suppressions.secret), "return path"));
 
 /** Aborts `delayMs` after `signal`, unless the process has ended by then. */
 function abortedAfter(signal: AbortSignal, delayMs: number): AbortSignal {

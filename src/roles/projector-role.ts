@@ -4,7 +4,7 @@ import { createContentReader } from "../../projections/following/content-reader.
 import { createProjectorRunner } from "../../projections/following/run-projector.ts";
 import { migrate } from "../../projections/migrate.ts";
 import { carryOutRebuilds } from "../../projections/rebuilding/carry-out-rebuilds.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { createPollLoop } from "../poll-loop.ts";
 import type { Parts } from "./parts.ts";
 

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { LogForm } from "../logging/logger.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import type { Parts } from "./parts.ts";
 
 /** What the thread cannot read from the environment. */
 export type ThreadOrder = Pick<CompleteConfig, "nats" | "mysqlUrl" | "smtpUrl" | "processName"> & {
-  readonly isTerminal: boolean;
+  readonly logForm: LogForm;
 };
 
 /**
@@ -13,12 +14,12 @@ export type ThreadOrder = Pick<CompleteConfig, "nats" | "mysqlUrl" | "smtpUrl" |
  * `startProjecting`. On the main thread of a process that also mails, projectors and mailer would wait for each other
  * while a second core is idle.
  */
-export function loadProjectorThread(isTerminal: boolean): (parts: Parts) => Promise<void> {
+export function loadProjectorThread(logForm: LogForm): (parts: Parts) => Promise<void> {
   const thread = new Worker(new URL(`./run-projector-thread${extension}`, import.meta.url));
   // The thread must not keep a process alive that fails before it starts the projectors.
   thread.unref();
   return async ({ config: { nats, mysqlUrl, smtpUrl, processName }, lifecycle }) => {
-    const order: ThreadOrder = { nats, mysqlUrl, smtpUrl, processName, isTerminal };
+    const order: ThreadOrder = { nats, mysqlUrl, smtpUrl, processName, logForm };
     const ended = new Promise((resolve) => thread.once("exit", resolve));
     thread.ref();
     thread.postMessage(order);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { parentPort } from "node:worker_threads";
 import { createLifecycle } from "../lifecycle.ts";
-import { createLogger } from "../logger.ts";
+import { createLogger } from "../logging/logger.ts";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
 import { type CompleteConfig, readConfig } from "../settings/config.ts";
 import { connectParts } from "./parts.ts";
@@ -15,10 +15,10 @@ import { createStarting } from "./startup.ts";
  */
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
   // Only loadProjectorThread has the other end of the port, so the cast is safe.
-  const [{ isTerminal, ...found }] = (await once(port, "message")) as [ThreadOrder];
+  const [{ logForm, ...found }] = (await once(port, "message")) as [ThreadOrder];
   const stopping = new AbortController();
   const config: CompleteConfig = { ...readConfig(process.env), ...found, roles: new Set(["projector"]) };
-  const logger = createLogger(config.logLevel, isTerminal, config.processName);
+  const logger = createLogger(config.logLevel, logForm, config.processName);
   const lifecycle = createLifecycle((failure, name) =>
     logger.error({ part: name, err: failure }, "could not be stopped"),
   );

@@ -1,6 +1,6 @@
 import { createOpenJobs } from "../../projections/jobs/open-jobs.ts";
 import { createWaitingList } from "../../projections/waiting/waiting-list.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { createMissingTurns } from "../scheduler/missing-turns.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createTimer } from "../scheduler/timer.ts";

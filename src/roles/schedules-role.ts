@@ -2,17 +2,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
+import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createImporter } from "../mailings/import-recipients.ts";
 import { createScheduleListener } from "../schedules/follow-schedules.ts";
 import { startListener } from "./listeners.ts";
+import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
 
 /** The clock may be set meanwhile. */
 const longestWaitMs = 60_000;
 
 /** Makes jobs and mailings at the times of their schedules. */
-export async function startSchedules(parts: Parts): Promise<void> {
+export async function startSchedules(parts: Parts, book: RouteBook): Promise<void> {
   const { config, logger, connection, log, room, contentStore, lifecycle, patiently } = parts;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   // Needs only the tenants' rules, not the keys.
@@ -31,6 +33,7 @@ export async function startSchedules(parts: Parts): Promise<void> {
     limitsOf: createLimits(ring, { mode: config.auth, host: config.host, mailFrom: config.mailFrom }),
     approvalAbove: config.approvalAbove,
     allowed: config.webhooks.allowed,
+    routesFor: routesForOf(book, config),
     publicUrl: config.publicUrl,
     attemptsOfJob: config.maxAttempts,
     now,

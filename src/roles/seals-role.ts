@@ -4,9 +4,9 @@ import { defaultTenant } from "../domain/tenant.ts";
 import { streamName } from "../event-log/subjects.ts";
 import type { Condition } from "../health/probe.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { createSmtpMailer } from "../mail/smtp-mailer.ts";
-import { createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
+import { bucketOfSeals, createJetStreamSealStore } from "../seals/jetstream-seal-store.ts";
 import { createJetStreamSealedLog } from "../seals/jetstream-sealed-log.ts";
 import { createSealPublisher, type SealDestination } from "../seals/publish-seals.ts";
 import { runSealer } from "../seals/run-sealer.ts";
@@ -19,9 +19,10 @@ import type { SealedLog } from "../seals/sealed-log.ts";
 import { createSealer, type Sealer } from "../seals/sealer.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
-import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
+import { bucketOfWebhooks, createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { Parts } from "./parts.ts";
+import { orCannotStart, sealingOf } from "./sealing.ts";
 
 type SealParts = Pick<Parts, "archive" | "config" | "logger" | "connection" | "log" | "db" | "lifecycle" | "patiently">;
 
@@ -35,8 +36,9 @@ type Opened = {
 async function openSeals(parts: SealParts, more: readonly SealObserver[] = []): Promise<Opened> {
   const { config, logger, connection, log, db, patiently } = parts;
   const { natsPrefix: prefix, streamReplicas: replicas, seals } = config;
-  const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }));
-  const key = seals.key ?? (await patiently(store.key));
+  const sealing = sealingOf(config, bucketOfSeals);
+  const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
+  const key = seals.key ?? (await orCannotStart(() => patiently(store.key)));
   const sealedLog = await createJetStreamSealedLog(connection, prefix);
   const sealer = createSealer({
     log,
@@ -86,7 +88,9 @@ async function openDestinations(parts: SealParts, store: SealStore): Promise<rea
   const destinations: SealDestination[] = [];
   if (seals.webhookUrl !== null) {
     const secrets = createTenantSecrets(
-      await patiently(() => createJetStreamWebhookStore(connection, { prefix, replicas })),
+      await patiently(() =>
+        createJetStreamWebhookStore(connection, { prefix, replicas }, sealingOf(config, bucketOfWebhooks)),
+      ),
       webhooks.secret,
     );
     const post = createSafePost({ allowed: webhooks.allowed });

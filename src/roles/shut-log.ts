@@ -1,6 +1,6 @@
 import { openShutLog } from "../event-log/jetstream-log-limits.ts";
 import { streamName } from "../event-log/subjects.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import { isPassingOutage } from "../nats/outages.ts";
 import { untilInterrupted, WaitInterrupted } from "../nats/patience.ts";
 import { createPollLoop } from "../poll-loop.ts";

@@ -4,23 +4,32 @@ import { createDueDeliveries } from "../../projections/webhook-deliveries/due-de
 import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { placeToText } from "../event-log/place.ts";
 import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
+import { createJetStreamLogGauge } from "../following/jetstream-log-gauge.ts";
 import { toJobAnswer } from "../http/answers/job.ts";
 import { toMailingAnswer } from "../http/answers/mailing.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import type { Lifecycle } from "../lifecycle.ts";
-import { createOutageReport } from "../logger.ts";
+import { createOutageReport } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { Patience } from "../nats/patience.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { createBreakers, isUnanswered } from "../signed-post/breakers.ts";
 import { createSafePost } from "../signed-post/http-safe-post.ts";
-import { createJetStreamWebhookStore } from "../webhooks/jetstream-webhook-store.ts";
+import {
+  bucketOfWebhooks,
+  createJetStreamWebhookStore,
+  followRecipientEndpoints,
+} from "../webhooks/jetstream-webhook-store.ts";
+import { createPeople } from "../webhooks/people.ts";
 import { createReceivers } from "../webhooks/receivers.ts";
+import { createRecipientWebhooks, recipientListener } from "../webhooks/recipient-webhooks.ts";
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
 import { createWebhooks } from "../webhooks/webhooks.ts";
+import { sealingOf } from "./sealing.ts";
 
 type WebhookParts = {
   readonly config: CompleteConfig;
@@ -38,7 +47,11 @@ const shareOfShutdown = 0.5;
 
 export const openWebhookStore = ({ connection, config, patiently }: WebhookParts): Promise<WebhookStore> =>
   patiently(() =>
-    createJetStreamWebhookStore(connection, { prefix: config.natsPrefix, replicas: config.streamReplicas }),
+    createJetStreamWebhookStore(
+      connection,
+      { prefix: config.natsPrefix, replicas: config.streamReplicas },
+      sealingOf(config, bucketOfWebhooks),
+    ),
   );
 
 /** Notifies receivers that jobs and mailings have ended. */
@@ -63,6 +76,33 @@ export async function startWebhooks(parts: WebhookParts & { readonly followed: E
   );
   webhooks.start();
   lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
+}
+
+/** Sends the endpoints that ask for it what happens to each recipient. */
+export async function startRecipientWebhooks(parts: WebhookParts): Promise<void> {
+  const { config, logger, connection, log, contentStore, lifecycle, patiently } = parts;
+  const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
+  const report = createOutageReport(logger, { part: recipientListener }).failed;
+  const endpoints = await patiently(() =>
+    followRecipientEndpoints(connection, settings, sealingOf(config, bucketOfWebhooks), report),
+  );
+  lifecycle.started("the endpoints of recipients", endpoints.stop);
+  const webhooks = createRecipientWebhooks({
+    log,
+    gauge: await patiently(() => createJetStreamLogGauge(connection, config.natsPrefix)),
+    checkpoints: createJetStreamCheckpointStore(connection, settings),
+    endpoints,
+    store: await openWebhookStore(parts),
+    people: createPeople(contentStore, log),
+    post: createSafePost({ allowed: config.webhooks.allowed }),
+    skipped: ({ endpoint: { tenant, id }, why, afterPlace, upToPlace }) => {
+      const [after, upTo] = [placeToText(afterPlace), placeToText(upToPlace)];
+      logger.warn({ tenant, endpoint: id, why, after, upTo }, "webhook messages about recipients left out");
+    },
+    report,
+  });
+  webhooks.start();
+  lifecycle.started("the webhooks of recipients", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
 }
 
 /** What the work of webhook jobs needs. */

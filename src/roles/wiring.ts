@@ -5,7 +5,10 @@ import { never, untilInterrupted } from "../nats/patience.ts";
 import type { CompleteConfig } from "../settings/config.ts";
 import { startAlerts } from "./alerts-role.ts";
 import { openListeners, startApi, startOperatorsApi } from "./api-role.ts";
+import { startBounces } from "./bounces-role.ts";
 import { startErasing } from "./erasure-role.ts";
+import { startFeedback } from "./feedback-role.ts";
+import { followRoutes } from "./mail-routes-role.ts";
 import { startMailings } from "./mailings-role.ts";
 import { createMonitoring } from "./monitoring.ts";
 import { startOutbox } from "./outbox-role.ts";
@@ -16,7 +19,7 @@ import { startSchedules } from "./schedules-role.ts";
 import { startSealer } from "./seals-role.ts";
 import { watchForShutLog } from "./shut-log.ts";
 import { createStarting } from "./startup.ts";
-import { startWebhooks } from "./webhooks-role.ts";
+import { startRecipientWebhooks, startWebhooks } from "./webhooks-role.ts";
 import { startWorkers } from "./worker-role.ts";
 
 export type Service = {
@@ -48,21 +51,27 @@ export async function startService(
     const parts = await connectParts(config, logger, mailbox, lifecycle, starting.patiently);
     // The order is against the flow of work: the consumers of an event start before its producers.
     if (config.roles.has("projector")) await untilInterrupted(project(parts), interrupted);
-    const workers = config.roles.has("worker") ? await startWorkers(parts) : null;
-    if (config.roles.has("webhooks")) await startWebhooks(parts);
+    const book = await followRoutes(parts);
+    const workers = config.roles.has("worker") ? await startWorkers(parts, book) : null;
+    if (config.roles.has("webhooks")) {
+      await startWebhooks(parts);
+      await startRecipientWebhooks(parts);
+    }
     if (config.roles.has("scheduler")) {
       watchForShutLog(parts);
       startScheduler(parts);
       startErasing(parts);
+      await startFeedback(parts);
       startMailings(parts);
-      await startSchedules(parts);
+      await startSchedules(parts, book);
     }
-    if (config.roles.has("outbox")) await startOutbox(parts);
+    if (config.roles.has("bounces")) await startBounces(parts);
+    if (config.roles.has("outbox")) await startOutbox(parts, book);
     const seals = config.roles.has("scheduler") ? await startSealer(parts) : null;
     const monitoring = await createMonitoring(parts, workers, seals);
     if (config.roles.has("webhooks")) await startAlerts(parts, monitoring);
     const healthUrl = listeners.health === null ? null : startOperatorsApi(parts, monitoring, listeners.health);
-    const url = listeners.api === null ? null : await startApi(parts, monitoring, listeners.api);
+    const url = listeners.api === null ? null : await startApi(parts, monitoring, book, listeners.api);
     return { url, healthUrl, stop: lifecycle.stop };
   } catch (failure) {
     await lifecycle.stop();

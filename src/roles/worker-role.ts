@@ -12,9 +12,7 @@ import type { WorkersView } from "../health/health-probes.ts";
 import { allJobKinds } from "../job-kinds/all-job-kinds.ts";
 import type { WorkPorts } from "../job-kinds/job-kind.ts";
 import { createEventSource } from "../job-kinds/report/event-source.ts";
-import { withBreaker } from "../mail/breaker.ts";
-import { createPace } from "../mail/pace.ts";
-import { createSmtpMailer } from "../mail/smtp-mailer.ts";
+import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createJetStreamSuppressionEntries } from "../suppressions/jetstream-suppression-entries.ts";
 import { createSuppressedDigests } from "../suppressions/suppressed-digests.ts";
 import { createSuppressionGuard, type SuppressionGuard } from "../suppressions/suppression-guard.ts";
@@ -23,34 +21,31 @@ import { createJobWorker } from "../workers/create-job-worker.ts";
 import { createJetStreamHelp } from "../workers/jetstream-help.ts";
 import { createJetStreamLeaseProbe } from "../workers/jetstream-lease-probe.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
+import type { JobWork } from "../workers/job-work.ts";
 import type { Standstill } from "../workers/standstill.ts";
 import { queuePatienceMs, type Worker } from "../workers/worker.ts";
-import type { Parts } from "./parts.ts";
+import { openRoutes, startSharingRates } from "./mail-routes-role.ts";
+import { type Parts, returnPathsOf } from "./parts.ts";
 import { reasonOf } from "./startup.ts";
+import { startThrottling } from "./throttles-role.ts";
 import { webhooksForWork } from "./webhooks-role.ts";
 
 /** One worker for each kind of job. */
-export async function startWorkers(parts: Parts): Promise<WorkersView> {
-  const { config, logger, contentStore, observer, lifecycle } = parts;
-  const smtp = createSmtpMailer({
-    url: config.smtpUrl,
-    maxConnections: config.smtpMaxConnections,
-    timeoutMs: config.smtpTimeoutMs,
-    dkim: config.dkim,
-  });
-  const mailer = withBreaker(observer.metrics.mail.measure(smtp));
-  mailer.onChange((state) => logger.warn({ state }, "breaker of the mail server changed state"));
-  lifecycle.started("the mailer", mailer.close);
-  const { mailFrom, emailBatchDelayMs: batchDelayMs, smtpRate, publicUrl } = config;
+export async function startWorkers(parts: Parts, book: RouteBook): Promise<WorkersView> {
+  const { config, contentStore, lifecycle } = parts;
+  const routing = openRoutes(parts, book);
+  const { mailFrom, emailBatchDelayMs: batchDelayMs, publicUrl } = config;
   const suppressions = startSuppressionGuard(parts);
+  const membership = createJetStreamMembership(parts.connection, config.natsPrefix);
+  const throttling = startThrottling(parts, routing, membership);
+  const returnPaths = await returnPathsOf(parts);
   const workers = createWorkers(parts, {
     contentStore,
-    mail: { mailer, pace: createPace(smtpRate), mailFrom, batchDelayMs, suppressions, publicUrl },
+    mail: { routing, mailFrom, batchDelayMs, suppressions, publicUrl, returnPaths, throttling },
     reports: reportsForWork(parts),
     webhooks: await webhooksForWork(parts),
   });
-  const membership = createJetStreamMembership(parts.connection, config.natsPrefix);
-  const stopAnswering = workers.map(({ type, name, breaker, worker }) => {
+  const stopAnswering = workers.map(({ type, name, breaker, routes, worker }) => {
     worker.start();
     return membership.answer(() => ({
       type,
@@ -59,8 +54,10 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
       slots: worker.slots,
       helping: worker.helping(),
       breaker: breaker(),
+      ...(routes !== undefined && { routes: routes() }),
     }));
   });
+  startSharingRates(parts, routing, book, membership);
   lifecycle.started("the workers", async () => {
     await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));
     for (const stop of stopAnswering) stop();
@@ -70,7 +67,7 @@ export async function startWorkers(parts: Parts): Promise<WorkersView> {
       const standstill = worker.standstill();
       return standstill === null ? [] : [{ type, ...standstill }];
     });
-  return { breaker: mailer.state, standstills };
+  return { breaker: routing.state, routes: routing.states, standstills };
 }
 
 /** Reports read the read models and the log; workers know neither tables nor queries. */
@@ -102,6 +99,7 @@ type NamedWorker = {
   readonly type: JobType;
   readonly name: string;
   readonly breaker: () => BreakerState | null;
+  readonly routes: JobWork["routes"];
   readonly worker: Worker;
 };
 
@@ -130,7 +128,7 @@ function createWorkers({ config, logger, connection, log, observer }: Parts, por
         standsStill: (standstill, hasEnded) => logStandstill(logger, type, standstill, hasEnded),
       },
     );
-    return { type, name, breaker: () => work.breaker?.() ?? null, worker };
+    return { type, name, breaker: () => work.breaker?.() ?? null, routes: work.routes, worker };
   });
 }
 

@@ -24,6 +24,7 @@ export type MakingPorts = CreationDependencies &
   Pick<CallerRules, "allowed" | "publicUrl"> &
   Pick<UsingTemplates, "templates"> & {
     readonly importer: Importer;
+    readonly routesFor: (tenant: string, from: string | undefined) => readonly string[];
     /** The limits of a tenant as they are now. */
     readonly limitsOf: (tenant: string) => CallerLimits;
     /** A mailing with more recipients needs an approval, of any tenant; null for no limit. */
@@ -85,13 +86,20 @@ export async function makeThing(ports: MakingPorts, firing: Firing): Promise<Mad
   return there === null ? outcome : { outcome: "made", madeId: there.job.jobId };
 }
 
+const rulesOf = ({ limitsOf, allowed, publicUrl, routesFor }: MakingPorts, tenant: string): CallerRules => ({
+  senders: limitsOf(tenant).senders,
+  allowed,
+  publicUrl,
+  routesFor: (from) => routesFor(tenant, from),
+});
+
 async function makeJob(ports: MakingPorts, { cause }: Firing, job: JobRef, body: ScheduleTemplate): Promise<Made> {
-  const { allowed, publicUrl, contentStore, templates, attemptsOfJob, now } = ports;
+  const { contentStore, templates, attemptsOfJob, now } = ports;
   const tooMany = refuseTooMany(body);
   if (tooMany !== null) return refused(tooMany);
   const limits = ports.limitsOf(job.tenant);
   const earlier = templateOfJob(ports, job);
-  const check = (filled: unknown) => checkRequest(filled, { senders: limits.senders, allowed, publicUrl });
+  const check = (filled: unknown) => checkRequest(filled, rulesOf(ports, job.tenant));
   const checked = await checkWithTemplate(body, { templates, tenant: job.tenant, earlier, check });
   if (!checked.valid) return refusedFor("validation-failed", checked.faults);
   const { request, template } = checked.value;
@@ -141,13 +149,12 @@ async function draft(
   mailing: JobRef,
   body: ScheduleTemplate,
 ): Promise<{ readonly mailing: JobRef } | Made> {
-  const { allowed, publicUrl, contentStore, templates, log, room, attemptsOfJob, now } = ports;
-  const { senders } = ports.limitsOf(mailing.tenant);
+  const { contentStore, templates, log, room, attemptsOfJob, now } = ports;
   const checked = await checkWithTemplate(body, {
     templates,
     tenant: mailing.tenant,
     earlier: templateOfMailing(ports, mailing),
-    check: (filled) => checkMailingRequest(filled, { senders, allowed, publicUrl }),
+    check: (filled) => checkMailingRequest(filled, rulesOf(ports, mailing.tenant)),
   });
   if (!checked.valid) return refusedFor("validation-failed", checked.faults);
   const { request, template } = checked.value;

@@ -49,12 +49,19 @@ const recipientsOf = Type.String({
   description: expectedSource,
 });
 
+const source = "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e10";
+
 /** The form of the request for a mailing, with what it has here instead of recipients of its own. */
 function ofSchedule(form: TObject) {
+  const { title, examples = [] } = form as { readonly title?: string; readonly examples?: readonly object[] };
   const fields = Object.entries(form.properties).filter(([name]) => !Object.hasOwn(foreign, name));
   return Type.Object(
     { ...Object.fromEntries(fields), recipientsOf },
-    { ...closed, title: `${(form as { readonly title?: string }).title}OfSchedule` },
+    {
+      ...closed,
+      title: `${title}OfSchedule`,
+      examples: examples.map((example) => ({ ...example, recipientsOf: source })),
+    },
   );
 }
 
@@ -65,7 +72,19 @@ export const scheduleCreation = Type.Object(
     job: Type.Optional(jobCreation),
     mailing: Type.Optional(Type.Union(mailingCreation.anyOf.map((form) => ofSchedule(form as TObject)))),
   },
-  { ...closed, title: "ScheduleRequest" },
+  {
+    ...closed,
+    title: "ScheduleRequest",
+    examples: [
+      {
+        name: "Weekly report",
+        cron: "30 8 * * mon",
+        timeZone: "Europe/Berlin",
+        overlap: "skip",
+        job: { subject: "The week", text: "It was a good one.", recipients: ["Ada <ada@example.com>"] },
+      },
+    ],
+  },
 );
 
 /** The template is checked by itself. */

@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Type } from "typebox";
+import { controlCharacter } from "../domain/recipients/display-name.ts";
 
 const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
@@ -11,7 +12,6 @@ const domainName = /^[A-Za-z0-9.\u{80}-\u{10FFFF}-]+$/u;
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 /** Control, format, private and unassigned characters, halves of surrogate pairs, and every kind of space. */
 const invisible = /[\p{C}\p{Z}]/u;
-const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 export const address = Type.String({ format: "email", description: "an e-mail address such as ada@example.com" });
 

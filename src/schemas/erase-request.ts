@@ -4,17 +4,24 @@ import { type Checked, failed, faultAt, passed, shown } from "./fault.ts";
 import { changeRequest, someReason } from "./job-action-request.ts";
 import { checkRequest, closed } from "./request-schema.ts";
 
+/** As long as the longest URL. */
+export const longestAddress = 2048;
+
+/** Whether a recipient of some kind of job is stored by such a name: what no kind stores has no history. */
+export const isRecipientAddress = (text: string): boolean =>
+  isEmailAddress(text) || (text.length <= longestAddress && /^https?:\/\//i.test(text) && URL.canParse(text));
+
 /** The body of POST /api/recipients/erase. */
 export const eraseRequest = Type.Object(
   {
     email: Type.String({
       minLength: 1,
-      maxLength: 2048,
+      maxLength: longestAddress,
       description: "an e-mail address, or the URL that a job called",
     }),
     reason: someReason,
   },
-  closed,
+  { ...closed, examples: [{ email: "ada@example.com", reason: "asked for it by letter" }] },
 );
 
 const checkErase = checkRequest(eraseRequest);
@@ -26,10 +33,9 @@ export function readEraseRequest(body: unknown): Checked<Erase> {
   const checked = checkErase(body);
   if (!checked.valid) return checked;
   const { email, reason } = checked.value;
-  const isUrl = /^https?:\/\//i.test(email) && URL.canParse(email);
   const expected = "expected an e-mail address such as ada@example.com, or the URL that a job called";
   const faults = [
-    ...(isUrl || isEmailAddress(email) ? [] : [faultAt("/email", `is ${shown(email)}; ${expected}`)]),
+    ...(isRecipientAddress(email) ? [] : [faultAt("/email", `is ${shown(email)}; ${expected}`)]),
     ...faultsOfReason(reason),
   ];
   return faults.length > 0 ? failed(faults) : passed({ email, reason });

@@ -35,7 +35,17 @@ export const turn = { run: positive, attempt: positive };
 export const queueing = { type: jobType, priority, groupSha256: orNull(sha256) };
 
 /** The channel of its job, or of the service, that an event belongs to. */
-export type EventChannel = "job" | "facts" | "mailing" | "schedule" | "alert" | "seal" | "pass" | "archive";
+export type EventChannel =
+  | "job"
+  | "facts"
+  | "feedback"
+  | "mailing"
+  | "schedule"
+  | "alert"
+  | "seal"
+  | "pass"
+  | "archive"
+  | "throttle";
 
 export type EventDescription = { readonly channel: EventChannel; readonly schema: TSchema; readonly example: unknown };
 

@@ -39,6 +39,7 @@ export const eventsOfJobs = {
       hasWebhookUrl: Type.Optional(Type.Boolean()),
       mailingId: Type.Optional(Type.String()),
       template: Type.Optional(templateUse),
+      route: Type.Optional(Type.String()),
     },
     {
       type: "webhook.deliver",

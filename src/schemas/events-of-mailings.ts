@@ -30,7 +30,19 @@ const brakes = data({
       timeZone: Type.String(),
     }),
   ),
-  stopWhen: orNull(data({ failureRate: Type.Number(), after: positive })),
+  stopWhen: orNull(
+    data({
+      failureRate: orNull(Type.Number()),
+      bounceRate: Type.Optional(Type.Number()),
+      complaintRate: Type.Optional(Type.Number()),
+      after: positive,
+    }),
+  ),
+});
+const stoppedBy = data({
+  tried: natural,
+  failed: natural,
+  of: Type.Optional(Type.Enum(["bounces", "complaints"])),
 });
 const endedPart = data({ part: natural, result: Type.Enum(["completed", "failed", "cancelled"]), counts });
 
@@ -49,6 +61,7 @@ export const eventsOfMailings = {
       onUnknown: Type.Enum(["resend", "skip"]),
       groupSha256: orNull(sha256),
       template: Type.Optional(templateUse),
+      route: Type.Optional(Type.String()),
       undoForMs: natural,
       needsApproval: Type.Boolean(),
       brakes: orNull(brakes),
@@ -139,8 +152,12 @@ export const eventsOfMailings = {
   MailingUndone: decision({ reason }, { reason: "the price is wrong" }),
   MailingReleased: decision({ parts: positive }, { parts: 3 }),
   MailingPaused: decision(
-    { reason, stoppedBy: Type.Optional(data({ tried: natural, failed: natural })) },
+    { reason, stoppedBy: Type.Optional(stoppedBy) },
     { reason: "120 of 1000 recipients failed.", stoppedBy: { tried: 1000, failed: 120 } },
+  ),
+  MailingReportsCounted: decision(
+    { sent: natural, bounced: natural, complained: natural, upTo: positive },
+    { sent: 24000, bounced: 131, complained: 2, upTo: 90210 },
   ),
   MailingResumed: decision({ reason }, { reason: "checked" }),
   MailingCancelled: decision({ reason }, { reason: "sent by mistake" }),

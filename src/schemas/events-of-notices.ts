@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { webhookTypes } from "../domain/webhooks/events.ts";
+import { endWebhookTypes } from "../domain/webhooks/events.ts";
 import { instant, jobError, on, orNull, positive } from "./event-fields.ts";
 
 const notice = on("facts");
@@ -7,7 +7,7 @@ const notice = on("facts");
 const webhookDelivery = {
   deliveryId: Type.String({ minLength: 1 }),
   endpoint: Type.String({ minLength: 1 }),
-  type: Type.Enum([...webhookTypes]),
+  type: Type.Enum([...endWebhookTypes]),
   jobSequence: positive,
   round: positive,
 };

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { suppressionReasons } from "../domain/recipients/events.ts";
 import { data, natural, on, orNull, positive, sha256, turn } from "./event-fields.ts";
 
 const ofRecipients = on("facts");
@@ -10,6 +11,7 @@ const deliveryError = data({
   statusCode: orNull(Type.String()),
 });
 const failedDelivery = { ...turn, recipient: natural, error: deliveryError };
+const answeredDelivery = { ...failedDelivery, route: Type.Optional(Type.String()) };
 
 /** The outcomes of the recipients of a job, and the progress of the file that it makes. */
 export const eventsOfRecipients = {
@@ -22,10 +24,16 @@ export const eventsOfRecipients = {
     { run: 1, attempt: 1, recipients: [0, 1, 2] },
   ),
   RecipientSent: ofRecipients(
-    { ...turn, recipient: natural, messageId: Type.String(), response: Type.String() },
+    {
+      ...turn,
+      recipient: natural,
+      messageId: Type.String(),
+      response: Type.String(),
+      route: Type.Optional(Type.String()),
+    },
     { run: 1, attempt: 1, recipient: 1, messageId: "<0.7f3c@waybill.localhost>", response: "250 2.0.0 OK" },
   ),
-  RecipientDeferred: ofRecipients(failedDelivery, {
+  RecipientDeferred: ofRecipients(answeredDelivery, {
     run: 1,
     attempt: 1,
     recipient: 2,
@@ -36,7 +44,7 @@ export const eventsOfRecipients = {
       statusCode: "4.7.1",
     },
   }),
-  RecipientFailed: ofRecipients(failedDelivery, {
+  RecipientFailed: ofRecipients(answeredDelivery, {
     run: 1,
     attempt: 1,
     recipient: 0,
@@ -78,7 +86,7 @@ export const eventsOfRecipients = {
     {
       ...turn,
       recipient: natural,
-      reason: Type.Enum(["hard-bounce", "unsubscribe", "manual"]),
+      reason: Type.Enum([...suppressionReasons]),
     },
     { run: 1, attempt: 1, recipient: 0, reason: "unsubscribe" },
   ),

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import { alertNames } from "../domain/alerts/events.ts";
-import { on, orNull, positive, sha256 } from "./event-fields.ts";
+import { data, natural, on, orNull, positive, sha256 } from "./event-fields.ts";
 
 const ofAlert = on("alert");
 const seal = on("seal");
 const pass = on("pass");
 const archive = on("archive");
+const throttle = on("throttle");
 
 const figure = Type.Number({ minimum: 0 });
 const alertFigure = {
@@ -16,7 +17,10 @@ const alertFigure = {
   about: orNull(Type.String()),
 };
 
-/** Events of the service as a whole: alerts, seals and archived parts of the log, and messages that an operator has passed by. */
+/**
+ * Events of the service as a whole: alerts, seals and archived parts of the log, messages that an operator has passed by, and
+ * receivers of mail that are slowed down.
+ */
 export const eventsOfService = {
   AlertRaised: ofAlert(alertFigure, {
     alert: "failure-rate",
@@ -88,5 +92,25 @@ export const eventsOfService = {
       fault: "Unexpected end of JSON input",
       reason: "Written by hand while the service was tried out",
     },
+  ),
+  ReceiverThrottled: throttle(
+    {
+      route: Type.String(),
+      receiver: Type.String(),
+      perMinute: figure,
+      connections: positive,
+      reason: data({ replyCode: orNull(natural), statusCode: orNull(Type.String()), message: Type.String() }),
+    },
+    {
+      route: "default",
+      receiver: "example.org",
+      perMinute: 75,
+      connections: 2,
+      reason: { replyCode: 450, statusCode: "4.7.0", message: "450 4.7.0 Too many mails, come back later" },
+    },
+  ),
+  ReceiverReleased: throttle(
+    { route: Type.String(), receiver: Type.String(), throttledForSeconds: natural },
+    { route: "default", receiver: "example.org", throttledForSeconds: 840 },
   ),
 } as const;

@@ -5,10 +5,13 @@ import type { LogArchived, LogSealed, MessagePassed } from "../domain/log/events
 import type { MailingEvent } from "../domain/mailing/events.ts";
 import type { NotificationEvent } from "../domain/notifications/notification.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
+import type { ReturnEvent } from "../domain/recipients/feedback.ts";
 import type { ResultEvent } from "../domain/result/events.ts";
 import type { ScheduleEvent } from "../domain/schedule/events.ts";
+import type { ThrottleEvent } from "../domain/throttles/events.ts";
 import type { WebhookEvent } from "../domain/webhooks/events.ts";
 import type { EventDescription } from "./event-fields.ts";
+import { eventsOfFeedback } from "./events-of-feedback.ts";
 import { eventsOfJobs } from "./events-of-jobs.ts";
 import { eventsOfMailings } from "./events-of-mailings.ts";
 import { eventsOfNotices } from "./events-of-notices.ts";
@@ -24,13 +27,15 @@ type LoggedEvent =
   | MailingEvent
   | ScheduleEvent
   | RecipientEvent
+  | ReturnEvent
   | ResultEvent
   | WebhookEvent
   | NotificationEvent
   | AlertEvent
   | LogArchived
   | LogSealed
-  | MessagePassed;
+  | MessagePassed
+  | ThrottleEvent;
 
 export type EventType = LoggedEvent["type"];
 
@@ -44,6 +49,7 @@ export const events = {
   ...eventsOfMailings,
   ...eventsOfSchedules,
   ...eventsOfRecipients,
+  ...eventsOfFeedback,
   ...eventsOfNotices,
   ...eventsOfService,
 } satisfies Record<EventType, EventDescription>;

@@ -23,16 +23,22 @@ export const someReason = Type.String({
 });
 
 /** The optional body of an action that takes only a reason: cancel, pause, resume, requeue. */
-export const changeRequest = Type.Object({ reason }, closed);
+export const changeRequest = Type.Object(
+  { reason },
+  { ...closed, examples: [{ reason: "the edition was withdrawn" }] },
+);
 
 /** The optional body of POST /api/jobs/:jobId/retry. */
 export const retryRequest = Type.Object(
   { reason, scope: Type.Optional(Type.Enum([...scopes], { description: `one of ${scopes.join(", ")}` })) },
-  closed,
+  { ...closed, examples: [{ reason: "the mail server is back", scope: "failed" }] },
 );
 
 /** The body of POST /api/dead-letters/:id/ignore: the reason is required, so that it can be read later. */
-export const ignoreRequest = Type.Object({ reason: someReason }, closed);
+export const ignoreRequest = Type.Object(
+  { reason: someReason },
+  { ...closed, examples: [{ reason: "the customer was called instead" }] },
+);
 
 export const readChangeRequest = checkRequest(changeRequest);
 export const readRetryRequest = checkRequest(retryRequest);
@@ -51,7 +57,7 @@ export const rescheduleRequest = Type.Object(
     priority: jobFields.priority,
     reason,
   },
-  closed,
+  { ...closed, examples: [{ scheduledAt: "2037-01-01T08:00:00.000Z", priority: "high", reason: "it is urgent" }] },
 );
 
 /** The time in the service's own format, the priority in lower case. */

@@ -8,14 +8,17 @@ import { checkRequest, closed } from "./request-schema.ts";
 import { faultOfVariables, variables } from "./variables.ts";
 
 /** The optional body of POST /api/mailings/:mailingId/start. */
-export const startRequest = Type.Object({ scheduledAt: jobFields.scheduledAt }, closed);
+export const startRequest = Type.Object(
+  { scheduledAt: jobFields.scheduledAt },
+  { ...closed, examples: [{ scheduledAt: "2037-01-01T08:00:00.000Z" }] },
+);
 
 const check = checkRequest(startRequest);
 
 /** The body of POST /api/mailings/:mailingId/approve: whoever approves says what was looked at. */
 export const approvalRequest = Type.Object(
   { digest: Type.String({ pattern: "^[0-9a-f]{64}$", description: "a SHA-256 in lower-case hex" }) },
-  closed,
+  { ...closed, examples: [{ digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }] },
 );
 
 /** The body of POST /api/mailings/:mailingId/test. */
@@ -24,7 +27,7 @@ export const testRequest = Type.Object(
     to: Type.Array(address, { minItems: 1, maxItems: 5, description: "an array of 1 to 5 addresses" }),
     variables: Type.Optional(variables),
   },
-  closed,
+  { ...closed, examples: [{ to: ["editor@example.com"], variables: { name: "Editor" } }] },
 );
 
 export type TestRequest = Static<typeof testRequest>;

@@ -13,6 +13,8 @@ export type RecipientForm = {
   readonly object: TObject;
   /** A description of both. */
   readonly expected: string;
+  /** The object that a text stands for, where that is more than the text under its key. */
+  readonly ofText?: (text: string) => Readonly<Record<string, unknown>>;
 };
 
 /** The form of a request for one kind of job. Every schema has a `description`, which its faults quote. */
@@ -26,6 +28,8 @@ export type RequestForm = {
   readonly trimmed?: readonly string[];
   /** Present if a request may ask for a dry run. */
   readonly dryRun?: unknown;
+  /** A request as a person would write it. */
+  readonly example: object;
   /** Faults of fields that are each valid; checked even if there are other faults. */
   readonly contradictions?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
 };

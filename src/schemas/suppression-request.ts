@@ -11,7 +11,7 @@ export const suppressionRequest = Type.Object(
       Type.Enum([...suppressionReasons], { description: `one of ${suppressionReasons.join(", ")}` }),
     ),
   },
-  closed,
+  { ...closed, examples: [{ email: "zoe@example.com", reason: "manual" }] },
 );
 
 export const readSuppressionRequest = checkRequest(suppressionRequest);

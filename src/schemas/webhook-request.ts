@@ -4,7 +4,7 @@ import { checkRequest, closed } from "./request-schema.ts";
 
 const aType = `one of ${webhookTypes.join(", ")}`;
 
-/** The body of POST /api/webhook-endpoints. Without types the endpoint receives every type. */
+/** The body of POST /api/webhook-endpoints. Without types the endpoint receives the ends of jobs and mailings. */
 export const webhookEndpointRequest = Type.Object(
   {
     url: Type.String({ description: "a URL with https" }),
@@ -12,11 +12,14 @@ export const webhookEndpointRequest = Type.Object(
       Type.Array(Type.Enum([...webhookTypes], { description: aType }), {
         minItems: 1,
         maxItems: 20,
-        description: `an array, each of it ${aType}`,
+        description: `an array, each of it ${aType}; without it those of jobs and mailings`,
       }),
     ),
   },
-  closed,
+  {
+    ...closed,
+    examples: [{ url: "https://shop.example.com/hooks/waybill", types: ["job.completed", "recipient.bounced"] }],
+  },
 );
 
 export const readWebhookEndpointRequest = checkRequest(webhookEndpointRequest);

@@ -33,8 +33,11 @@ function inSum({ statement, checks, keyId }: EvidenceReport): readonly string[] 
     ];
   }
   const whole = "The bundle is whole: what it shows is what the service recorded and signed.";
-  const rest = `Who signed it rests on key ${keyId}: compare it with that of the service (GET /api/seals/key), or name it by --key.`;
-  return ofSigner.length > 0 || keyId === null ? [whole] : [whole, rest];
+  const signer = [
+    `It is signed with key ${keyId}. Whether that is the service's key, this file cannot say: compare it with GET /api/seals/key`,
+    "of the service, or name a key that you trust by --key.",
+  ];
+  return ofSigner.length > 0 || keyId === null ? [whole] : [whole, ...signer];
 }
 
 function headOf(
@@ -133,11 +136,14 @@ const inWords: Readonly<Record<string, string>> = {
   RecipientDeferred: "put off until a later attempt",
   RecipientUnknown: "handed over, and no answer came",
   RecipientSuppressed: "not mailed, as the address is on the list of those never mailed",
+  RecipientBounced: "came back",
+  RecipientComplained: "reported as unwanted by its recipient",
+  RecipientUnsubscribed: "unsubscribed from by its recipient",
 };
 
 function outcomeOf({ sequence, type, data }: EvidencedEvent): string {
   const error = data["error"] as { readonly message?: string } | undefined;
-  const answer = data["response"] ?? error?.message;
+  const answer = data["response"] ?? error?.message ?? data["diagnostic"];
   const turn = data["run"] === undefined ? "" : `, run ${data["run"]}, attempt ${data["attempt"]}`;
   const said = answer === undefined ? "" : `: ${JSON.stringify(answer)}`;
   const messageId = data["messageId"] === undefined ? "" : ` ${data["messageId"]}`;

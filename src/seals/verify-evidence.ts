@@ -75,7 +75,24 @@ function readBundle(bytes: Uint8Array): Bundle {
     const where = fault ?? (isAsWritten ? null : `It was altered at byte ${firstDifference(written, text)}.`);
     return { statement, signature, line, checks: [where === null ? passed(form, "") : failed(form, where)] };
   } catch (failure) {
-    return { ...nothing, checks: [failed(form, `Its first line cannot be read: ${messageOf(failure)}`)] };
+    return { ...nothing, checks: [failed(form, whyNoStatement(text, line, failure))] };
+  }
+}
+
+/** A file that holds the refusal of a request for evidence is a common mistake: curl writes it as it writes a bundle. */
+function whyNoStatement(text: string, line: string, failure: unknown): string {
+  if (text === "") return "It is empty.";
+  const refusal = refusalIn(line);
+  if (refusal !== null) return `It is an error that the service answered instead of a bundle: ${refusal}`;
+  return `Its first line cannot be read: ${messageOf(failure)}`;
+}
+
+function refusalIn(line: string): string | null {
+  try {
+    const { type, detail } = JSON.parse(line);
+    return String(type).startsWith("urn:waybill:problem:") && typeof detail === "string" ? detail : null;
+  } catch {
+    return null;
   }
 }
 

@@ -26,6 +26,8 @@ function readLimits(read: SettingReader): AlertLimits {
   return {
     thresholds: {
       "failure-rate": orOff("ALERT_FAILURE_RATE", () => read.decimal("ALERT_FAILURE_RATE", 0.05, 0, 1)),
+      "bounce-rate": orOff("ALERT_BOUNCE_RATE", () => read.decimal("ALERT_BOUNCE_RATE", 0.05, 0, 1)),
+      "complaint-rate": orOff("ALERT_COMPLAINT_RATE", () => read.decimal("ALERT_COMPLAINT_RATE", 0.003, 0, 1)),
       "oldest-waiting": seconds("ALERT_OLDEST_WAITING", 5 * minuteMs),
       "dead-letters": orOff("ALERT_DEAD_LETTERS", () => read.whole("ALERT_DEAD_LETTERS", 10, 0, 1_000_000)),
       "open-dead-letters": orOff("ALERT_OPEN_DEAD_LETTERS", () =>

@@ -3,13 +3,23 @@ import { type AuthMode, authModes, isLoopback } from "../access/auth-mode.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import { leastBodyBudget } from "../schemas/job-request.ts";
 import { readAlertSettings } from "./alert-settings.ts";
-import { readDkim, readMailFrom, readPublicUrl } from "./mail-settings.ts";
+import { readDkim } from "./dkim-settings.ts";
+import { readDnsServers } from "./dns-settings.ts";
+import {
+  readBounces,
+  readFeedbackAddresses,
+  readMailFrom,
+  readMailProviders,
+  readPublicUrl,
+  readReturnPath,
+} from "./mail-settings.ts";
 import { readNatsSettings, readPrefix } from "./nats-settings.ts";
 import { readSealSettings } from "./seal-settings.ts";
+import { defaultDataDir, readSecretsKeyFile } from "./secret-settings.ts";
 import { createSettingReader, type Env, type SettingReader, wholeForm } from "./setting-reader.ts";
 import { readWebhookSettings } from "./webhook-settings.ts";
 
-export const roles = ["api", "scheduler", "worker", "projector", "webhooks", "outbox"] as const;
+export const roles = ["api", "scheduler", "worker", "projector", "webhooks", "outbox", "bounces"] as const;
 export type Role = (typeof roles)[number];
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -38,6 +48,11 @@ function readAll(read: SettingReader) {
     mysqlUrl: readMysqlUrl(read),
     smtpUrl: read.url("SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:port or smtps://…"),
     mailFrom: readMailFrom(read),
+    /** The address to which mail servers report what did not arrive; null: mails have their sender as return path. */
+    mailReturnPath: readReturnPath(read),
+    /** Where receivers send complaints about the mails of these domains. */
+    feedbackAddresses: readFeedbackAddresses(read),
+    bounces: readBounces(read),
     roles: readRoles(read),
     workerConcurrency: read.whole("WORKER_CONCURRENCY", 5, 1, 1000),
     smtpMaxConnections: read.whole("SMTP_MAX_CONNECTIONS", 10, 1, 1000),
@@ -45,12 +60,23 @@ function readAll(read: SettingReader) {
     maxAttempts: read.whole("MAX_ATTEMPTS", 4, 1, 20),
     retry: readRetry(read),
     smtpTimeoutMs: read.whole("SMTP_TIMEOUT", 20_000, 100, 3_600_000),
-    /** Mails per second of this process; null for no limit. */
+    /** Mails per second on the default route, of all workers together; null for no limit. */
     smtpRate: read.optionalDecimal("SMTP_RATE", 0.01, 100_000),
-    /** Signs every mail; null leaves that to the mail server. */
+    /** Whether receivers that ask for patience are slowed down. */
+    mailThrottling: read.flag("MAIL_THROTTLING", true),
+    /** Domains that are one receiver, beside the well-known ones. */
+    mailProviders: readMailProviders(read),
+    /** The keys that sign mails; null leaves that to the mail server. */
     dkim: readDkim(read),
+    /** The name servers of `waybill doctor --domain`; null: those of this host. */
+    dnsServers: readDnsServers(read),
     /** The URL at which recipients reach the API, for the links in mails; null: Waybill adds no links. */
     publicUrl: readPublicUrl(read),
+    /** So many soft bounces of an address within so many days put it on the suppression list. */
+    softBounces: {
+      limit: read.whole("SOFT_BOUNCE_LIMIT", 5, 1, 1000),
+      days: read.whole("SOFT_BOUNCE_DAYS", 30, 1, 365),
+    },
     webhooks,
     seals: readSealSettings(read),
     alerts: readAlertSettings(read, webhooks.allowed),
@@ -64,7 +90,9 @@ function readAll(read: SettingReader) {
     /** A prefix for the names of streams and subjects, for several Waybills that share one NATS. */
     natsPrefix: readPrefix(read),
     jobsMaxBytes: read.optionalWhole("JOBS_MAX_BYTES", 1_048_576, Number.MAX_SAFE_INTEGER),
-    dataDir: read.text("DATA_DIR", ".waybill"),
+    dataDir: read.text("DATA_DIR", defaultDataDir),
+    /** The file with the keys that encrypt stored secrets; null: they are stored in clear. */
+    secretsKeyFile: readSecretsKeyFile(read),
     mayInstall: read.flag("WAYBILL_INSTALL", true),
     autoMigrate: read.flag("AUTO_MIGRATE", true),
     logLevel: read.oneOf("LOG_LEVEL", "info", logLevels),
@@ -73,6 +101,10 @@ function readAll(read: SettingReader) {
     shutdownTimeoutMs: read.whole("SHUTDOWN_TIMEOUT", 10_000, 100, 600_000),
     /** The URL at which commands find the running service, and the key that they send. */
     serviceUrl: readServiceUrl(read),
+    /** Whether a setting names the service; if none does, a profile of the command line may. */
+    isServiceNamed: read.raw("WAYBILL_URL") !== null,
+    /** The profile of the command line to use, if WAYBILL_URL is not set. */
+    serviceProfile: read.raw("WAYBILL_PROFILE"),
     serviceKey: read.raw("WAYBILL_KEY"),
     /** The name of this process in the log: host, process id, and a random part that distinguishes restarts. */
     processName: `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
@@ -86,6 +118,12 @@ export type CompleteConfig = Config & {
   readonly smtpUrl: string;
 };
 
+/** Whether a process with these settings hands mails to the mail server of SMTP_URL: those of jobs, alerts or seals. */
+export const sendsMails = ({ roles, alerts, seals }: Pick<Config, "roles" | "alerts" | "seals">): boolean =>
+  roles.has("worker") ||
+  (roles.has("webhooks") && alerts.mailTo.length > 0) ||
+  (roles.has("scheduler") && seals.mailTo !== null);
+
 /** All faults of the environment at once. */
 export class InvalidConfig extends Error {
   override readonly name = "InvalidConfig";
@@ -98,7 +136,13 @@ export class InvalidConfig extends Error {
 /** Reads every setting; throws InvalidConfig with all faults, each with its value (secrets masked) and what was expected. */
 export function readConfig(env: Env): Config {
   const faults: string[] = [];
-  const config = readAll(createSettingReader(env, faults));
+  const read = createSettingReader(env, faults);
+  const config = readAll(read);
+  // A mailbox of its own would swallow them: nothing shows it.
+  if (sendsMails(config) && !config.roles.has("worker") && config.smtpUrl === null) {
+    const name = config.alerts.mailTo.length > 0 && config.roles.has("webhooks") ? "ALERT_MAIL_TO" : "SEAL_MAIL_TO";
+    read.fault(name, read.raw(name) ?? "", "SMTP_URL beside it, as these roles have no mailbox");
+  }
   if (faults.length > 0) throw new InvalidConfig(faults);
   return config;
 }

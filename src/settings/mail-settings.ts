@@ -1,8 +1,7 @@
-import { createPrivateKey, type KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { isLoopback } from "../access/auth-mode.ts";
-import type { DkimSettings } from "../mail/dkim.ts";
-import { isMailbox } from "../schemas/email-address.ts";
+import { longestReturnLocalPart } from "../mail/return-path.ts";
+import { isEmailAddress, isMailbox } from "../schemas/email-address.ts";
+import { domainName } from "./dkim-settings.ts";
 import type { SettingReader } from "./setting-reader.ts";
 
 export function readMailFrom(read: SettingReader): string {
@@ -11,37 +10,40 @@ export function readMailFrom(read: SettingReader): string {
   return given;
 }
 
-const dkimNames = ["DKIM_DOMAIN", "DKIM_SELECTOR", "DKIM_KEY"] as const;
-const domainName = /^(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/;
-/** RFC 8301 3.2: a verifier must not accept a signature by a shorter key. */
-const leastBits = 1024;
-
-/** Expects all three settings or none. Reads the key from its file once, at start. */
-export function readDkim(read: SettingReader): DkimSettings | null {
-  const [domain, selector, file] = dkimNames.map(read.raw);
-  if (!domain && !selector && !file) return null;
-  for (const name of dkimNames) {
-    if (read.raw(name) === null) read.fault(name, "", `all of ${dkimNames.join(", ")}, or none of them`);
-  }
-  if (domain && !domainName.test(domain)) read.fault("DKIM_DOMAIN", domain, "a domain name in ASCII: example.org");
-  if (selector && !domainName.test(selector)) read.fault("DKIM_SELECTOR", selector, "letters, digits, - and dots");
-  const privateKey = file ? readDkimKey(file, read) : null;
-  return domain && selector && privateKey ? { domain, selector, privateKey } : null;
+export function readReturnPath(read: SettingReader): string | null {
+  const given = read.raw("MAIL_RETURN_PATH");
+  if (given === null) return null;
+  const local = given.slice(0, given.lastIndexOf("@"));
+  if (isEmailAddress(given) && local.length <= longestReturnLocalPart && !local.includes("+")) return given;
+  const expected = `an address of its own, as bounces@b.example.org, with at most ${longestReturnLocalPart} characters before the @ and no +`;
+  read.fault("MAIL_RETURN_PATH", given, expected);
+  return null;
 }
 
-function readDkimKey(file: string, read: SettingReader): KeyObject | null {
-  const refuse = (why: string): null => {
-    read.fault("DKIM_KEY", file, `a PEM file with a private RSA key of at least ${leastBits} bits; ${why}`);
-    return null;
+/** The addresses that receivers send complaints to: of each sender domain the one in it, or in a domain above it. */
+export const readFeedbackAddresses = (read: SettingReader): readonly string[] =>
+  read.list("FEEDBACK_ADDRESSES", {
+    isItem: isEmailAddress,
+    expected: "addresses with commas between, one for each sender domain: fbl@example.org,fbl@example.net",
+  }) ?? [];
+
+/** Where the role `bounces` takes the mails that come to return paths; a null port: nowhere. */
+export function readBounces(read: SettingReader) {
+  return {
+    host: read.text("BOUNCES_HOST", "127.0.0.1"),
+    port: read.optionalWhole("BOUNCES_PORT", 0, 65_535),
+    isLmtp: read.flag("BOUNCES_LMTP", false),
   };
-  try {
-    const key = createPrivateKey(readFileSync(file));
-    if (key.asymmetricKeyType !== "rsa") return refuse(`it holds one of ${key.asymmetricKeyType}`);
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    return bits < leastBits ? refuse(`it has ${bits}`) : key;
-  } catch (failure) {
-    return refuse((failure as Error).message);
-  }
+}
+
+/** Groups of domains whose mail one provider takes, with the domain first that names it: `example.org+example.net`. */
+export function readMailProviders(read: SettingReader): readonly (readonly string[])[] {
+  const domainsOf = (item: string): readonly string[] => item.split("+").map((domain) => domain.trim().toLowerCase());
+  const groups = read.list("MAIL_PROVIDERS", {
+    isItem: (item) => domainsOf(item).every((domain) => domainName.test(domain)),
+    expected: "groups of domains in ASCII with commas between: example.org+example.net,example.com+example.edu",
+  });
+  return (groups ?? []).map(domainsOf);
 }
 
 /** The URL is part of one header line of each mail, and mail servers refuse lines that are too long. */

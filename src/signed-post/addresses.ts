@@ -53,11 +53,16 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]
 export function whyNotToCall(text: string, allowed: AllowedNetworks): string | null {
   if (text.length > 2048 || !URL.canParse(text)) return "a URL of at most 2048 characters";
   const url = new URL(text);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && allowed.length > 0)) return "a URL with https";
+  const isLocal = isLocalHost(hostOf(url), allowed);
+  const orAllowed = isLocal ? ", or of a network that the setting WEBHOOK_ALLOW names" : "";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && allowed.length > 0))
+    return `a URL with https${orAllowed}`;
   if (url.username !== "" || url.password !== "") return "a URL without a user or a password";
   if (!isOpenPort(url.port)) return "a URL whose port is 80, 443, or at least 1024";
-  const host = hostOf(url);
-  const isLocalName = /(^|\.)localhost\.?$/.test(host) && allowed.length === 0;
-  const isLocalAddress = isAddress(host) && !isPublic(host) && !isInNetworks(host, allowed);
-  return isLocalName || isLocalAddress ? "a URL of a host on the public internet" : null;
+  return isLocal ? `a URL of a host on the public internet${orAllowed}` : null;
+}
+
+function isLocalHost(host: string, allowed: AllowedNetworks): boolean {
+  if (isAddress(host)) return !isPublic(host) && !isInNetworks(host, allowed);
+  return /(^|\.)localhost\.?$/.test(host) && allowed.length === 0;
 }

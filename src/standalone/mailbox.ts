@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
+import type { AnswerRecipient } from "./demo-answers.ts";
 import { subjectOf } from "./mail-subject.ts";
 
 export type CaughtMail = {
@@ -23,8 +24,10 @@ export type Mailbox = {
 const maxMails = 1000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Starts a mail server that only this machine can reach, on a free port. */
-export async function startMailbox(): Promise<Mailbox> {
+const takesEverything: AnswerRecipient = () => null;
+
+/** Starts a mail server that only this machine can reach, on a free port. For the demo it refuses some mails. */
+export async function startMailbox(answerRecipient: AnswerRecipient = takesEverything): Promise<Mailbox> {
   const mails = createMailStore();
   const server = new SMTPServer({
     disabledCommands: ["AUTH", "STARTTLS"],
@@ -34,6 +37,10 @@ export async function startMailbox(): Promise<Mailbox> {
     // Senders keep connections open between mailings; a connection that the mailbox closes would cause them an error.
     socketTimeout: 3_600_000,
     closeTimeout: 1000,
+    onRcptTo: ({ address }, _session, answer) => {
+      const refusal = answerRecipient(address);
+      answer(refusal === null ? null : Object.assign(new Error(refusal.text), { responseCode: refusal.code }));
+    },
     onData: (stream, session, answer) => {
       receive(stream, session).then(
         (mail) => answer(null, mails.add(mail)),

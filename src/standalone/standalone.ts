@@ -1,10 +1,14 @@
-import { join } from "node:path";
-import type { CompleteConfig, Config, NatsConfig } from "../settings/config.ts";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { makeKeyFile } from "../secrets/make-key-file.ts";
+import { type CompleteConfig, type Config, type NatsConfig, sendsMails } from "../settings/config.ts";
+import { ownKeyFile } from "../settings/secret-settings.ts";
 import type { ChildServer } from "./child-server.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
+import type { AnswerRecipient } from "./demo-answers.ts";
 import type { DatabaseBinary } from "./find-binary.ts";
 import type { Print, ServerKind } from "./install-servers.ts";
-import { locateServers } from "./locate-servers.ts";
+import { type LocatedServers, locateServers } from "./locate-servers.ts";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
 import { type OwnDatabaseServer, startDatabaseServer } from "./own-database-server.ts";
 import { type OwnNatsServer, startNatsServer } from "./own-nats-server.ts";
@@ -13,18 +17,29 @@ import { removeAddresses, writeAddresses } from "./running-addresses.ts";
 export type Standalone = {
   /** The given settings with the addresses of the started servers filled in. */
   readonly config: CompleteConfig;
-  /** Null if the settings name a mail server. */
+  /** Null if the settings name a mail server, or the process sends no mails. */
   readonly mailbox: Mailbox | null;
   /** Stops the started servers in reverse order. Call it when nothing uses them any more. */
   stop(): Promise<void>;
 };
 
+type StandaloneOptions = {
+  /** What the mailbox answers in place of taking a mail. */
+  readonly answerRecipient?: AnswerRecipient | undefined;
+  /** Is told what begins, for a person who waits. */
+  readonly onStep?: Print;
+};
+
 /**
  * Starts the servers that the settings do not name, with their data under `config.dataDir`, and a mailbox if no mail
- * server is named. They end with this process, however it ends. On failure, stops everything it started and throws
+ * server is named and this process sends mails. They end with this process, however it ends. On failure, stops everything it started and throws
  * CannotStart with the remedy. Calls `print` with a line for people if a step takes long or a server ends by itself.
  */
-export async function startStandalone(config: Config, print: Print): Promise<Standalone> {
+export async function startStandalone(
+  config: Config,
+  print: Print,
+  { answerRecipient, onStep = () => {} }: StandaloneOptions = {},
+): Promise<Standalone> {
   const started: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (let end = started.pop(); end !== undefined; end = started.pop()) await end();
@@ -42,13 +57,14 @@ export async function startStandalone(config: Config, print: Print): Promise<Sta
     }
     const binaries = await locateServers(needed, config.mayInstall, print);
     const { dataDir } = config;
+    if (needed.size > 0) onStep(stepOf(binaries, dataDir));
     const nats = binaries.nats === null ? null : keep(startNats(dataDir, binaries.nats, print));
     const database = binaries.database === null ? null : keep(startDatabase(dataDir, binaries.database, print));
-    const mailbox = config.smtpUrl === null ? keep(startMailbox()) : null;
+    const mailbox = config.smtpUrl === null && sendsMails(config) ? keep(startMailbox(answerRecipient)) : null;
     // A failure waits for the other servers, so that all that did start are known and can be stopped.
     await Promise.allSettled([nats, database, mailbox]);
     const own = { nats: await nats, database: await database, mailbox: await mailbox };
-    const complete = fillIn(config, own);
+    const complete = fillIn(await withKeyFile(config), own);
     if (needed.size > 0) {
       await writeAddresses(dataDir, complete);
       started.push(() => removeAddresses(dataDir));
@@ -58,6 +74,13 @@ export async function startStandalone(config: Config, print: Print): Promise<Sta
     await stop();
     throw failure;
   }
+}
+
+/** The first start on a folder takes longer: the database server creates its own tables. */
+function stepOf({ nats, database }: LocatedServers, dataDir: string): string {
+  const names = [...(nats === null ? [] : ["nats-server"]), ...(database === null ? [] : [basename(database.path)])];
+  const isNew = database !== null && !existsSync(join(dataDir, database.kind));
+  return `Starting ${names.join(" and ")}${isNew ? ` with a new database in ${dataDir}, which takes some seconds` : ""} …`;
 }
 
 function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
@@ -97,6 +120,9 @@ function withExitNotice<Server extends Pick<ChildServer, "exited" | "stop" | "la
   return { ...server, stop };
 }
 
+/** The mail server of a process that sends no mails and has no SMTP_URL. The name never resolves (RFC 2606). */
+const nowhere = "smtp://known-to-workers.invalid";
+
 type OwnServers = {
   readonly nats: OwnNatsServer | null;
   readonly database: OwnDatabaseServer | null;
@@ -108,8 +134,16 @@ function fillIn(config: Config, { nats, database, mailbox }: OwnServers): Comple
     ...config,
     nats: config.nats ?? toNatsConfig(present(nats)),
     mysqlUrl: config.mysqlUrl ?? present(database).url,
-    smtpUrl: config.smtpUrl ?? present(mailbox).smtpUrl,
+    smtpUrl: config.smtpUrl ?? mailbox?.smtpUrl ?? nowhere,
   };
+}
+
+/** What Waybill keeps in a NATS of its own is encrypted from the start. */
+async function withKeyFile(config: Config): Promise<Config> {
+  if (config.nats !== null || config.secretsKeyFile !== null) return config;
+  const secretsKeyFile = ownKeyFile(config.dataDir);
+  await makeKeyFile(secretsKeyFile);
+  return { ...config, secretsKeyFile };
 }
 
 const toNatsConfig = ({ servers, user, password }: OwnNatsServer): NatsConfig => ({

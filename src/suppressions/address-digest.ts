@@ -20,7 +20,7 @@ export function createAddressDigest(secret: Buffer): AddressDigest {
 }
 
 /** A separate key for each use, so that the output of one reveals nothing about another. */
-export const keyFor = (secret: Buffer, use: "address" | "unsubscribe") =>
+export const keyFor = (secret: Buffer, use: "address" | "unsubscribe" | "return path") =>
   createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", `waybill ${use}`, 32)));
 
 const isAscii = /^[\x21-\x7e]+$/;

@@ -63,7 +63,7 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
       for (;;) {
         const stored = await last(subjectOf(key));
         if (stored === null) return false;
-        const { replaces, jobId, ...record } = recordIn(stored);
+        const { replaces, jobId, event: _, ...record } = recordIn(stored);
         if (record.email === null) {
           // The process that wrote this may have died before the message with the address was erased.
           if (replaces !== undefined) await erase(replaces);
@@ -109,6 +109,7 @@ const check = checkRequest(
     email: Type.Union([text, Type.Null()]),
     reason: text,
     createdAt: text,
+    event: Type.Optional(text),
     jobId: Type.Optional(text),
     replaces: Type.Optional(Type.Integer()),
   }),
@@ -124,10 +125,11 @@ export function decodeSuppression(bytes: string): SuppressionRecord {
   return { ...others, reason: suppressionReasons.find((known) => known === reason) ?? "manual" };
 }
 
-export const toSuppression = ({ email, reason, createdAt }: SuppressionRecord): Suppression => ({
+export const toSuppression = ({ email, reason, createdAt, event }: SuppressionRecord): Suppression => ({
   email,
   reason,
   createdAt,
+  ...(event === undefined ? {} : { event }),
 });
 
 function parsed(bytes: string): unknown {

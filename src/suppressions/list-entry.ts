@@ -21,12 +21,10 @@ const columns: Readonly<Record<string, "email" | "reason" | "createdAt">> = {
 /** The name that Waybill uses for a column. An unknown column keeps its name behind `other`, and is ignored. */
 export const columnOf = (name: string): string => columns[lettersOf(name)] ?? `other ${name}`;
 
-/** A complaint comes from the recipient, and so counts as a request to unsubscribe. */
 const reasons: Readonly<Record<string, SuppressionReason>> = {
   ...Object.fromEntries(suppressionReasons.map((reason) => [lettersOf(reason), reason])),
   bounce: "hard-bounce",
-  complaint: "unsubscribe",
-  spamcomplaint: "unsubscribe",
+  spamcomplaint: "complaint",
   manualsuppression: "manual",
 };
 

@@ -1,4 +1,5 @@
 import type { DeliveryError, SuppressionReason } from "../domain/recipients/events.ts";
+import { isHardStatus } from "../domain/recipients/hard-status.ts";
 import type { Cause, JobRef } from "../event-log/event-log.ts";
 import type { SuppressedDigests } from "./suppressed-digests.ts";
 import type { SuppressionStore } from "./suppression-store.ts";
@@ -23,14 +24,8 @@ export interface SuppressionGuard {
   links(): Promise<UnsubscribeLinks>;
 }
 
-/**
- * RFC 3463 and its registry: no such mailbox, no such system, moved with no forwarding address, and a domain that accepts
- * no mail. Not a full or disabled mailbox, and no policy codes: those addresses may accept mail another time.
- */
-const hardBounces: ReadonlySet<string> = new Set(["5.1.1", "5.1.2", "5.1.6", "5.1.10"]);
-
 export const isHardBounce = ({ code, statusCode }: DeliveryError): boolean =>
-  code === "rejected" && statusCode !== null && hardBounces.has(statusCode);
+  code === "rejected" && statusCode !== null && isHardStatus(statusCode);
 
 type Report = (failure: unknown, turn: ServedTurn) => void;
 

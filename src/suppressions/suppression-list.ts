@@ -29,12 +29,13 @@ export interface SuppressionList {
 
   /**
    * Carries out the request of a link. `emailOf` finds the address if the content of the job still holds it; it is called
-   * only if the address is not on the list yet. Throws LogFull.
+   * only if the address is not on the list yet. `event` is the id of the one that records it. Throws LogFull.
    */
   unsubscribe(
     link: Unsubscribing,
     emailOf: (job: JobRef, recipient: number) => Promise<string | null>,
     at: Instant,
+    event?: string,
   ): Promise<void>;
 }
 
@@ -62,13 +63,14 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
     },
     page: (tenant, request) => store.page(tenant, request),
     links: async () => (await keyed()).links,
-    unsubscribe: async ({ job, recipient, digest }, emailOf, createdAt) => {
+    unsubscribe: async ({ job, recipient, digest }, emailOf, createdAt, event) => {
       const key = { tenant: job.tenant, digest };
       if ((await store.find(key)) !== null) return;
       const email = await emailOf(job, recipient);
       // The digest was made from this content, so the two agree; even so, no address is stored under the digest of another.
       const isTheirs = email !== null && (await keyOf(job.tenant, email)).digest === digest;
-      await store.put(key, { email: isTheirs ? email : null, reason: "unsubscribe", createdAt }, job.jobId);
+      const suppression = { email: isTheirs ? email : null, reason: "unsubscribe", createdAt } as const;
+      await store.put(key, { ...suppression, ...(event !== undefined && { event }) }, job.jobId);
       // If the content was erased in between, the request to unsubscribe must not bring the address back.
       if (isTheirs && (await emailOf(job, recipient)) === null) await store.forget(key, job.jobId);
     },

@@ -6,6 +6,8 @@ export type Suppression = {
   readonly email: string | null;
   readonly reason: SuppressionReason;
   readonly createdAt: Instant;
+  /** The id of the event that caused it; dropped together with the address, and absent where no event did. */
+  readonly event?: string;
 };
 
 /** Names an address without revealing it: see address-digest.ts. */

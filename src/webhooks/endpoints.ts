@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
 import type { Instant } from "../domain/message.ts";
-import { type WebhookType, webhookTypes } from "../domain/webhooks/events.ts";
+import { endWebhookTypes, type WebhookType } from "../domain/webhooks/events.ts";
 import type { SafePost } from "../signed-post/safe-post.ts";
 import { newSecret } from "../signed-post/secret.ts";
 import { deliver } from "../signed-post/signed-post.ts";
@@ -13,11 +13,11 @@ export type EndpointPorts = { readonly store: WebhookStore; readonly post: SafeP
 
 type Wanted = { readonly url: string; readonly types?: readonly WebhookType[] };
 
-/** A new endpoint with a secret of its own, for all types where none are named. Null where there are as many as there may be. */
+/** A new endpoint with a secret of its own, for the ends of jobs and mailings where no types are named. Null where there are as many as there may be. */
 export async function createEndpoint(
   { store }: Pick<EndpointPorts, "store">,
   tenant: string,
-  { url, types = webhookTypes }: Wanted,
+  { url, types = endWebhookTypes }: Wanted,
   at: Instant,
 ): Promise<WebhookEndpoint | null> {
   const endpoint = { id: newId(), url, types: [...new Set(types)], createdAt: at, secrets: [newSecret()] };

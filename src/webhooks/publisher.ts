@@ -1,7 +1,7 @@
 import type { JobEvent } from "../domain/job/events.ts";
 import type { MailingEvent } from "../domain/mailing/events.ts";
 import { foldDeliveries } from "../domain/webhooks/delivery.ts";
-import { notifiedMailingTypes, notifiedTypes, type WebhookType } from "../domain/webhooks/events.ts";
+import { type EndWebhookType, notifiedMailingTypes, notifiedTypes } from "../domain/webhooks/events.ts";
 import { type EventLog, isOfMailing, keyOf, type StoredEvent } from "../event-log/event-log.ts";
 import { isDecision } from "../event-log/select-events.ts";
 import type { Listener } from "../following/listener.ts";
@@ -23,7 +23,7 @@ const decisionsInHand = 256;
  */
 export function createPublisher(log: EventLog, receivers: Receivers, sender: Sender): Listener {
   const [withoutUrl, partsOfMailings] = [createRecentKeys(), createRecentKeys()];
-  const publish = async (decision: Ending, type: WebhookType, givenUp: AbortSignal): Promise<void> => {
+  const publish = async (decision: Ending, type: EndWebhookType, givenUp: AbortSignal): Promise<void> => {
     const attempts = await firstAttempts(log, receivers, decision, type, !withoutUrl.has(keyOf(decision)));
     await Promise.all(attempts.map((attempt) => sender.send(attempt, givenUp)));
   };
@@ -69,7 +69,7 @@ async function firstAttempts(
   log: EventLog,
   receivers: Receivers,
   entry: Ending,
-  type: WebhookType,
+  type: EndWebhookType,
   mayNameUrl: boolean,
 ): Promise<readonly DeliveryAttempt[]> {
   const { tenant, jobId, id, sequence, correlationId, traceparent, event } = entry;

@@ -1,8 +1,8 @@
 import type { TenantWebhooks } from "./tenant-webhooks.ts";
 
 /**
- * Endpoints and secrets of tenants. Secrets are stored in clear text, because signing needs them: anything that can read
- * the store can sign. Both methods throw Unavailable.
+ * Endpoints and secrets of tenants. Signing needs the secrets themselves, so without SECRETS_KEY a reader of the store
+ * can sign. Both methods throw Unavailable, and CannotOpen for what was encrypted with a key that this process lacks.
  */
 export interface WebhookStore {
   /** The current state: it includes every endpoint whose creation was ever confirmed. */

@@ -49,17 +49,20 @@ export function createBookkeeper(
   const { job, turn, worker, leaseSequence, help, cause, ledger, settings } = held;
   const source = [job.jobId, leaseSequence, ...(help === null ? [] : [help])].join("/");
   const consequences = new Set<Promise<void>>();
+  let releases = 0;
   let hasConsequences = false;
   let failure: unknown = null;
   const group = createGroupCommit((entry) => persistently(giveUp, () => log.record(job, entry)), unwritten.limit);
 
   // The id names the lease: within one attempt the job may be paused and resumed, or change its worker, and a second
   // event about the same recipient is then a new one. With the id of the first, the log would drop it silently. It names
-  // the help, too: a recipient that one helper handed back is claimed once more under the same lease.
+  // the help, too: a recipient that one helper handed back is claimed once more under the same lease. So is one that this
+  // worker released: the id of a claim, and of a release, names the releases before it.
   const add = (what: string, event: RecipientEvent): Committing => {
     recordInLedger(ledger, event);
     return group.add({ ...cause, id: `${source}/${what}`, event });
   };
+  const afterReleases = (what: string): string => (releases === 0 ? what : `${what}/${releases}`);
   const follow = (consequence: Promise<void>): void => {
     consequences.add(consequence);
     consequence
@@ -77,7 +80,7 @@ export function createBookkeeper(
   return {
     claim: async (recipients) => {
       const data = { ...turn, worker, recipients };
-      const { stored } = add(`claim/${recipients[0]}`, { type: "RecipientsClaimed", at: now(), data });
+      const { stored } = add(afterReleases(`claim/${recipients[0]}`), { type: "RecipientsClaimed", at: now(), data });
       group.hurry();
       follow(stored);
       await storedInTime(stored, claiming);
@@ -85,7 +88,9 @@ export function createBookkeeper(
     release: async (recipients) => {
       if (recipients.length === 0) return;
       const data = { ...turn, recipients };
-      const { stored } = add(`release/${recipients[0]}`, { type: "RecipientsReleased", at: now(), data });
+      const what = afterReleases(`release/${recipients[0]}`);
+      releases += 1;
+      const { stored } = add(what, { type: "RecipientsReleased", at: now(), data });
       group.hurry();
       await stored;
     },

@@ -4,10 +4,10 @@ import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";
 import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import type { HelpAnswer, HelpDone, HelpExchange, HelpRequest, HelpWanted } from "./help.ts";
-import type { JobWork, SpareConnections } from "./job-work.ts";
+import { type JobWork, notNow, type SpareConnections } from "./job-work.ts";
 import { watchLease } from "./lease.ts";
 import { noOthers, type Supply } from "./supply.ts";
-import { deferredUntil, type HeldTurn, replayLedger } from "./turn.ts";
+import { type HeldTurn, patienceOf, replayLedger } from "./turn.ts";
 
 export type HelpDependencies = {
   readonly log: EventLog;
@@ -94,7 +94,8 @@ async function serve(
   const [created, last] = [decisions[0], decisions.at(-1)];
   if (created === undefined || last?.sequence !== leaseSequence || state.status !== "processing") return;
   const { settings, run, attempt } = state;
-  const { work } = await dependencies.prepare(job, settings);
+  const prepared = await dependencies.prepare(job, settings);
+  if (prepared === notNow) return;
   const { correlationId, causationId, traceparent } = last;
   const ledger = ledgerOf(settings.total, run, grants.recipients);
   grants.ledger = ledger;
@@ -110,8 +111,7 @@ async function serve(
     confirmedAt,
     readLedger: () => persistently(stopping, () => replayLedger(log, job, settings.total, decisions)),
     claimed: [],
-    isLastAttempt: attempt >= settings.maxAttempts,
-    deferredUntil: deferredUntil(settings, run, decisions),
+    ...patienceOf(settings, { run, attempt }, decisions),
     supply: null,
     help: id,
   };
@@ -122,7 +122,7 @@ async function serve(
     return mayGoOn ? ((await more())?.recipients ?? []) : [];
   });
   try {
-    await work({ ...held, supply }, lease, books, stopping);
+    await prepared.work({ ...held, supply }, lease, books, stopping);
     await books.settled();
   } finally {
     lease.end();

@@ -1,5 +1,6 @@
 import type { JobError, JobSettings, JobType } from "../domain/job/events.ts";
 import { countRecipients } from "../domain/recipients/ledger.ts";
+import type { RouteState } from "../domain/recipients/route-state.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 import type { JobRef } from "../event-log/event-log.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
@@ -25,6 +26,9 @@ export type PreparedWork = {
   readonly claims: readonly number[];
   readonly work: WorkOfTurn;
 };
+
+/** What the job needs is away, while other jobs can be worked on: the turn comes again later, and uses up no attempt. */
+export const notNow = "not-now";
 
 /** The attempt of a job that no worker can serve. */
 export const failedBecause = (error: JobError): PreparedWork => ({
@@ -61,7 +65,7 @@ export type SpareConnections = {
 export type JobWork = {
   readonly type: JobType;
   /** Reads what an attempt needs. An exception breaks the turn off, and costs the job no takeover. */
-  readonly prepare: (job: JobRef, settings: JobSettings) => Promise<PreparedWork>;
+  readonly prepare: (job: JobRef, settings: JobSettings) => Promise<PreparedWork | typeof notNow>;
   /** Concurrent turns in one process, where the setting for all kinds does not apply. */
   readonly concurrency?: number;
   /** How many recipients all turns of one process serve at a time, where that is limited. */
@@ -75,4 +79,6 @@ export type JobWork = {
   readonly gate?: (worker: WorkerView) => Gate;
   /** The state of the breaker for the server that all turns of the kind need, if there is such a server. */
   readonly breaker?: () => BreakerState;
+  /** The mail routes that the work uses, if it sends mails. */
+  readonly routes?: () => readonly RouteState[];
 };

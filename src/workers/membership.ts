@@ -1,4 +1,5 @@
 import type { JobType } from "../domain/job/events.ts";
+import type { RouteState } from "../domain/recipients/route-state.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
 
 /** The state of a worker at this moment. */
@@ -13,6 +14,8 @@ export type WorkerState = {
   readonly helping: number;
   /** The breaker for the server that all its turns need; null where there is none. */
   readonly breaker: BreakerState | null;
+  /** Of a worker that sends mails, its mail routes. */
+  readonly routes?: readonly RouteState[];
 };
 
 /** Finds the live workers of all processes; nothing stores a list of them. */

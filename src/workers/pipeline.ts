@@ -8,9 +8,10 @@ export type Pipeline<Item> = {
   /** How many items to claim at a time, once fewer than half as many wait to be handled; called again each time. */
   readonly claimSize: () => number;
   /**
-   * Claims a group of items; false where the pipeline must stop and leave them alone. A rejection also ends the pipeline.
+   * Claims a group of items, and returns those to handle: it may leave some out, and add others. False where the pipeline
+   * must stop and leave them alone. A rejection also ends the pipeline.
    */
-  readonly claim: (group: readonly Item[]) => Promise<boolean>;
+  readonly claim: (group: readonly Item[]) => Promise<readonly Item[] | boolean>;
   readonly handle: (item: Item) => Promise<void>;
   readonly mayGoOn: () => boolean;
 };
@@ -51,9 +52,9 @@ export async function runPipeline<Item>(pipeline: Pipeline<Item>): Promise<Pipel
   const claimNext = (size: number): void => {
     const group = items.splice(0, size);
     isClaiming = true;
-    const claimed = claim(group).then((isClaimed) => {
-      if (isClaimed) ready.push(...group);
-      else items.unshift(...group);
+    const claimed = claim(group).then((toHandle) => {
+      if (toHandle === false) items.unshift(...group);
+      else ready.push(...(toHandle === true ? group : toHandle));
     });
     begin(claimed, () => {
       isClaiming = false;

@@ -9,12 +9,12 @@ import { isOutage, persistently } from "../event-log/persistently.ts";
 import type { TurnDelivery } from "../turns/work-queue.ts";
 import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import { askFormerWorkers, outwaitFormerWorkers } from "./former-workers.ts";
-import type { JobWork, PreparedWork, WorkOfTurn } from "./job-work.ts";
+import { type JobWork, notNow, type PreparedWork, type WorkOfTurn } from "./job-work.ts";
 import { answersHoldMs, type Lease, type LeaseProbe, watchLease } from "./lease.ts";
 import type { SharedTurn } from "./shared-turn.ts";
 import type { Sharing } from "./sharing.ts";
 import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
-import { commandFor, deferredUntil, type HeldTurn, replayLedger } from "./turn.ts";
+import { commandFor, type HeldTurn, patienceOf, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
   readonly log: EventLog;
@@ -40,6 +40,12 @@ const askAgainMs = 5000;
 const lookAgainMs = 500;
 /** A job of a kind that this worker does not know waits for another worker: it is offered again after this, and loses nothing. */
 const offerAgainMs = 10_000;
+
+const longestPostponedMs = 15_000;
+
+/** Later each time: thousands of jobs may wait for the same thing. */
+const delayOfPostponed = (times: number): number =>
+  Math.min(longestPostponedMs, 1000 * 2 ** Math.min(times, 10)) * (0.75 + Math.random() / 4);
 
 const now = (): string => new Date().toISOString();
 
@@ -68,7 +74,9 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const { id: causationId, ...origin } = opened;
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
-  const { claims, work } = await prepareWork(() => dependencies.prepare(job, settings));
+  const prepared = await prepareWork(() => dependencies.prepare(job, settings));
+  if (prepared === notNow) return delivery.giveBack(delayOfPostponed(delivery.times));
+  const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, claims: claimed };
   const confirmedAt = performance.now();
@@ -93,10 +101,8 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
       if (outwaited === "stopping") return delivery.giveBack(0);
     }
     const readFirst = isFirst ? async () => emptyLedger(settings.total) : readLedger;
-    const isLastAttempt = attempt >= settings.maxAttempts;
-    const until = deferredUntil(settings, run, decisions);
-    const own = { job, cause, createdAt, settings, turn: { run, attempt }, worker, claimed };
-    const held = { ...own, isLastAttempt, deferredUntil: until };
+    const turn = { run, attempt };
+    const held = { job, cause, createdAt, settings, turn, worker, claimed, ...patienceOf(settings, turn, decisions) };
     const lease = { leaseSequence: sequence, confirmedAt, readLedger, help: null };
     const end = await underLease({ ...held, ...lease }, readFirst, { state, sequence }, work, dependencies);
     // The queue keeps a message, but not its owner: acknowledging now would take the message from the worker that holds
@@ -118,7 +124,7 @@ const isRefusedAsWornOut = (started: Awaited<ReturnType<typeof takeLease>>): boo
   started !== "outrun" && started.outcome === "rejected" && started.rejection.code === "too-many-takeovers";
 
 /** A failure that is no outage shows once the lease is taken: the turns that it breaks off are counted. */
-async function prepareWork(prepare: () => Promise<PreparedWork>): Promise<PreparedWork> {
+async function prepareWork<Prepared>(prepare: () => Promise<Prepared>): Promise<Prepared | PreparedWork> {
   try {
     return await prepare();
   } catch (failure) {

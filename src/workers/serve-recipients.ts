@@ -1,57 +1,18 @@
-import type { JobError } from "../domain/job/events.ts";
-import type { SendOutcome } from "../domain/recipients/events.ts";
-import { countRecipients, recipientsInDoubt, recipientsToMail } from "../domain/recipients/ledger.ts";
+import {
+  countRecipients,
+  deferredRecipients,
+  recipientsInDoubt,
+  recipientsToMail,
+} from "../domain/recipients/ledger.ts";
 import { type Bookkeeper, giveBackClaims } from "./bookkeeper.ts";
-import { answersHoldMs, type Lease } from "./lease.ts";
-import { createLeavingOut, type LeavingOut, type WhyNot } from "./leave-out.ts";
-import { runPipeline } from "./pipeline.ts";
+import type { Lease } from "./lease.ts";
+import { createLeavingOut } from "./leave-out.ts";
+import { type PipelineEnd, runPipeline } from "./pipeline.ts";
+import { type Aside, createAside } from "./put-aside.ts";
+import type { Serving } from "./serving.ts";
 import { noOthers } from "./supply.ts";
-import { type AttemptEnd, endOfAttempt, type HeldTurn, mayBeDeferred, type Tried } from "./turn.ts";
-
-/** The outcome for one recipient, with the id by which the other side can recognise a repetition. */
-export type Served = {
-  readonly messageId: string;
-  readonly outcome: SendOutcome;
-  /** How long the recipient asked to be left alone. */
-  readonly retryAfterMs?: number | null;
-  /** The consequence of a failure: see Bookkeeper.outcome. */
-  readonly onceRecorded?: () => Promise<void>;
-};
-
-/** A recipient that was erased before the job was run again: its address is not known any more. */
-export const servedErased: Served = {
-  messageId: "",
-  outcome: {
-    kind: "failed",
-    error: { code: "recipient-erased", message: "This recipient was erased.", replyCode: null, statusCode: null },
-  },
-};
-
-/** No recipient holds back the others for longer than this. */
-const longestRetryAfterMs = 3_600_000;
-
-/** How the recipients of one kind of job are served. */
-export type Serving = {
-  /** How many may be on their way at a time; called again each time. */
-  readonly window: () => number;
-  /** Counts each recipient that is being served, from before the last check until its outcome is recorded. */
-  readonly using?: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /**
-   * How many recipients a job that sends doubtful mails again may claim at a time, if more than `window`: an unused claim
-   * does such a job no harm, and each claim costs an event.
-   */
-  readonly claimsAtOnce?: number;
-  /** Called once for each claimed recipient. An exception breaks the turn off. */
-  readonly serve: (recipient: number) => Promise<Served>;
-  /** Why a recipient must not be served at all; null for one that may be. Without it, all may be. Throws Unavailable. */
-  readonly whyNot?: WhyNot;
-  /** Waits until the next recipient may be served; the signal ends the wait. */
-  readonly before?: (hurry: AbortSignal) => Promise<unknown>;
-  /** Waits after a recipient that was served, unless it was the last; the signal ends the wait. */
-  readonly after?: (hurry: AbortSignal) => Promise<unknown>;
-  /** Aborts when the process is to stop: sends in progress end, and nothing new begins. */
-  readonly stopping: AbortSignal;
-};
+import { trackProgress } from "./track-progress.ts";
+import { type AttemptEnd, endOfAttempt, endWithWaiting, type HeldTurn, mayBePutOff, type Tried } from "./turn.ts";
 
 /** Does one attempt of a job with recipients: claims each recipient that is still to be served, and records it after. */
 export async function serveRecipients(
@@ -65,35 +26,42 @@ export async function serveRecipients(
   const notSent = new Set(held.claimed);
   // The worker hears of decisions only from here on. With this answer, it has missed none.
   if (toServe.length > notSent.size) lease.confirm().catch(() => {});
-  const progress = trackProgress(held, lease, books, leavingOut, { notSent, last: toServe.at(-1) }, serving);
-  const { using = (work) => work() } = serving;
   const left = toServe.filter((recipient) => !notSent.has(recipient));
+  const aside = createAside(serving.holdingBack, lease, books, { notSent, left });
+  const recipients = { notSent, last: toServe.at(-1), aside };
+  const progress = trackProgress(held, lease, books, leavingOut, recipients, serving);
+  const { using = (work) => work() } = serving;
   const { supply } = held;
   supply?.open(left);
+  const atOnce = (): number => claimSize(held, serving);
+  const claim = async (group: readonly number[]): Promise<readonly number[] | false> => {
+    await aside.releaseClaims();
+    const toHandle = [...aside.withRoom(atOnce()), ...aside.sift(group)];
+    const others = await leavingOut.sift(toHandle);
+    if (!(await lease.confirmLately())) return false;
+    for (const recipient of others) notSent.add(recipient);
+    supply?.claimed(group);
+    if (others.length > 0) await books.claim(others);
+    return toHandle;
+  };
   const serveLeft = (claimed: readonly number[]) =>
     runPipeline({
       claimed,
       items: left,
       window: serving.window,
-      claimSize: () => claimSize(held, serving),
-      claim: async (group) => {
-        const others = await leavingOut.sift(group);
-        if (!(await lease.confirmLately())) return false;
-        for (const recipient of others) notSent.add(recipient);
-        supply?.claimed(group);
-        if (others.length > 0) await books.claim(others);
-        return true;
+      claimSize: atOnce,
+      claim,
+      handle: async (recipient) => {
+        if (!aside.mayBeServed(recipient)) return;
+        await using(() => progress.handle(recipient)).finally(() => aside.served(recipient));
       },
-      handle: (recipient) => using(() => progress.handle(recipient)),
       mayGoOn: () => lease.isHeld() && !serving.stopping.aborted && progress.outage() === null,
     });
-  const serveAll = async () => {
-    let end = await serveLeft(held.claimed);
-    while (supply !== null && end.isComplete && (await supply.refill())) end = await serveLeft([]);
-    return end;
-  };
-  const end = await serveAll()
+  const more = { left, aside, supply, claim, serveLeft, atOnce, hurry: progress.hurry };
+  const end = await serveLeft(held.claimed)
+    .then((end) => serveMore(end, more))
     .finally(progress.end)
+    .finally(aside.end)
     .then(async (end) => {
       // What is known when every recipient was served is stored with the decision that ends the attempt.
       if (!end.isComplete || notSent.size > 0) await books.settled();
@@ -111,11 +79,69 @@ export async function serveRecipients(
   if (!isComplete && !(await giveBackClaims(lease, books, notSent))) return { kind: "lease-lost" };
   const others = (await supply?.gather(books.settled)) ?? noOthers;
   if (others.areLost) return { kind: "interrupted" };
+  if (hasNoOtherAttempt(held)) for (const recipient of refusedInAll(held, aside)) aside.refused(recipient);
+  if (end.isComplete && aside.size() > 0) return await endOfWaiting(held, lease, books, aside, progress);
   if (isComplete && others.haveServedAll) return endOfAttempt(held, progress);
   const outage = progress.outage();
   if (outage !== null) return { kind: "try-again", counts: countRecipients(held.ledger), error: outage };
   return { kind: "interrupted" };
 }
+
+type More = {
+  readonly left: readonly number[];
+  readonly aside: Aside;
+  readonly supply: HeldTurn["supply"];
+  readonly claim: (group: readonly number[]) => Promise<readonly number[] | false>;
+  readonly serveLeft: (claimed: readonly number[]) => Promise<PipelineEnd<number>>;
+  /** How many may be claimed at a time. */
+  readonly atOnce: () => number;
+  readonly hurry: AbortSignal;
+};
+
+/** Serves those that were put aside, and those that helpers give back. A helper waits for no room: its holder does. */
+async function serveMore(first: PipelineEnd<number>, more: More): Promise<PipelineEnd<number>> {
+  const { left, aside, supply, claim, serveLeft, atOnce, hurry } = more;
+  let end = first;
+  while (end.isComplete) {
+    const isOver = () => left.length > 0;
+    const found = supply?.isHelp ? [] : await aside.untilRoom(atOnce(), isOver, hurry);
+    if (found.length > 0) {
+      const claimed = await claim(found);
+      end = claimed === false ? { isComplete: false, unhandled: found } : await serveLeft(claimed);
+    } else if (left.length > 0 || (supply !== null && (await supply.refill()))) end = await serveLeft([]);
+    else break;
+  }
+  await aside.releaseClaims();
+  return end;
+}
+
+/** Only those are left whose receivers have asked for patience. */
+async function endOfWaiting(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  aside: Aside,
+  progress: Tried,
+): Promise<AttemptEnd> {
+  if (mayBePutOff(held)) return endWithWaiting(held, aside.size(), aside.returnInMs(), progress);
+  // A pause or a cancellation ends the wait, too.
+  if (!(await lease.confirm())) return { kind: "lease-lost" };
+  const message = "The mail servers of this receiver have asked for patience for too long.";
+  const error = { code: "receiver-throttled", message, replyCode: null, statusCode: null };
+  const tried = hasNoOtherAttempt(held) ? aside.refusedRecipients() : [];
+  for (const recipient of [...aside.recipients(), ...tried])
+    await books.outcome({ type: "RecipientFailed", recipient, error });
+  return endOfAttempt(held, progress);
+}
+
+/** In the last attempt nothing else is deferred, and some of them may be known to a helper alone. */
+function refusedInAll({ ledger }: HeldTurn, aside: Aside): readonly number[] {
+  const untried = new Set(aside.recipients());
+  return deferredRecipients(ledger).filter((recipient) => !untried.has(recipient));
+}
+
+const hasNoOtherAttempt = ({ deferredUntil, isLastAttempt }: HeldTurn): boolean =>
+  deferredUntil === null && isLastAttempt;
 
 const claimSize = ({ settings }: HeldTurn, { window, claimsAtOnce = 1 }: Serving): number =>
   Math.max(window(), settings.onUnknown === "resend" ? claimsAtOnce : 1);
@@ -130,84 +156,4 @@ async function recipientsOfAttempt({ ledger, settings }: HeldTurn, books: Bookke
   const error = { code: "outcome-unknown", message, replyCode: null, statusCode: null };
   for (const recipient of inDoubt) await books.outcome({ type: "RecipientUnknown", recipient, error });
   return recipientsToMail(ledger);
-}
-
-type Recipients = {
-  /** Recipients that are claimed, or about to be, and certainly not handed over. */
-  readonly notSent: Set<number>;
-  readonly last: number | undefined;
-};
-
-type Progress = Tried & {
-  readonly handle: (recipient: number) => Promise<void>;
-  /** Why no recipient at all can be served, once that is known. */
-  readonly outage: () => JobError | null;
-  readonly end: () => void;
-};
-
-function trackProgress(
-  held: HeldTurn,
-  lease: Lease,
-  books: Bookkeeper,
-  leavingOut: LeavingOut,
-  { notSent, last }: Recipients,
-  { serve, before, after, stopping }: Serving,
-): Progress {
-  let outage: JobError | null = null;
-  let notBeforeMs = 0;
-  const untilNext = new AbortController();
-  const hurry = (): void => untilNext.abort();
-  lease.onLost(hurry);
-  stopping.addEventListener("abort", hurry);
-
-  const record = async (recipient: number, served: Served): Promise<void> => {
-    const { messageId, outcome, retryAfterMs, onceRecorded } = served;
-    if (outcome.kind === "sent") {
-      return await books.outcome({ type: "RecipientSent", recipient, messageId, response: outcome.response });
-    }
-    if (outcome.kind === "unavailable") {
-      outage ??= outcome.error;
-      notSent.add(recipient);
-      return;
-    }
-    const { error } = outcome;
-    switch (outcome.kind) {
-      case "failed":
-        return await books.outcome({ type: "RecipientFailed", recipient, error }, onceRecorded);
-      case "unknown": {
-        // Not sent again at once: a server that is slow to answer would get one copy after the other.
-        const isLeftAlone = held.settings.onUnknown === "skip" || held.isLastAttempt;
-        return await books.outcome({ type: isLeftAlone ? "RecipientUnknown" : "RecipientDeferred", recipient, error });
-      }
-      case "deferred": {
-        notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
-        if (mayBeDeferred(held)) return await books.outcome({ type: "RecipientDeferred", recipient, error });
-        const last = { ...error, code: held.deferredUntil === null ? "attempts-exhausted" : "deferred-too-long" };
-        return await books.outcome({ type: "RecipientFailed", recipient, error: last });
-      }
-    }
-  };
-
-  return {
-    outage: () => outage,
-    notBeforeMs: () => notBeforeMs,
-    end: () => stopping.removeEventListener("abort", hurry),
-    handle: async (recipient) => {
-      if (leavingOut.isLeftOut(recipient)) return;
-      await before?.(untilNext.signal);
-      let lookedAt: number;
-      do {
-        lookedAt = performance.now();
-        if (!stopping.aborted && (await leavingOut.sift([recipient])).length === 0) {
-          notSent.delete(recipient);
-          return;
-        }
-        if (stopping.aborted || !(await lease.confirmLately())) return;
-        // The lease was checked last; if that took long, the first answer is out of date.
-      } while (performance.now() - lookedAt > answersHoldMs);
-      notSent.delete(recipient);
-      await record(recipient, await serve(recipient));
-      if (recipient !== last) await after?.(untilNext.signal);
-    },
-  };
 }

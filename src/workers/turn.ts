@@ -34,6 +34,10 @@ export type HeldTurn = {
   readonly isLastAttempt: boolean;
   /** Until when deferred recipients are tried again; null where that is as long as the job has attempts. */
   readonly deferredUntil: Instant | null;
+  /** How many attempts of this run ended only because receivers had asked for patience: they count for none. */
+  readonly putOff: number;
+  /** Until when recipients wait for receivers that have asked for patience. */
+  readonly putOffUntil: Instant;
   /** How recipients come from the holder of the lease to its helpers; null where the worker has none. */
   readonly supply: Supply | null;
   /** Names the help of a worker that is not the holder of the lease, in the ids of its events; null for the holder. */
@@ -54,6 +58,8 @@ export type AttemptEnd =
       readonly notBeforeMs?: number;
       /** Until when deferred recipients are tried, where nothing else is left to do. */
       readonly deferredUntil?: Instant | null;
+      /** When the next recipient may be tried whose receiver has asked for patience. The attempt then counts for none. */
+      readonly returnInMs?: number;
     }
   /** Another decision about the job came first: another worker has it, or it is paused or cancelled. */
   | { readonly kind: "lease-lost" }
@@ -81,6 +87,22 @@ export function endOfAttempt({ ledger, deferredUntil }: HeldTurn, { notBeforeMs 
   return { kind: "completed", counts };
 }
 
+/** Why an attempt ended that is to be continued when receivers that asked for patience have room. */
+const waitingForReceivers = "receivers-throttled";
+
+/** How the attempt ends where recipients wait that were not tried. */
+export function endWithWaiting(
+  { ledger, deferredUntil }: HeldTurn,
+  waiting: number,
+  returnInMs: number,
+  { notBeforeMs }: Tried,
+): AttemptEnd {
+  const counts = countRecipients(ledger);
+  const message = `${waiting} of ${counts.total} recipients wait, as their mail servers have asked for patience.`;
+  const error = { code: waitingForReceivers, message };
+  return { kind: "try-again", counts, error, notBeforeMs: notBeforeMs(), deferredUntil, returnInMs };
+}
+
 type Ended = Exclude<AttemptEnd, { kind: "interrupted" | "lease-lost" }>;
 
 /** What the worker decides at the end of its attempt; the schedule says when the next attempt is. */
@@ -93,13 +115,37 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
       return { type: "FailJob", ...said, counts: end.counts, error: end.error } as const;
     case "try-again": {
       const ownSchedule = scheduleOfJob(schedule, held.settings.retryDelayMs);
-      const { counts, error, notBeforeMs = 0, deferredUntil = null } = end;
-      const delayMs = Math.max(delayBeforeAttempt(held.turn.attempt + 1, ownSchedule, Math.random()), notBeforeMs);
-      const nextAttemptAt = timeOfNextAttempt(Date.now(), delayMs, deferredUntil);
-      const isForDeferred = deferredUntil !== null;
+      const { counts, error, notBeforeMs = 0, deferredUntil = null, returnInMs = null } = end;
+      const nextAttempt = held.turn.attempt - held.putOff + 1;
+      const usualMs = Math.max(delayBeforeAttempt(nextAttempt, ownSchedule, Math.random()), notBeforeMs);
+      const delayMs = returnInMs === null ? usualMs : delayForWaiting(counts, held.putOff, returnInMs, usualMs);
+      const nextAttemptAt = timeOfNextAttempt(Date.now(), delayMs, returnInMs === null ? deferredUntil : null);
+      const isForDeferred = deferredUntil !== null || returnInMs !== null;
       return { type: "ScheduleRetry", ...said, counts, error, nextAttemptAt, isForDeferred } as const;
     }
   }
+}
+
+const leastReturnMs = 2000;
+/** A job that returns again and again returns less often: each time adds decisions to its history, for up to three days. */
+const leastReturnMsPerReturn = 1000;
+const longestLeastReturnMs = 60_000;
+const longestReturnMs = 900_000;
+/** Every attempt reads what became of all recipients: a large job returns less often. */
+const returnMsPerRecipient = 0.1;
+/** Deferred recipients do not hold back for longer those that only wait. */
+const longestForDeferredMs = 60_000;
+
+function delayForWaiting(
+  { total, deferred }: RecipientCounts,
+  returns: number,
+  returnInMs: number,
+  usualMs: number,
+): number {
+  const oftenMs = Math.min(longestLeastReturnMs, returns * leastReturnMsPerReturn);
+  const leastMs = Math.max(leastReturnMs, oftenMs, total * returnMsPerRecipient);
+  const forDeferredMs = deferred > 0 ? Math.min(usualMs, longestForDeferredMs) : 0;
+  return Math.min(Math.max(returnInMs, leastMs, forDeferredMs), longestReturnMs);
 }
 
 /**
@@ -114,26 +160,58 @@ function timeOfNextAttempt(nowMs: number, delayMs: number, until: Instant | null
 const leastDelayMs = 1000;
 
 /** Until when the deferred recipients of a run are tried again; null where that is as long as the job has attempts. */
-export function deferredUntil(
+function deferredUntil(
   { deferForMs = null }: JobSettings,
   run: number,
   decisions: readonly StoredEvent<JobEvent>[],
 ): Instant | null {
   if (deferForMs === null) return null;
+  return new Date(startOfRun(run, decisions) + deferForMs + putOffIn(run, decisions).forMs).toISOString();
+}
+
+function startOfRun(run: number, decisions: readonly StoredEvent<JobEvent>[]): number {
   const start = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === run)?.event.at;
-  return new Date((start === undefined ? Date.now() : Date.parse(start)) + deferForMs).toISOString();
+  return start === undefined ? Date.now() : Date.parse(start);
+}
+
+/** How often, and for how long altogether, recipients of a run waited because receivers had asked for patience. */
+function putOffIn(run: number, decisions: readonly StoredEvent<JobEvent>[]) {
+  const waits = decisions.flatMap(({ event: { type, at, data } }) => {
+    if (type !== "JobRetryScheduled" || data.run !== run || data.error.code !== waitingForReceivers) return [];
+    return [Math.max(0, Date.parse(data.nextAttemptAt) - Date.parse(at))];
+  });
+  return { times: waits.length, forMs: waits.reduce((sum, forMs) => sum + forMs, 0) };
+}
+
+/** A receiver that takes nothing for this time, and for as long as deferred recipients are tried, ends the wait for it. */
+const longestWaitMs = 72 * 60 * 60 * 1000;
+
+/** What a run's attempts have to know of its attempts before. */
+export function patienceOf(settings: JobSettings, turn: Turn, decisions: readonly StoredEvent<JobEvent>[]) {
+  const { run, attempt } = turn;
+  const putOff = putOffIn(run, decisions).times;
+  const longestMs = Math.max(longestWaitMs, settings.deferForMs ?? 0);
+  return {
+    isLastAttempt: attempt - putOff >= settings.maxAttempts,
+    deferredUntil: deferredUntil(settings, run, decisions),
+    putOff,
+    putOffUntil: new Date(startOfRun(run, decisions) + longestMs).toISOString(),
+  };
 }
 
 /** Whether a recipient that is deferred at this moment is tried again. */
 export const mayBeDeferred = ({ deferredUntil: until, isLastAttempt }: HeldTurn): boolean =>
   until === null ? !isLastAttempt : Date.now() < Date.parse(until);
 
+/** Whether recipients may wait for longer that were not tried. */
+export const mayBePutOff = ({ putOffUntil }: HeldTurn): boolean => Date.now() < Date.parse(putOffUntil);
+
 /**
  * The outcomes of the recipients so far, with the retries by hand in between, in the order of the log. `decisions` are the
  * decisions before the lease, which is guarded by the last of them.
  */
 export async function replayLedger(
-  log: EventLog,
+  log: Pick<EventLog, "readRecipients">,
   job: JobRef,
   total: number,
   decisions: readonly StoredEvent<JobEvent>[],

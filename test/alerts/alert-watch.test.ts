@@ -7,7 +7,10 @@ import { eventually } from "../support/eventually.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { type OwnNats, startOwnNats } from "../support/services.ts";
 
-const failing: Figures = { ...fineFigures, ended: { sent: 500, failed: 500, unknown: 0, deadLetters: 0 } };
+const failing: Figures = {
+  ...fineFigures,
+  ended: { sent: 500, failed: 500, unknown: 0, bounced: 0, complained: 0, deadLetters: 0 },
+};
 const failingAndWaiting: Figures = { ...failing, oldestWaiting: { seconds: 400, of: "high" } };
 
 describe("Instances that watch the service", () => {

@@ -44,7 +44,7 @@ const moments: readonly (readonly [Moment["shuts"], Step])[] = [
 ];
 
 describe("waybill archive, killed", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let stage: Stage;
   let service: Waybill;
   let client: ApiClient;

@@ -36,4 +36,24 @@ describe("A schedule, when the log is archived", () => {
     await decideSchedule(stage, schedule, { type: "DeleteSchedule", at: now, reason: null });
     expect(await left(4)).to.deep.equal([[2, "its schedule is active"]]);
   });
+
+  it("holds back nothing old any more once it was paused and resumed, or resumed and paused", async () => {
+    const stage: ScheduleStage = {
+      log: createMemoryEventLog(),
+      contentStore: createMemoryContentStore(),
+      clock: createClock(now),
+    };
+    const left = async (upTo: number): Promise<readonly number[]> => {
+      const open = createOpenJobs(upTo, false);
+      for (const event of await scheduleEventsIn(stage.log)) open.take(event);
+      return open.left().map(({ sequence }) => sequence);
+    };
+    const schedule = await addSchedule(stage);
+    const pause = { type: "PauseSchedule", at: now, reason: null } as const;
+    const resume = { type: "ResumeSchedule", at: now, reason: null } as const;
+    for (const command of [pause, resume]) await decideSchedule(stage, schedule, command);
+    expect([await left(2), await left(3)]).to.deep.equal([[], [3]]);
+    for (const command of [pause, resume, pause]) await decideSchedule(stage, schedule, command);
+    expect([await left(5), await left(6)]).to.deep.equal([[], [6]]);
+  });
 });

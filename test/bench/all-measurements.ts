@@ -16,6 +16,7 @@ import { postAlone } from "./rows/post-alone.ts";
 import { reads } from "./rows/reads.ts";
 import { rebuild } from "./rows/rebuild.ts";
 import { recipientImport } from "./rows/recipient-import.ts";
+import { returnPaths } from "./rows/return-paths.ts";
 import { sharedMailings } from "./rows/shared-mailings.ts";
 import { smallJobs } from "./rows/small-jobs.ts";
 import { start } from "./rows/start.ts";
@@ -27,6 +28,7 @@ export const allMeasurements: readonly Measurement[] = [
   mailingSeparate,
   mailingOneProcess,
   mailingSynced,
+  returnPaths,
   smallJobs,
   floorOfAJob,
   postAlone,

@@ -26,6 +26,8 @@ export const separateProcessesWith = (workers: number): readonly string[] => [
 ];
 export const oneProcess: readonly string[] = [roles.join(",")];
 
+export type Settings = Readonly<Record<string, string>>;
+
 /** What processes of one service share. Nothing listens at the address of the mail server if none is given. */
 export const surroundingsOn = async (ground: Ground, smtpUrl = "smtp://127.0.0.1:9"): Promise<Surroundings> => ({
   nats: { config: ground.nats.config, prefix: `bench${randomBytes(4).toString("hex")}` },
@@ -33,16 +35,20 @@ export const surroundingsOn = async (ground: Ground, smtpUrl = "smtp://127.0.0.1
   smtpUrl,
 });
 
-/** Starts one process for each entry, a role or several with commas; the first one is ready before the others start. */
+/**
+ * Starts one process for each entry, a role or several with commas; the first one is ready before the others start. All have
+ * these settings besides the defaults.
+ */
 export async function deploy(
   { ground, lifecycle }: Stage,
   surroundings: Surroundings,
   processes: readonly string[],
+  settings: Settings = {},
 ): Promise<Deployment> {
   const pids = new Map<string, number>();
   let url = "";
   const start = async (roles: string, index: number): Promise<void> => {
-    const started = await startProcess(lifecycle, surroundings, roles);
+    const started = await startProcess(lifecycle, surroundings, roles, settings);
     pids.set(nameOf(processes, index), started.pid);
     if (started.url !== "") ({ url } = started);
   };
@@ -54,11 +60,12 @@ export async function deploy(
   return { surroundings, url, port: Number(new URL(url).port), pids };
 }
 
-/** A process as operators start it, with the default settings and its log on a pipe. */
+/** A process as operators start it, with its log on a pipe. */
 export async function startProcess(
   lifecycle: Lifecycle,
   surroundings: Surroundings,
   roles: string,
+  settings: Settings = {},
 ): Promise<WaybillProcess> {
   let starting: Promise<WaybillProcess | null> = Promise.resolve(null);
   // Registered first, so that a run that is given up meanwhile waits for the process, and ends it.
@@ -67,14 +74,19 @@ export async function startProcess(
     await running?.kill();
     reportComplaints(roles, running?.output() ?? "");
   });
-  const spawning = spawnWaybill(surroundings, roles, { LOG_LEVEL: "info" });
+  const spawning = spawnWaybill(surroundings, roles, { LOG_LEVEL: "info", ...settings });
   starting = spawning;
   return await spawning;
 }
 
+/** Default settings have no key, of which each process warns once. */
+const byDefault = "SECRETS_KEY is not set";
+
 /** A process that logs warnings during a normal run has a reason, so the figures of that run are not to be trusted. */
 function reportComplaints(roles: string, output: string): void {
-  const lines = output.split("\n").filter((line) => /^\{"level":(?:[456]0|"(?:warn|error|fatal)")/.test(line));
+  const lines = output
+    .split("\n")
+    .filter((line) => /^\{"level":(?:[456]0|"(?:warn|error|fatal)")/.test(line) && !line.includes(byDefault));
   if (lines.length > 0) process.stderr.write(`    ${roles} logged ${lines.length} warnings: ${lines[0]}\n`);
 }
 

@@ -1,3 +1,5 @@
+import process from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
 import { body, subject } from "./the-mail.ts";
 
 type Api = { readonly url: string };
@@ -44,8 +46,19 @@ export async function importFile({ url }: Api, mailingId: string, shape: FileSha
   return seconds;
 }
 
-export const decide = (api: Api, mailingId: string, action: "start" | "cancel"): Promise<unknown> =>
-  ask(api, "POST", `/${mailingId}/${action}`, {});
+/** Asked again where the log did not answer in time, as the answer advises and clients do: the time for it counts. */
+export async function decide(api: Api, mailingId: string, action: "start" | "cancel"): Promise<void> {
+  for (let left = 20; ; left -= 1) {
+    try {
+      await ask(api, "POST", `/${mailingId}/${action}`, {});
+      return;
+    } catch (failure) {
+      if (left === 0 || !String(failure).includes("event-log-unavailable")) throw failure;
+      process.stderr.write(`    ${String(failure).slice(0, 200)}\n`);
+      await pause(250);
+    }
+  }
+}
 
 export async function sentSoFar(api: Api, mailingId: string): Promise<number> {
   const { progress } = await ask<{ readonly progress: { readonly sent: number } }>(api, "GET", `/${mailingId}`);

@@ -6,6 +6,7 @@ import { CommandFailed, WrongUsage } from "../../src/cli/command-failed.ts";
 import { addKeyCommands } from "../../src/cli/keys.ts";
 import { addTenantCommands } from "../../src/cli/tenants.ts";
 import { readConfig } from "../../src/settings/config.ts";
+import { quietProcess } from "../support/cli.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startNats, type TestNats } from "../support/services.ts";
 import { settingsFor } from "../support/waybill.ts";
@@ -25,13 +26,10 @@ describe("The commands for keys and tenants", () => {
     told = [];
     const env = settingsFor({ nats, mysqlUrl: "mysql://nobody@127.0.0.1:1/none", smtpUrl: "smtp://127.0.0.1:1" });
     const context: CommandContext = {
+      ...quietProcess,
       readConfig: (overrides = {}) => readConfig({ ...env, ...overrides }),
       print: (line) => printed.push(line),
       tell: (line) => told.push(line),
-      isTerminal: false,
-      ask: null,
-      overwrite: () => {},
-      interrupted: new AbortController().signal,
     };
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     addKeyCommands(program, context);

@@ -1,8 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { makeKeyFile } from "../../src/secrets/make-key-file.ts";
 import { createApiClient } from "../support/api-client.ts";
 import { allCommands, type Outcome, runProgram } from "../support/command-tree.ts";
+import { eventually } from "../support/eventually.ts";
 import { openJetStreamLog } from "../support/jetstream-log.ts";
 import { type Stage, setStage } from "../support/stage.ts";
 import { settingsFor, startWaybill, type Waybill } from "../support/waybill.ts";
@@ -12,7 +14,10 @@ type Need = "service" | "nats" | "servers" | "nothing";
 
 const nobody = "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
 
-/** Words with which each command can do its work; `start` runs until it is stopped, and has tests of its own. */
+/** `start` runs until it is stopped, and the others ask no one: they have tests of their own. */
+const withOwnTests = ["start", "completion", "profiles list", "profiles set", "profiles use", "profiles remove"];
+
+/** Words with which each of the other commands can do its work. */
 const calls: Readonly<Record<string, { readonly needs: Need; readonly words: readonly string[] }>> = {
   migrate: { needs: "servers", words: [] },
   rebuild: { needs: "servers", words: ["--check"] },
@@ -20,6 +25,16 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
     needs: "service",
     words: ["--subject", "S", "--text", "LETTER", "--csv", "READERS", "--id", "second", "--wait"],
   },
+  stats: { needs: "service", words: [] },
+  "dead-letters list": { needs: "service", words: [] },
+  "dead-letters causes": { needs: "service", words: [] },
+  "dead-letters requeue": { needs: "service", words: ["DEADLETTER"] },
+  "dead-letters ignore": { needs: "service", words: ["DEADLETTER2", "--reason", "an old address"] },
+  "suppressions list": { needs: "service", words: [] },
+  "suppressions add": { needs: "service", words: ["gone@example.com"] },
+  "suppressions remove": { needs: "service", words: ["gone@example.com"] },
+  "suppressions import": { needs: "service", words: ["GONE"] },
+  "suppressions export": { needs: "service", words: [] },
   "jobs list": { needs: "service", words: [] },
   "jobs show": { needs: "service", words: ["DONE"] },
   "jobs explain": { needs: "service", words: ["DONE"] },
@@ -71,8 +86,13 @@ const calls: Readonly<Record<string, { readonly needs: Need; readonly words: rea
   "keys list": { needs: "nats", words: [] },
   "keys revoke": { needs: "nats", words: ["KEYID"] },
   "tenants list": { needs: "nats", words: [] },
+  "throttles list": { needs: "nats", words: [] },
   "tenants set": { needs: "nats", words: ["acme", "--senders", "none"] },
   "webhooks secret": { needs: "nats", words: [] },
+  "routes set": { needs: "service", words: ["second", "--url", "smtp://127.0.0.1:1", "--senders", "other.example"] },
+  "routes list": { needs: "service", words: [] },
+  "routes remove": { needs: "service", words: ["second"] },
+  "secrets rotate": { needs: "nats", words: [] },
   "seals key": { needs: "nats", words: [] },
   "seals rotate": { needs: "nats", words: [] },
   "seals accept": { needs: "servers", words: [] },
@@ -100,14 +120,16 @@ describe("Every command, where things are as they should be and where they are n
 
   before(async () => {
     stage = await setStage();
-    service = await startWaybill(stage.surroundings);
-    env = { ...settingsFor(stage.surroundings), WAYBILL_URL: service.url };
+    const keys = { SECRETS_KEY: join(stage.folder, "secrets.key") };
+    await makeKeyFile(keys.SECRETS_KEY);
+    service = await startWaybill(stage.surroundings, keys);
+    env = { ...settingsFor(stage.surroundings), ...keys, WAYBILL_URL: service.url };
     places = { ...(await makeFiles()), ...(await makeJobs()) };
     // From here on the service asks for a key.
     const asker = JSON.parse((await run("keys create", ["--tenant", "default", "--json"])).out);
     env = { ...env, WAYBILL_KEY: asker.key };
     places = { ...places, ...(await makeMailings()) };
-    const scopes = "jobs:read,jobs:write,jobs:approve,events:read";
+    const scopes = "jobs:read,jobs:write,jobs:approve,events:read,admin";
     const key = JSON.parse((await run("keys create", ["--tenant", "default", "--scopes", scopes, "--json"])).out);
     env = { ...env, WAYBILL_KEY: key.key };
     const other = JSON.parse((await run("keys create", ["--tenant", "gone", "--json"])).out);
@@ -136,10 +158,12 @@ describe("Every command, where things are as they should be and where they are n
     await writeFile(at("letter.txt"), "Hello {{ name }}");
     await writeFile(at("schedule.json"), JSON.stringify(yearly));
     await writeFile(at("readers.csv"), "email,name\nada@example.com,Ada\n");
+    await writeFile(at("gone.csv"), "email\nold@example.com\n");
     return {
       LETTER: at("letter.txt"),
       SCHEDULEFILE: at("schedule.json"),
       READERS: at("readers.csv"),
+      GONE: at("gone.csv"),
       EXPORTED: at("log.ndjson"),
       ARCHIVED: at("archive"),
     };
@@ -150,19 +174,24 @@ describe("Every command, where things are as they should be and where they are n
     stage.mailServer.answerRecipient("full@example.com", { code: 552, text: "5.2.2 Mailbox full" });
     const mailing = { subject: "S", body: "B", recipients: ["ada@example.com"] };
     const later = { ...mailing, scheduledAt: "2099-01-01T00:00:00Z" };
-    const [done, failed, waiting, held, paused] = await Promise.all([
+    const toFull = { ...mailing, recipients: ["full@example.com"] };
+    const [done, failed, dead, deader, waiting, held, paused] = await Promise.all([
       client.create(mailing),
-      client.create({ ...mailing, recipients: ["full@example.com"] }),
+      client.create(toFull),
+      client.create(toFull),
+      client.create(toFull),
       client.create(later),
       client.create(later),
       client.create(later),
     ]);
     await client.post(`/api/jobs/${paused}/pause`);
-    await Promise.all([client.ended(done), client.ended(failed)]);
+    await Promise.all([done, failed, dead, deader].map((job) => client.ended(job)));
     const { body: schedule } = await client.post("/api/schedules", yearly);
     return {
       DONE: done,
       FAILED: failed,
+      DEADLETTER: `${dead}.1`,
+      DEADLETTER2: `${deader}.1`,
       WAITING: waiting,
       HELD: held,
       PAUSED: paused,
@@ -220,7 +249,9 @@ describe("Every command, where things are as they should be and where they are n
   };
 
   it("is known to this test", async () => {
-    const names = (await allCommands()).flatMap(({ name, isGroup }) => (isGroup || name === "start" ? [] : [name]));
+    const names = (await allCommands()).flatMap(({ name, isGroup }) =>
+      isGroup || withOwnTests.includes(name) ? [] : [name],
+    );
     expect(Object.keys(calls)).to.have.members(names);
   });
 
@@ -292,6 +323,15 @@ describe("Every command, where things are as they should be and where they are n
     expect((await run("send", words("fourth"))).err)
       .to.match(/^1 of 1 recipients uploaded, /m)
       .and.not.match(/\r|\[#/);
+  });
+
+  it("says where scopes come from, if its key lacks one", async () => {
+    const weak = JSON.parse((await run("keys create", ["--tenant", "default", "--scopes", "jobs:read", "--json"])).out);
+    // Every instance knows a new key within a second.
+    await eventually(async () => {
+      const outcome = await run("routes list", ["--key", weak.key]);
+      expectFailure(outcome, /The API key lacks the scope admin\. .*keys create --scopes/);
+    });
   });
 
   it("acts on several jobs, and says of each that it cannot act on why", async () => {

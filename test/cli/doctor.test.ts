@@ -77,7 +77,7 @@ describe("waybill doctor", () => {
     expect(failure.message).to.equal("1 finding is serious.");
     const text = failing.last().printed.join("\n");
     expect(text).to.match(/^ok +nats +NATS \S+ answers$/m);
-    expect(text).to.match(/^SERIOUS +smtp +.*ECONNREFUSED.*\n +-> Check host and port in SMTP_URL/m);
+    expect(text).to.match(/^SERIOUS +smtp +127\.0\.0\.1:1: .*ECONNREFUSED.*\n +-> Check host and port in SMTP_URL/m);
   });
 
   it("finds a NATS that is not there", () =>

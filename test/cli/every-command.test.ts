@@ -5,8 +5,8 @@ const commands = await allCommands();
 const leaves = commands.filter(({ isGroup }) => !isGroup);
 const helpOf = async (name: string): Promise<string> => (await runProgram([...name.split(" "), "--help"])).out;
 
-/** They print lines of JSON whatever is asked, or run until they are stopped. */
-const withoutJson = ["start", "events", "jobs evidence", "mailings evidence", "mailings events"];
+/** They print lines of JSON or a script whatever is asked, or run until they are stopped. */
+const withoutJson = ["start", "completion", "events", "jobs evidence", "mailings evidence", "mailings events"];
 
 /** The command lines in a help text, each from "waybill" to where the shell or a remark goes on. */
 const linesIn = (help: string): readonly string[] =>

@@ -5,6 +5,7 @@ import { addKeyCommands } from "../../src/cli/keys.ts";
 import { readConfig } from "../../src/settings/config.ts";
 import { type Standalone, startStandalone } from "../../src/standalone/standalone.ts";
 import { openAccess } from "../support/access.ts";
+import { quietProcess } from "../support/cli.ts";
 import { findNatsSource } from "../support/server-sources.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -28,13 +29,10 @@ describe("A key made in the data folder of a standalone service", () => {
     told = [];
     const program = new Command();
     addKeyCommands(program, {
+      ...quietProcess,
       readConfig: () => readConfig(settings()),
       print: (line) => printed.push(line),
       tell: (line) => told.push(line),
-      isTerminal: false,
-      ask: null,
-      overwrite: () => {},
-      interrupted: new AbortController().signal,
     });
     await program.parseAsync(["keys", "create", "--tenant", "acme", "--json"], { from: "user" });
     return JSON.parse(printed.join("")).id;

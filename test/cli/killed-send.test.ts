@@ -76,7 +76,7 @@ describe("waybill send, ended in the middle", () => {
     const interrupted = send(slow);
     await eventually(() => expect(interrupted.told()).to.match(/^[\d,]+ of 4,200 recipients uploaded/m), 120_000);
     interrupted.child.kill("SIGINT");
-    expect((await interrupted.exited)[0]).to.equal(1);
+    expect((await interrupted.exited)[0]).to.equal(130);
     expect(interrupted.told())
       .to.match(/Interrupted: [\d,]+ of 4,200 recipients uploaded\. Run the same command again to continue\./)
       .and.not.include("\n    at ");

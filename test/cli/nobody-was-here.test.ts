@@ -28,6 +28,9 @@ describe("A command without named servers, where no service has ever run", () =>
     ["webhooks", "secret"],
     ["log", "export", "log.ndjson"],
     ["rebuild"],
+    ["throttles", "list"],
+    ["secrets", "rotate"],
+    ["archive", "--before", "2026-01-01", "--to", "somewhere"],
   ]) {
     it(`is refused, and begins nothing of its own: waybill ${words.join(" ")}`, async () => {
       const dataDir = join(await temporaryFolder(), "waybill");

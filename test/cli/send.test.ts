@@ -122,7 +122,7 @@ describe("waybill send", () => {
   it("shows the first mail and sends nothing with --dry-run", async () => {
     const csv = await file("dry.csv", "email,name\ndry@example.com,Dora\n");
     const { printed, told } = await send(csv, "--dry-run");
-    expect(printed.join("\n")).to.include("To: dry@example.com").and.to.include("Hello Dora");
+    expect(printed.join("\n")).to.include("To: Dora <dry@example.com>").and.to.include("Hello Dora");
     expect(told.join("\n")).to.include("the first of 1 row. Nothing was sent.");
     expect(mailedTo("dry@example.com")).to.equal(0);
   });
@@ -285,6 +285,28 @@ describe("waybill send", () => {
       ["--rate", "-1"],
       ["--window", "monday"],
       ["--window", "mon,tue-xyz 08:00-18:00 UTC"],
+    ]) {
+      expect(await failureOf(send(csv, ...wrong)), wrong.join(" ")).to.be.instanceOf(WrongUsage);
+    }
+  });
+
+  it("goes out faster and faster, and stops by itself, as the options say", async () => {
+    const csv = await file("brakes.csv", "email,name\nbrakes@example.com,B\n");
+    const brakes = ["--ramp-up", "1000x1.5", "--stop-when", "failures 5%, bounces 0.7%, complaints 0.1% after 500"];
+    const { mailing } = await sendJson(csv, "--draft", ...brakes);
+    expect(await find(mailing)).to.deep.include({
+      rampUp: { firstHour: 1000, growth: 1.5 },
+      stopWhen: { failureRate: 0.05, bounceRate: 0.007, complaintRate: 0.001, after: 500 },
+    });
+    const other = await sendJson(csv, "--draft", "--id", "complaints", "--stop-when", "complaints 1%");
+    expect((await find(other.mailing)).stopWhen).to.include({ complaintRate: 0.01, after: 100 });
+    for (const wrong of [
+      ["--ramp-up", "1000"],
+      ["--ramp-up", "fast"],
+      ["--stop-when", "5%"],
+      ["--stop-when", "failures 5"],
+      ["--stop-when", "failures 5%, failures 6%"],
+      ["--stop-when", "failures 5% after all"],
     ]) {
       expect(await failureOf(send(csv, ...wrong)), wrong.join(" ")).to.be.instanceOf(WrongUsage);
     }

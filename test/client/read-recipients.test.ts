@@ -55,6 +55,20 @@ describe("A file of recipients, on its way to the service", () => {
     expect(pieces).to.be.greaterThan(10);
   });
 
+  it("takes the column name for the names of recipients, and the others for variables", async () => {
+    const file = fileAt(
+      await write('email,name,town\na@example.com, Ada ,Paris\nb@example.com,,\nc@example.com,"C\nD",X\n'),
+    );
+    const { sha256 } = await surveyRecipients(file);
+    let text = "";
+    for await (const chunk of toNdjson(file, sha256, () => {})) text += Buffer.from(chunk).toString();
+    expect(text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]))).to.deep.equal([
+      { email: "a@example.com", name: "Ada", variables: { town: "Paris" } },
+      { email: "b@example.com", variables: { name: "", town: "" } },
+      { email: "c@example.com", variables: { name: "C\nD", town: "X" } },
+    ]);
+  });
+
   it("names each recipient in the line that it has in the file", async () => {
     const file = fileAt(await write('\uFEFFemail,name\r\n\r\na@example.com,"A\nB"\r\n\r\nb@example.com,C'));
     const { sha256 } = await surveyRecipients(file);

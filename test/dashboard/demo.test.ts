@@ -11,10 +11,12 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("npm start -- --demo", function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
 
   let dataDir: string;
   let child: ChildProcess;
+  let output: string;
+  const origin = (): string => new URL(/on its way: (\S+)/.exec(output)?.[1] ?? "").origin;
   before(async () => {
     dataDir = await temporaryFolder();
   });
@@ -34,7 +36,7 @@ describe("npm start -- --demo", function () {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    let output = "";
+    output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
         output += chunk.toString();
@@ -60,16 +62,35 @@ describe("npm start -- --demo", function () {
     const watched = await openPage(url);
     await watched.page.getByText("completed").first().waitFor();
     await watched.page.goto(`${new URL(url).origin}/#/mailbox`);
-    await watched.page.getByRole("link", { name: "Hello Ada" }).waitFor();
+    await watched.page
+      .getByRole("link", { name: /^(Hello|News for) / })
+      .first()
+      .waitFor();
     await watched.close();
     expect(watched.sins).to.deep.equal([]);
     await stop();
     const again = await start();
     expect(new URL(again).hash).to.equal(new URL(url).hash);
-    const jobs = (await (await fetch(`${new URL(again).origin}/api/jobs`)).json()) as {
+    expect(await greetings(again)).to.have.length(1);
+  });
+
+  /** The jobs of the first mailing. */
+  const greetings = async (url: string): Promise<readonly object[]> => {
+    const { data } = (await (await fetch(`${new URL(url).origin}/api/jobs?q=Hello`)).json()) as {
       readonly data: readonly object[];
     };
-    expect(jobs.data).to.have.length(1);
+    return data;
+  };
+
+  it("shows refusals, a receiver that is slowed down, and a dead letter within two minutes", async () => {
+    const ask = async (path: string) => (await (await fetch(`${origin()}${path}`)).json()) as Answer;
+    await eventually(async () => {
+      const [mailing] = (await ask("/api/mailings")).data;
+      expect(mailing?.progress).to.include({ total: 220 });
+      expect(mailing?.progress["failed"]).to.be.greaterThan(0);
+      expect((await ask("/api/admin/throttles")).data).not.to.have.length(0);
+      expect((await ask("/api/dead-letters")).data).to.have.length(1);
+    }, 120_000);
   });
 
   it("is refused where mails would leave this machine", async () => {
@@ -83,3 +104,7 @@ describe("npm start -- --demo", function () {
     });
   });
 });
+
+type Answer = {
+  readonly data: readonly { readonly progress: Readonly<Record<string, number>> }[];
+};

@@ -75,7 +75,7 @@ describe("Every page of the dashboard", () => {
         suppressions: "Address to suppress",
         "recipients?email=ada@example.com": "Mailings to this address",
         "recipients?email=nobody-knows@example.com": "No mailing to this address is recorded.",
-        system: "acceptsJobs: true",
+        system: "accepts jobs: yes",
         "jobs?q=matches-nothing": "No job matches these filters.",
         nowhere: "This page is not available.",
       };

@@ -36,6 +36,8 @@ describe("The list of jobs", () => {
     // Not the count: without any other job it is the same before.
     await page.waitForURL(/\?q=bulk$/);
     await page.getByText("4 in all").waitFor();
+    // The chips count all jobs, whatever the filter.
+    await page.getByRole("button", { name: /^scheduled [1-9]/ }).waitFor();
     await page.getByRole("button", { name: "scheduled" }).click();
     await page.getByRole("button", { name: "scheduled", pressed: true }).waitFor();
     expect(new URL(page.url()).hash).to.equal("#/jobs?q=bulk&status=scheduled");

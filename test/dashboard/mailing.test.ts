@@ -119,7 +119,7 @@ describe("The page of a mailing", () => {
   it("shows that it stopped by itself, and resumes, pauses, cancels and retries it", async () => {
     const { page } = watched;
     stage.mailServer.answerRecipient("bad@example.com", { code: 554, text: "5.7.1 not today" });
-    // Each part has what may go in five minutes: one recipient.
+    // Each part has what may go in a minute: one recipient.
     await open({ rate: 12, stopWhen: { failureRate: 0.05, after: 1 } });
     await page.getByText("12 recipients an hour").waitFor();
     await page.getByText("more than 5 % fail, of at least 1").waitFor();

@@ -4,8 +4,10 @@ import { readDashboard } from "../../src/dashboard/dashboard.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
 import type { Probe } from "../../src/health/probe.ts";
+import { senderExaminer } from "../../src/roles/sender-examiner.ts";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { alertCleared, alertRaised, caused } from "../support/examples.ts";
 import { tablesOf } from "../support/read-side.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
@@ -66,6 +68,11 @@ describe("The page of the system", () => {
     await page.getByLabel("Keys", { exact: true }).getByRole("columnheader", { name: "Scopes" }).waitFor();
   });
 
+  it("shows operators the mail routes, and what they have carried", async () => {
+    const routes = watched.page.getByLabel("Mail routes", { exact: true });
+    await routes.getByRole("row", { name: /^default usable all mails 1,000 1 – 0 0 [1-9]/ }).waitFor();
+  });
+
   it("rebuilds a read model on request, after a confirmation", async () => {
     const { page } = watched;
     const db = createDatabase(stage.mysqlUrl);
@@ -105,10 +112,14 @@ const probes: readonly Probe[] = [
 
 describe("A service in trouble, on the dashboard", () => {
   let api: RunningApi;
+  let dns: DnsServer;
   let watched: WatchedPage;
 
   before(async () => {
-    api = await startApi({ dashboard: await readDashboard({ hasMailbox: false, eventTypes: [] }), probes });
+    dns = await startDnsServer({ "example.org": { TXT: ["v=spf1 mx -all"], MX: ["in.example.org"] } });
+    const sending = { smtpUrl: null, mailReturnPath: null, dkim: null, publicUrl: null, dnsServers: [dns.address] };
+    const dashboard = await readDashboard({ hasMailbox: false, eventTypes: [] });
+    api = await startApi({ dashboard, probes, examineSender: senderExaminer(sending) });
     await api.log.append(alertsRef, [caused("alert-1", alertRaised({ alert: "dead-letters" }))], 0);
     await api.log.append(alertsRef, [caused("alert-2", alertRaised({ alert: "failure-rate" }))], 1);
     await api.log.append(alertsRef, [caused("alert-3", alertCleared({ alert: "dead-letters", value: 4 }))], 2);
@@ -117,6 +128,7 @@ describe("A service in trouble, on the dashboard", () => {
   after(async () => {
     await watched.close();
     await api.close();
+    await dns.stop();
     expect(watched.sins).to.deep.equal([]);
   });
 
@@ -138,5 +150,13 @@ describe("A service in trouble, on the dashboard", () => {
     const parts = page.getByLabel("Dependencies", { exact: true });
     await parts.getByRole("row", { name: "nats" }).getByText("down").waitFor();
     await parts.getByRole("row", { name: "mail" }).getByText("breaker: open").waitFor();
+  });
+
+  it("says what a domain lacks before it sends, and what to do", async () => {
+    const ready = watched.page.getByLabel("Ready to send?", { exact: true });
+    await ready.getByLabel("Domain of the sender").fill("example.org");
+    await ready.getByRole("button", { name: "Examine" }).click();
+    await ready.getByRole("row", { name: /^dmarc serious .*_dmarc\.example\.org/ }).waitFor();
+    expect(await watched.findBarriers()).to.deep.equal([]);
   });
 });

@@ -134,6 +134,28 @@ describe("The pages of templates", () => {
     expect((await read("written")).letter).to.deep.equal(letter);
   });
 
+  it("keep what was typed while one looks at another page, until it is stored or closed", async () => {
+    const { page } = watched;
+    await put("kept", first);
+    await open("templates/kept?write=true");
+    const form = page.getByRole("region", { name: "Write" });
+    await form.getByLabel("Subject").fill("Half a thou");
+    await open("templates");
+    await page.getByRole("link", { name: "kept" }).click();
+    await press("Write a new version");
+    expect(await form.getByLabel("Subject").inputValue()).to.equal("Half a thou");
+    await press("Close without storing");
+    await press("Write a new version");
+    expect(await form.getByLabel("Subject").inputValue()).to.equal(first.subject);
+    await open("templates?new=true");
+    await form.getByLabel("Name").fill("brand-new");
+    await open("templates");
+    await page.getByRole("link", { name: "kept" }).waitFor();
+    await open("templates?new=true");
+    expect(await form.getByLabel("Name").inputValue()).to.equal("brand-new");
+    await press("Close without storing");
+  });
+
   it("say where the letter is there already, and where others stored one meanwhile", async () => {
     const { page } = watched;
     await put("again", first, second);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { namesAddress } from "../../src/domain/recipients/address.ts";
+import { addressOf, mailboxOf, nameOf, namesAddress } from "../../src/domain/recipients/address.ts";
 import { toCsvRecord } from "../../src/schemas/csv.ts";
 
 describe("a text", () => {
@@ -38,5 +38,26 @@ describe("a text", () => {
     const url = "https://Example.com/hook";
     expect(namesAddress(JSON.stringify({ email: url }), url.toLowerCase())).to.equal(true);
     expect(namesAddress(JSON.stringify({ email: `${url}s` }), url)).to.equal(false);
+  });
+});
+
+describe("a mailbox", () => {
+  for (const [text, email, name] of [
+    ["ada@example.com", "ada@example.com", null],
+    ["<ada@example.com>", "ada@example.com", null],
+    ["Ada Lovelace <ada@example.com>", "ada@example.com", "Ada Lovelace"],
+    ['"Lovelace, Ada" <ada@example.com>', "ada@example.com", "Lovelace, Ada"],
+    ['"" <ada@example.com>', "ada@example.com", null],
+  ] as const) {
+    it(`is read as an address and a name: ${text}`, () => {
+      expect([addressOf(text), nameOf(text)]).to.deep.equal([email, name]);
+    });
+  }
+
+  it("is written with quotes where its name needs them", () => {
+    const email = "ada@example.com";
+    expect(mailboxOf({ email })).to.equal(email);
+    expect(mailboxOf({ email, name: "Ada Lovelace" })).to.equal("Ada Lovelace <ada@example.com>");
+    expect(mailboxOf({ email, name: 'Lovelace, "Ada"' })).to.equal('"Lovelace, \\"Ada\\"" <ada@example.com>');
   });
 });

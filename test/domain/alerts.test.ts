@@ -9,13 +9,15 @@ import {
   streakAfter,
 } from "../../src/domain/alerts/decide.ts";
 import { type AlertEvent, type AlertName, alertNames } from "../../src/domain/alerts/events.ts";
-import { type AlertLimits, type Figures, measure } from "../../src/domain/alerts/measure.ts";
+import { type AlertLimits, type Figures, type GroupOfMails, measure } from "../../src/domain/alerts/measure.ts";
 import { alertInWords } from "../../src/domain/alerts/words.ts";
 import { durationInWords, shareInWords } from "../../src/domain/figures-in-words.ts";
 
 const limits: AlertLimits = {
   thresholds: {
     "failure-rate": 0.1,
+    "bounce-rate": 0.05,
+    "complaint-rate": 0.003,
     "oldest-waiting": 300,
     "dead-letters": 10,
     "open-dead-letters": 25,
@@ -27,7 +29,8 @@ const limits: AlertLimits = {
   quietSeconds: 300,
 };
 const fine: Figures = {
-  ended: { sent: 1000, failed: 0, unknown: 0, deadLetters: 0 },
+  ended: { sent: 1000, failed: 0, unknown: 0, bounced: 0, complained: 0, deadLetters: 0 },
+  groups: [],
   oldestWaiting: { seconds: 0, of: null },
   openDeadLetters: 0,
   stoppedMailings: 0,
@@ -36,10 +39,15 @@ const fine: Figures = {
 };
 const failing = (failed: number, sent: number): Figures => ({
   ...fine,
-  ended: { sent, failed, unknown: 0, deadLetters: 0 },
+  ended: { sent, failed, unknown: 0, bounced: 0, complained: 0, deadLetters: 0 },
+});
+const cameBack = (some: Partial<NonNullable<Figures["ended"]>>): Figures => ({
+  ...fine,
+  ended: { sent: 1000, failed: 0, unknown: 0, bounced: 0, complained: 0, deadLetters: 0, ...some },
 });
 const unknown: Figures = {
   ended: null,
+  groups: [],
   oldestWaiting: null,
   openDeadLetters: null,
   stoppedMailings: null,
@@ -78,13 +86,29 @@ const typesOf = (events: readonly AlertEvent[]): readonly string[] => events.map
 describe("An alert", () => {
   const bad: Readonly<Record<AlertName, Figures>> = {
     "failure-rate": failing(200, 800),
+    "bounce-rate": cameBack({ bounced: 51 }),
+    "complaint-rate": cameBack({ complained: 4 }),
     "oldest-waiting": { ...fine, oldestWaiting: { seconds: 301, of: "high" } },
-    "dead-letters": { ...fine, ended: { sent: 0, failed: 0, unknown: 0, deadLetters: 11 } },
+    "dead-letters": { ...fine, ended: { sent: 0, failed: 0, unknown: 0, bounced: 0, complained: 0, deadLetters: 11 } },
     // However long ago their jobs gave up.
     "open-dead-letters": { ...fine, openDeadLetters: 51 },
     "stopped-mailings": { ...fine, stoppedMailings: 1 },
     "projection-lag": { ...fine, lag: { seconds: 61, of: "stats" } },
   };
+  it("is raised by the first complaint where the threshold is 0", () => {
+    const thresholds = { ...limits.thresholds, "complaint-rate": 0 };
+    const events = watched("complaint-rate", times(10, cameBack({ complained: 1 })), { thresholds });
+    expect(typesOf(events)).to.deep.equal(["AlertRaised"]);
+  });
+
+  it("stays raised by complaints while somewhat fewer mails are sent than it took to be raised", () => {
+    const few = times(20, cameBack({ complained: 10, sent: 600 }));
+    expect(watched("complaint-rate", few)).to.deep.equal([]);
+    expect(typesOf(watched("complaint-rate", [...times(20, cameBack({ complained: 10 })), ...few]))).to.deep.equal([
+      "AlertRaised",
+    ]);
+  });
+
   for (const alert of alertNames) {
     it(`is raised once and cleared once: ${alert}`, () => {
       const events = watched(alert, [...times(3, fine), ...times(20, bad[alert]), ...times(20, fine)]);
@@ -156,6 +180,44 @@ describe("An alert", () => {
   });
 });
 
+describe("An alert about some of the mails", () => {
+  const group = (of: string, some: Partial<GroupOfMails>): GroupOfMails => ({
+    of,
+    ...{ sent: 200, failed: 0, bounced: 0, complained: 0 },
+    ...some,
+  });
+  const refusing: Figures = {
+    ...fine,
+    ended: { sent: 100_000, failed: 100, unknown: 0, bounced: 40, complained: 2, deadLetters: 0 },
+    groups: [
+      group("receiver gmail.com", { sent: 90_000, failed: 10 }),
+      group("receiver example.com", { failed: 90, bounced: 30, complained: 2, sent: 700 }),
+      group("route second", { bounced: 9 }),
+    ],
+  };
+
+  it("is raised though all mails together are fine, names the worst, and is cleared once none is over", () => {
+    const words = (alert: AlertName) =>
+      watched(alert, [...times(2, refusing), ...times(3, fine)]).map((event) => alertInWords(event));
+    expect(words("failure-rate")[0]).to.equal(
+      "11 % of the mails of the receiver example.com failed in the last hour; the limit is 10 %.",
+    );
+    expect(words("failure-rate")).to.have.lengthOf(2);
+    expect(words("bounce-rate")).to.deep.equal([]);
+    const worse = { ...refusing, groups: [...refusing.groups, group("sender example.org", { bounced: 12 })] };
+    expect(watched("bounce-rate", times(2, worse)).map((event) => alertInWords(event))).to.deep.equal([
+      "6 % of the mails of the sender example.org came back in the last hour; the limit is 5 %.",
+    ]);
+  });
+
+  it("is not raised for few mails, nor cleared while one of several is over", () => {
+    const few = { ...fine, groups: [group("receiver example.com", { sent: 20, failed: 70 })] };
+    expect(watched("failure-rate", times(4, few))).to.deep.equal([]);
+    const swapped = { ...refusing, groups: [group("route third", { failed: 100 })] };
+    expect(watched("failure-rate", [...times(2, refusing), ...times(5, swapped)])).to.have.lengthOf(1);
+  });
+});
+
 describe("An alert in words", () => {
   const words = (alert: AlertName, looks: readonly Figures[], changed: Partial<AlertLimits> = {}): readonly string[] =>
     watched(alert, looks, changed).map(alertInWords);
@@ -163,7 +225,7 @@ describe("An alert in words", () => {
   it("is a sentence that says what was found, in which time, and what the limit is", () => {
     const late = { ...fine, oldestWaiting: { seconds: 309.719, of: "low" } };
     const behind = { ...fine, lag: { seconds: 75.4, of: "stats" } };
-    const many = { ...fine, ended: { sent: 0, failed: 0, unknown: 0, deadLetters: 12 } };
+    const many = { ...fine, ended: { sent: 0, failed: 0, unknown: 0, bounced: 0, complained: 0, deadLetters: 12 } };
     const open = (openDeadLetters: number) => ({ ...fine, openDeadLetters });
     expect([
       ...words("failure-rate", [...times(2, failing(130, 870)), ...times(3, failing(53, 947))]),
@@ -189,8 +251,8 @@ describe("An alert in words", () => {
       "51 dead letters wait for a decision; the limit is 25.",
       "No longer: 1 dead letter waits for a decision.",
       "100000 or more dead letters wait for a decision; the limit is 25.",
-      "2 mailings have stopped because too many recipients failed; the limit is 0.",
-      "No longer: 0 mailings have stopped because too many recipients failed.",
+      "2 mailings have stopped because too much went wrong; the limit is 0.",
+      "No longer: 0 mailings have stopped because too much went wrong.",
       "The read model stats is 1 min 15 s behind; the limit is 1 min.",
       "No longer: every read model is up to date.",
       "The lag of the read models is unknown, as their database is down; the limit is 1 min.",

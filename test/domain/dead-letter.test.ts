@@ -1,12 +1,30 @@
 import { expect } from "chai";
-import { createDeadLetter, decideDeadLetter, runDecidedAbout } from "../../src/domain/job/dead-letter.ts";
+import {
+  causeOf,
+  createDeadLetter,
+  decideDeadLetter,
+  noReplies,
+  noteReply,
+  runDecidedAbout,
+} from "../../src/domain/job/dead-letter.ts";
 import { recipientsToTakeUp } from "../../src/domain/recipients/ledger.ts";
 import * as example from "../support/examples.ts";
 import { viewOf } from "../support/job-views.ts";
 
-const { counts, deadLetterIgnored, earlier, jobFailed, jobRequeued, jobRetried, later, now, tooManyFailures } = example;
+const {
+  counts,
+  deadLetterIgnored,
+  earlier,
+  jobFailed,
+  jobRequeued,
+  jobRetried,
+  later,
+  now,
+  recipientFailed,
+  tooManyFailures,
+} = example;
 
-const letter = createDeadLetter(jobFailed({ attempt: 4 }), 3);
+const letter = createDeadLetter(jobFailed({ attempt: 4 }), 3, noReplies);
 
 describe("a dead letter", () => {
   it("says which run failed, on which attempt, why, and how far it had come", () => {
@@ -14,6 +32,8 @@ describe("a dead letter", () => {
       run: 1,
       attempt: 4,
       error: tooManyFailures,
+      reply: null,
+      cause: tooManyFailures.message,
       progress: counts({ sent: 1, failed: 2 }),
       failedAt: now,
       status: "open",
@@ -24,8 +44,41 @@ describe("a dead letter", () => {
     });
   });
 
+  const refused = (message: string, run = 1) =>
+    recipientFailed({ run, error: { code: "rejected", message, replyCode: 554, statusCode: null } });
+
+  it("has the words that mail servers said most often of the recipients that failed", () => {
+    const said = ["550 no such user", "554 5.7.1 not today", "554 5.7.1 not today"].map((words) => refused(words));
+    const { reply, cause } = createDeadLetter(jobFailed(), 3, said.reduce(noteReply, noReplies));
+    expect({ reply, cause }).to.deep.equal({ reply: "554 5.7.1 not today", cause: "554 5.7.1 not today" });
+  });
+
+  it("has none of an earlier run", () => {
+    const replies = [refused("550 no such user"), refused("554 not today", 2)].reduce(noteReply, noReplies);
+    expect(createDeadLetter(jobFailed({ run: 2 }), 3, replies).reply).to.equal("554 not today");
+    expect(createDeadLetter(jobFailed({ run: 3 }), 3, replies).reply).to.equal(null);
+  });
+
+  it("keeps few of the words of a server that says something else of everyone", () => {
+    const said = Array.from({ length: 100 }, (_, index) => refused(`554 number ${index} ${"x".repeat(600)}`));
+    const replies = [...said, refused("554 the same"), refused("554 the same")].reduce(noteReply, noReplies);
+    expect(replies.said).to.have.length(20);
+    expect(replies.said[0]?.[0]).to.have.length(500);
+  });
+
+  it("has a cause without what is of one mail alone", () => {
+    expect(causeOf("550-5.1.1 unknown user 4fb4d7f45d1cf-5b8d8e2 - gsmtp")).to.equal(
+      "550-5.1.1 unknown user … - gsmtp",
+    );
+    expect(causeOf("554 5.7.1 refused (in reply to 2026112109301234)")).to.equal("554 5.7.1 refused (in reply to …)");
+    expect(causeOf("450 4.2.0 greylisted, see https://example.com/grey")).to.equal(
+      "450 4.2.0 greylisted, see https://example.com/grey",
+    );
+    expect(causeOf("x".repeat(300))).to.have.length(200);
+  });
+
   it("of a job that expired says that no mail was sent", () => {
-    const { progress } = createDeadLetter(jobFailed({ counts: null }), 3);
+    const { progress } = createDeadLetter(jobFailed({ counts: null }), 3, noReplies);
     expect(progress).to.deep.equal(counts({ pending: 3 }));
   });
 

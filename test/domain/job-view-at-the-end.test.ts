@@ -19,6 +19,7 @@ const fresh = {
   nextAttemptAt: null,
   error: null,
   rows: 0,
+  feedback: null,
 } as const;
 const inProgress = { ...fresh, status: "processing", attempt: 1, startedAt: now } as const;
 
@@ -46,7 +47,7 @@ describe("a job that ended", () => {
   it("still counts what was on its way", () => {
     const view = viewOf(created, started, example.recipientsClaimed(), example.jobCancelled(), example.recipientSent());
     expect(view.status).to.equal("cancelled");
-    expect(progressOf(view)).to.deep.equal(counts({ sent: 1, pending: 2 }));
+    expect(progressOf(view)).to.deep.equal({ ...counts({ sent: 1, pending: 2 }), bounced: 0, complained: 0 });
   });
 });
 
@@ -59,6 +60,10 @@ describe("a failed job that was retried by hand", () => {
   });
 
   it("has only to do what was asked for", () => {
-    expect(progressOf(viewOf(...retried))).to.deep.equal(counts({ sent: 1, pending: 2 }));
+    expect(progressOf(viewOf(...retried))).to.deep.equal({
+      ...counts({ sent: 1, pending: 2 }),
+      bounced: 0,
+      complained: 0,
+    });
   });
 });

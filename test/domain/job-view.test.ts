@@ -20,6 +20,7 @@ const fresh = {
   nextAttemptAt: null,
   error: null,
   rows: 0,
+  feedback: null,
 } as const;
 const inProgress = { ...fresh, status: "processing", attempt: 1, startedAt: now } as const;
 
@@ -27,7 +28,7 @@ describe("a job that was created", () => {
   it("is queued", () => {
     expect(shown(created)).to.deep.equal(fresh);
     expect(viewOf(created).settings).to.equal(created.data);
-    expect(progressOf(viewOf(created))).to.deep.equal(counts({ pending: 3 }));
+    expect(progressOf(viewOf(created))).to.deep.equal({ ...counts({ pending: 3 }), bounced: 0, complained: 0 });
   });
 
   it("is scheduled where it waits for a time", () => {
@@ -144,7 +145,11 @@ describe("a job whose recipients have outcomes", () => {
       example.recipientDeferred({ recipient: 1 }),
       example.recipientUnknown({ recipient: 2 }),
     );
-    expect(progressOf(view)).to.deep.equal(counts({ sent: 1, deferred: 1, unknown: 1 }));
+    expect(progressOf(view)).to.deep.equal({
+      ...counts({ sent: 1, deferred: 1, unknown: 1 }),
+      bounced: 0,
+      complained: 0,
+    });
     expect(view.status).to.equal("processing");
   });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { jobDecider } from "../../src/domain/job/decider.ts";
 import { type EventOfJob, evolveJobView, type JobView, progressOf } from "../../src/domain/job/job-view.ts";
 import type { JobState } from "../../src/domain/job/state.ts";
+import type { FeedbackCells } from "../../src/domain/recipients/feedback.ts";
 import { recipientsInDoubt, recipientsToMail } from "../../src/domain/recipients/ledger.ts";
 import { anyHistory, isDecision } from "../support/any-history.ts";
 import { completeJob } from "../support/examples.ts";
@@ -53,16 +54,18 @@ describe("any history of a job", () => {
   });
 });
 
-type Row = { readonly view: string; readonly cells: Uint8Array };
+type Row = { readonly view: string; readonly cells: Uint8Array; readonly feedback: FeedbackCells };
 
-const toRow = ({ ledger, ...view }: JobView): Row => ({
+const toRow = ({ ledger, feedback, ...view }: JobView): Row => ({
   view: JSON.stringify({ ...view, ledgerRun: ledger.run }),
   cells: Uint8Array.from(ledger.cells),
+  feedback: feedback === null ? null : Uint8Array.from(feedback),
 });
 
 function fromRow(row: Row): JobView {
   const { ledgerRun, ...view } = JSON.parse(row.view);
-  return { ...view, ledger: { run: ledgerRun, cells: Uint8Array.from(row.cells) } };
+  const feedback = row.feedback === null ? null : Uint8Array.from(row.feedback);
+  return { ...view, ledger: { run: ledgerRun, cells: Uint8Array.from(row.cells) }, feedback };
 }
 
 describe("the recipients of a job, whatever happened to it", () => {

@@ -52,6 +52,17 @@ describe("a mailing", () => {
     given().when(add).isRefused({ code: "mailing-not-found" });
   });
 
+  it("takes 20,000 parts and no more", () => {
+    const parts = (count: number) => Array.from({ length: count }, (_, index) => part(`part-${index}`));
+    const full: MailingEvent = { type: "MailingPartsAdded", at, data: { first: 0, parts: parts(19_999) } };
+    given(created, full)
+      .when({ type: "AddParts", at, parts: parts(1) })
+      .records({ type: "MailingPartsAdded", at, data: { first: 19_999, parts: parts(1) } });
+    given(created, full)
+      .when({ type: "AddParts", at, parts: parts(2) })
+      .isRefused({ code: "mailing-is-full" });
+  });
+
   it("abandons a part that was never added, and none that was", () => {
     given(created, added)
       .when({ type: "AbandonPart", at, jobId: "three" })
@@ -114,6 +125,7 @@ describe("a mailing", () => {
     given(created).when(cancel).records(cancelled);
     given(created, added, started, paused).when(cancel).records(cancelled);
     given(created, cancelled).when(cancel).isRefused({ code: "mailing-has-ended" });
+    given(created, added, started, cancelled).when(start()).isRefused({ code: "mailing-has-ended" });
   });
 
   it("ends with its last part, in whatever order they end and however often that is said", () => {
@@ -136,7 +148,16 @@ describe("a mailing", () => {
       data: { result: "completed-with-failures", counts: counts({ total: 20, sent: 19, failed: 1 }) },
     };
     given(created, added, started, firstEnd).when(end(0, one)).records(lastEnd, completed);
-    given(created, added, started, firstEnd, lastEnd, completed).when(end(0, two)).records();
+    const ended = [created, added, started, firstEnd, lastEnd, completed] as const;
+    given(...ended)
+      .when(end(0, two))
+      .records();
+    given(...ended)
+      .when(start())
+      .records();
+    given(...ended)
+      .when(start(later))
+      .isRefused({ code: "mailing-has-ended" });
     given(created, added, started, cancelled).when(end(0, one)).records();
   });
 

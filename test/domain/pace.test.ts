@@ -11,9 +11,11 @@ describe("The pace of a mailing", () => {
     expect(waitAfterPart(unlimited, 0, 1000)).to.equal(0);
   });
 
-  it("makes parts of what may go in five minutes", () => {
-    expect(sizeOfPart(steady, 0, 1000)).to.equal(500);
-    expect(waitAfterPart(steady, 0, 500)).to.equal(300_000);
+  it("makes parts of what may go in a minute, and after the first hour in five", () => {
+    expect(sizeOfPart(steady, 0, 1000)).to.equal(100);
+    expect(waitAfterPart(steady, 0, 100)).to.equal(60_000);
+    expect(sizeOfPart(steady, 5999, 1000)).to.equal(100);
+    expect(sizeOfPart(steady, 6000, 1000)).to.equal(500);
     expect(sizeOfPart({ ratePerHour: 1, rampUp: null }, 0, 1000)).to.equal(1);
     expect(waitAfterPart({ ratePerHour: 1, rampUp: null }, 0, 1)).to.equal(3_600_000);
   });

@@ -75,7 +75,14 @@ describe("jobs that were kept long enough", () => {
     }
     return found;
   };
-  const allRows = () => Promise.all(allProjectors.map((projector) => tablesOf(side.db, projector)));
+  /** Without those that follow from contents, too, as these are gone. */
+  const allRows = () =>
+    Promise.all(
+      allProjectors.map(async (projector) => {
+        const tables = Object.entries(await tablesOf(side.db, projector));
+        return Object.fromEntries(tables.filter(([table]) => !projector.notCompared?.includes(table)));
+      }),
+    );
 
   it("are left alone as long as they are younger", async () => {
     const endedAt = Date.parse("2026-11-21T09:30:00.000Z");

@@ -67,6 +67,25 @@ function roundTripContract(open: () => EventLog): void {
       for (const event of everyFact) await log.record(job, [caused(uuid(), event)]);
       expect((await log.readHistory(job)).map(({ event }) => event)).to.deep.equal([...everyDecision, ...everyFact]);
     });
+
+    it("is what came back about a mail, stored where none came back since", async () => {
+      const [log, job] = [open(), newJob()];
+      await log.append(job, [caused(uuid(), example.jobCreated())], 0);
+      await log.record(job, [caused(uuid(), example.recipientSent())]);
+      const first = await log.append(job, [caused(uuid(), example.recipientBounced())], 0);
+      expect(await failureOf(log.append(job, [caused(uuid(), example.recipientComplained())], 0))).to.be.instanceOf(
+        VersionConflict,
+      );
+      const second = await log.append(job, [caused(uuid(), example.recipientComplained())], first);
+      await log.append(job, [caused(uuid(), example.recipientUnsubscribed())], second);
+      const types = ["RecipientBounced", "RecipientComplained", "RecipientUnsubscribed"];
+      expect((await log.readFeedback(job)).map(({ event }) => event.type)).to.deep.equal(types);
+      expect((await log.readHistory(job)).map(({ event }) => event.type)).to.deep.equal([
+        "JobCreated",
+        "RecipientSent",
+        ...types,
+      ]);
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import type { StoredEvent } from "../../src/event-log/event-log.ts";
 import { explainJob, type FactsOfJob } from "../../src/explain/explain-job.ts";
 import type { WorkerState } from "../../src/workers/membership.ts";
 import {
+  earlier,
   jobCancelled,
   jobCompleted,
   jobCreated,
@@ -44,17 +45,63 @@ const known = <Fact>(fact: Fact) => ({ known: true, fact }) as const;
 const unknown = { known: false } as const;
 
 const explain = (events: readonly JobEvent[], facts: Partial<FactsOfJob> = {}) =>
-  explainJob({ jobId, decisions: stored(...events), workers: null, group: null, ahead: null, ...facts });
+  explainJob({ jobId, decisions: stored(...events), workers: null, group: null, ahead: null, mail: null, ...facts });
 
 const codesOf = (...given: Parameters<typeof explain>) => explain(...given)?.reasons.map(({ code }) => code);
 
 const queued = jobCreated();
+const route = (name: string, isUsable: boolean) => {
+  const counts = { sent: 0, failed: 0, deferred: 0, unknown: 0, unavailable: 0 };
+  return { name, breaker: "closed", isUsable, inFlight: 0, share: null, waiting: 0, counts } as const;
+};
 const nothingAhead = known({ count: 0, isAll: true });
 const free = known([worker()]);
 
 describe("The explanation of a job", () => {
   it("is none for what the log does not know", () => {
     expect(explain([])).to.equal(null);
+  });
+
+  it("says that the mail route which it asks for is away, as long as no worker can use that", () => {
+    const away = worker({ routes: [route("default", true), route("second", false)] });
+    const asks = jobCreated({ route: "second" });
+    expect(codesOf([asks], { workers: known([away, away]) })).to.deep.equal(["route-away"]);
+    expect(codesOf([jobCreated()], { workers: known([away, away]) })).to.deep.equal(["worker-awaited"]);
+    const one = worker({ routes: [route("second", true)] });
+    expect(codesOf([asks], { workers: known([away, one]) })).to.deep.equal(["worker-awaited"]);
+  });
+
+  it("says that all the routes which may carry its mails are away, and no word where one of them is not", () => {
+    const away = worker({ routes: [route("default", true), route("second", false), route("third", false)] });
+    const mayGoBy = (...routes: readonly string[]) => known({ slowed: [], routes });
+    const reasonsWith = (...routes: readonly string[]) =>
+      explain([jobCreated()], { workers: known([away]), mail: mayGoBy(...routes) })?.reasons;
+    expect(reasonsWith("second", "third")?.[0]).to.deep.include({
+      code: "route-away",
+      message:
+        "The mail routes that may carry its mails are away (second, third): every worker has found it so, and probes it.",
+    });
+    expect(reasonsWith("default", "second")?.map(({ code }) => code)).to.deep.equal(["worker-awaited"]);
+  });
+
+  it("names the receivers of its recipients that have asked for patience", () => {
+    const slowed = ["a.example", "b.example", "c.example", "d.example"].map((receiver) => {
+      return { receiver, perMinute: 12, since: earlier, pausedUntil: null, answer: "450 4.7.0" };
+    });
+    const facts = { workers: free, mail: known({ slowed, routes: [] }) };
+    const retrying = explain([queued, jobStarted(), jobRetryScheduled()], facts)?.reasons ?? [];
+    expect(retrying.map(({ code }) => code)).to.deep.equal(["next-attempt", ...Array(3).fill("receiver-slowed")]);
+    expect(retrying[1]).to.deep.equal({
+      code: "receiver-slowed",
+      since: earlier,
+      message:
+        "The receiver a.example has asked for patience (450 4.7.0) and gets 12 mails a minute; its recipients wait, and no attempt is used up for them.",
+      until: null,
+      changedBy: "answers of the receiver that take mails",
+    });
+    expect(retrying[3]?.message).to.match(/So has 1 other receiver of its recipients\.$/);
+    expect(codesOf([queued, jobStarted()], { mail: facts.mail })).to.include("receiver-slowed");
+    expect(explain([queued, jobStarted()], { mail: unknown })?.notKnown).to.deep.equal(["receivers"]);
   });
 
   it("says until when a scheduled one waits", () => {

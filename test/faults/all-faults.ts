@@ -6,6 +6,9 @@ import { mailServerFaults } from "./mail-server-faults.ts";
 import { mailingKills } from "./mailing-kills.ts";
 import { outages } from "./outages.ts";
 import { freezes, kills, restarts } from "./process-faults.ts";
+import { reportFaults } from "./report-faults.ts";
+import { routeFaults } from "./route-faults.ts";
+import { scheduleKills } from "./schedule-kills.ts";
 import { twentyKills } from "./twenty-kills.ts";
 
 /** A past that is written in seconds; what takes longer with a long one shows from some hundred thousand on. */
@@ -18,9 +21,12 @@ export const allFaults = (agedJobs: number): readonly Fault[] => [
   ...restarts,
   ...linkFaults,
   ...mailServerFaults,
+  ...routeFaults,
+  ...reportFaults,
   ...outages,
   ...logFaults,
   agedLog(agedJobs),
   twentyKills,
   ...mailingKills,
+  scheduleKills,
 ];

@@ -22,6 +22,8 @@ export type FoldedJob = {
   lastSequence: number;
   /** By index: `sent`, `failed`, `unknown`, `suppressed`, `deferred`; none for one that is still to be mailed. */
   readonly outcomes: Map<number, string>;
+  /** By index, those whose mail came back. */
+  readonly bounced: Set<number>;
   readonly lines: LogLine[];
 };
 
@@ -34,6 +36,11 @@ export type LogLine = {
   readonly messageId: string | null;
   readonly errorCode: string | null;
 };
+
+/** What came back about the mails of a job, besides what became of its recipients. */
+export type CameBack = { readonly bounced: number; readonly complained: number };
+
+export const cameBackOf = ({ bounced }: FoldedJob): CameBack => ({ bounced: bounced.size, complained: 0 });
 
 export type Counts = Readonly<
   Record<"total" | "sent" | "failed" | "pending" | "deferred" | "unknown" | "suppressed", number>
@@ -79,6 +86,7 @@ const toJob = ({ jobId, time, sequence, data }: RawEvent): FoldedJob => ({
   countsAtEnd: null,
   lastSequence: sequence,
   outcomes: new Map(),
+  bounced: new Set(),
   lines: [],
 });
 
@@ -92,6 +100,13 @@ const outcomeOf = new Map([
 
 /** Of a recipient's outcomes the first final one stands. */
 function foldRecipient(job: FoldedJob, { type, sequence, index, data }: RawEvent): void {
+  if (type === "RecipientBounced") {
+    const [recipient, errorCode] = [Number(data["recipient"]), `${data["bounce"]}-bounce`];
+    job.bounced.add(recipient);
+    const line = { id: `${sequence}.${index}`, recipient, status: "bounced", attempt: job.attempt };
+    job.lines.push({ ...line, messageId: null, errorCode });
+    return;
+  }
   const outcome = outcomeOf.get(type);
   if (outcome === undefined) return;
   const recipient = Number(data["recipient"]);

@@ -1,12 +1,17 @@
-import { randomUUID } from "node:crypto";
-import { trustNothing } from "../../src/seals/check.ts";
-import { verifyEvidence } from "../../src/seals/verify-evidence.ts";
 import { eventually } from "../support/eventually.ts";
-import { ask } from "./ask.ts";
 import { type Cell, type Fault, lasting } from "./fault.ts";
 import type { RawEvent } from "./log-reader.ts";
 import { drawn } from "./seeded.ts";
 import { type Actor, type Stage, usualMsPerMail } from "./stage.ts";
+import {
+  addressesOf,
+  draftMailing,
+  eventsOf,
+  faultsOfEvidence,
+  importAll,
+  insist,
+  partsIn,
+} from "./staged-mailings.ts";
 
 const kills = 20;
 /** Some of them come before the first step and after the last one. */
@@ -15,10 +20,7 @@ const [firstKill, lastKill] = [-0.05, 1.15];
 const longestAfterStepMs = 20;
 /** Little, so that mails of the mailings do not wait long. */
 const load = { recipientsPerJob: 20, everyMs: 400, jobs: 1000 };
-const answeredWithinMs = 60_000;
 const endedWithinMs = 60_000;
-
-type Client = Readonly<Record<string, string>>;
 
 /** A mailing, and what must be true of it in the end. */
 type Story = {
@@ -112,7 +114,7 @@ async function killOnce(stage: Stage, { seed }: Cell, { name, victims, act }: Ki
 
 /** What decides what becomes of it: the imports, the decisions, and the parts that are jobs. */
 function stepsIn(log: readonly RawEvent[], story: Story): readonly RawEvent[] {
-  const own = ofMailing(log, story);
+  const own = eventsOf(log, story);
   const parts = new Set(partsIn(own).map(({ jobId }) => jobId));
   const decided = own.filter(({ type }) => type === "MailingPartsAdded" || story.decisions.includes(type));
   return [...decided, ...log.filter(({ type, jobId }) => type === "JobCreated" && parts.has(jobId))];
@@ -125,14 +127,6 @@ const untilSteps = async (stage: Stage, story: Story, count: number): Promise<vo
     await lasting(1);
   }
 };
-
-const ofMailing = (log: readonly RawEvent[], { mailingId }: Pick<Story, "mailingId">): readonly RawEvent[] =>
-  log.filter(({ jobId }) => jobId === mailingId);
-
-type Part = { readonly jobId: string; readonly recipients: number };
-
-const partsIn = (events: readonly RawEvent[]): readonly Part[] =>
-  events.flatMap(({ type, data }) => (type === "MailingPartsAdded" ? (data["parts"] as readonly Part[]) : []));
 
 /** What the log says happened last, and how often it had by then. */
 function lastSeen(log: readonly RawEvent[], story: Story): string {
@@ -147,7 +141,7 @@ function lastSeen(log: readonly RawEvent[], story: Story): string {
 const untilInLog = (stage: Stage, story: Story): Promise<void> =>
   eventually(async () => {
     const log = await stage.log.read();
-    const missing = partsIn(ofMailing(log, story)).filter(
+    const missing = partsIn(eventsOf(log, story)).filter(
       (part) => !log.some(({ type, jobId }) => type === "JobCreated" && jobId === part.jobId),
     );
     if (missing.length > 0) throw new Error(`${missing.length} parts of ${story.mailingId} were not made`);
@@ -156,7 +150,7 @@ const untilInLog = (stage: Stage, story: Story): Promise<void> =>
 /** Recipients are in the parts in the order of their file. */
 function adoptParts(log: readonly RawEvent[], story: Story, cell: Cell): void {
   let first = 0;
-  for (const { jobId, recipients } of partsIn(ofMailing(log, story))) {
+  for (const { jobId, recipients } of partsIn(eventsOf(log, story))) {
     cell.adopt({ jobId, recipients: story.recipients.slice(first, first + recipients), refused: new Set() });
     first += recipients;
   }
@@ -164,7 +158,7 @@ function adoptParts(log: readonly RawEvent[], story: Story, cell: Cell): void {
 
 async function violationsOf(stage: Stage, before: number, story: Story): Promise<readonly string[]> {
   const events = await eventually(async () => {
-    const found = ofMailing(await stage.log.read(), story);
+    const found = eventsOf(await stage.log.read(), story);
     if (!found.some(({ type }) => type === "MailingCompleted")) throw new Error(`${story.mailingId} did not end`);
     return found;
   }, endedWithinMs);
@@ -187,49 +181,6 @@ async function violationsOf(stage: Stage, before: number, story: Story): Promise
   ];
 }
 
-async function faultsOfEvidence({ apiUrls, headers = {} }: Stage, { mailingId }: Story): Promise<readonly string[]> {
-  const answer = await fetch(`${apiUrls()[0]}/api/mailings/${mailingId}/evidence`, { headers });
-  const text = await answer.text();
-  if (answer.status !== 200) return [`the evidence of mailing ${mailingId} was answered ${answer.status}: ${text}`];
-  const { checks } = verifyEvidence(Buffer.from(text), trustNothing);
-  const failed = checks
-    .filter(({ ok }) => !ok)
-    .map(({ what, detail }) => `evidence of ${mailingId}: ${what}. ${detail}`);
-  return checks.length === 0 ? [`the evidence of mailing ${mailingId} has nothing to check`] : failed;
-}
-
-/** Asks until there is an answer that is not "later". */
-const insist = async (stage: Stage, path: string, body: object, client: Client = stage.headers ?? {}) =>
-  await eventually(async () => {
-    const asked = await ask("POST", `${stage.apiUrls()[0]}/api/mailings${path}`, body, { ...client });
-    if (asked.kind === "unanswered" || asked.status === 503) throw new Error(`POST ${path}: ${JSON.stringify(asked)}`);
-    // A short mailing may be at its end before a start whose answer was lost is repeated.
-    const isOver = (asked.body as { readonly code?: string }).code === "mailing-has-ended";
-    if (asked.status >= 300 && !isOver) throw new Error(`POST ${path} was answered ${JSON.stringify(asked)}`);
-    return asked.body as { readonly mailingId: string; readonly approval: { readonly digest: string } | null };
-  }, answeredWithinMs);
-
-/** The whole file again, until it was read to its end. */
-const importAll = (stage: Stage, { mailingId }: Pick<Story, "mailingId">, lines: readonly string[]): Promise<void> =>
-  eventually(async () => {
-    const answer = await fetch(`${stage.apiUrls()[0]}/api/mailings/${mailingId}/recipients`, {
-      method: "PUT",
-      headers: { ...stage.headers, "Content-Type": "application/x-ndjson" },
-      body: lines.join("\n"),
-    });
-    if (answer.status !== 200) throw new Error(`The import was answered ${answer.status}: ${await answer.text()}`);
-  }, answeredWithinMs);
-
-const letter = { subject: "Killed", body: "Dear {{ name }}", maxAttempts: 20 };
-
-const draft = async (stage: Stage, request: object = {}): Promise<string> => {
-  const client = { ...stage.headers, "Idempotency-Key": randomUUID() };
-  return (await insist(stage, "", { ...letter, ...request }, client)).mailingId;
-};
-
-const addressesOf = (name: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${name}-${index}@example.com`);
-
 /** So much of each that a part holds few, and many parts are stored in two or three decisions. */
 const padding = "x".repeat(30_000);
 const imported = 560;
@@ -243,7 +194,7 @@ const importLines = (recipients: readonly string[]): readonly string[] =>
 
 /** Three parts of few recipients, as each import makes a part. */
 async function inThreeParts(stage: Stage, name: string, request: object): Promise<Omit<Story, "decisions">> {
-  const mailingId = await draft(stage, request);
+  const mailingId = await draftMailing(stage, request);
   const recipients = addressesOf(name, 30);
   for (const part of [0, 1, 2]) {
     const some = recipients.slice(part * 10, part * 10 + 10);
@@ -258,13 +209,13 @@ export const mailingKills: readonly Fault[] = [
     name: `${kills} kills of the api while recipients are imported`,
     victims: ["api"],
     prepare: async (stage, name) => ({
-      mailingId: await draft(stage),
+      mailingId: await draftMailing(stage),
       recipients: addressesOf(name, imported),
       decisions: ["MailingStarted"],
     }),
     act: async (stage, story) => {
       await importAll(stage, story, importLines(story.recipients));
-      await insist(stage, `/${story.mailingId}/start`, {});
+      await insist(stage, `/mailings/${story.mailingId}/start`, {});
     },
   }),
   killing({
@@ -275,7 +226,7 @@ export const mailingKills: readonly Fault[] = [
       decisions: ["MailingStarted", "MailingReleased"],
     }),
     act: async (stage, { mailingId }) => {
-      for (let times = 0; times < 3; times += 1) await insist(stage, `/${mailingId}/start`, {});
+      for (let times = 0; times < 3; times += 1) await insist(stage, `/mailings/${mailingId}/start`, {});
     },
   }),
   killing({
@@ -285,17 +236,18 @@ export const mailingKills: readonly Fault[] = [
     prepare: async (stage, name) => {
       // One that nobody approves: no part of it may be made.
       const { mailingId } = await inThreeParts(stage, `${name}-never`, { approval: "required" });
-      await insist(stage, `/${mailingId}/start`, {});
+      await insist(stage, `/mailings/${mailingId}/start`, {});
       return {
         ...(await inThreeParts(stage, name, { approval: "required" })),
         decisions: ["MailingApprovalRequested", "MailingApproved", "MailingStarted"],
       };
     },
     act: async (stage, { mailingId }) => {
-      const asked = () => insist(stage, `/${mailingId}/start`, {});
+      const asked = () => insist(stage, `/mailings/${mailingId}/start`, {});
       await asked();
       const { approval } = await asked();
-      const approve = () => insist(stage, `/${mailingId}/approve`, { digest: approval?.digest }, stage.people.approver);
+      const approve = () =>
+        insist(stage, `/mailings/${mailingId}/approve`, { digest: approval?.digest }, stage.people.approver);
       await approve();
       await approve();
     },

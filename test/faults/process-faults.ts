@@ -1,4 +1,5 @@
 import { costsNothing, type Fault, lasting, type Toll, unwrittenOfBothWorkers, unwrittenOfOneWorker } from "./fault.ts";
+import { steadyLoad } from "./load.ts";
 import { actors } from "./stage.ts";
 import { connectionsOfWorker } from "./staged-settings.ts";
 
@@ -90,7 +91,10 @@ export const restarts: readonly Fault[] = [
         await stage.actors[actor].start();
       }
     }),
-    mayTell: ["503", "ECONNREFUSED"],
+    // The kernel resets a connection that it has taken, and that the process had not when it stopped to listen.
+    mayTell: ["503", "ECONNREFUSED", "ECONNRESET"],
+    // All of them have to end in time, also where a slow machine takes a minute and a half for the restarts.
+    load: { ...steadyLoad, jobs: 80 },
   },
   ...servers.map(([name, server]) =>
     fault(`SIGTERM and restart of ${name}`, costsNothing, async (stage) => {

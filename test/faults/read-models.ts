@@ -1,7 +1,7 @@
 import mysql, { type RowDataPacket } from "mysql2/promise";
 import { placeToText } from "../../src/event-log/place.ts";
 import { ask } from "./ask.ts";
-import { countsOf, type FoldedJob } from "./fold-of-log.ts";
+import { cameBackOf, countsOf, type FoldedJob } from "./fold-of-log.ts";
 import type { AcceptedJob } from "./load.ts";
 import type { Observed } from "./observed.ts";
 
@@ -35,7 +35,7 @@ export async function differencesFromLog(
 
 function toExpected(folded: FoldedJob, recipients: readonly string[]) {
   const { jobId, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, errorCode } = folded;
-  const progress = countsOf(folded);
+  const progress = { ...countsOf(folded), ...cameBackOf(folded) };
   return {
     of: { id: jobId, status, attempt, createdAt, startedAt, completedAt, nextAttemptAt, errorCode, progress },
     lines: folded.lines.map((line) => ({ ...line, email: recipients[line.recipient] })),
@@ -46,7 +46,7 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
   const [jobRows] = await connection.query<RowDataPacket[]>("SELECT * FROM jobs WHERE id = ?", [jobId]);
   const [row] = jobRows;
   if (row === undefined) return { job: {}, lines: [] };
-  const { id, status, attempt, total, sent, failed, pending, deferred, unknown, suppressed } = row;
+  const { id, status, attempt, total, sent, failed, pending, deferred, unknown, suppressed, bounced, complained } = row;
   const job = {
     ...{ id, status, attempt },
     createdAt: toText(row["created_at"]),
@@ -54,7 +54,7 @@ async function fromTables(connection: mysql.Connection, jobId: string): Promise<
     completedAt: toText(row["completed_at"]),
     nextAttemptAt: toText(row["next_attempt_at"]),
     errorCode: row["error_code"],
-    progress: { total, sent, failed, pending, deferred, unknown, suppressed },
+    progress: { total, sent, failed, pending, deferred, unknown, suppressed, bounced, complained },
     lastSequence: Number(row["last_sequence"]),
   };
   const columns = "outcome.place, outcome.recipient, outcome.status, outcome.attempt, message_id, error_code";
@@ -107,7 +107,10 @@ async function read(url: string, headers: Observed["headers"]): Promise<unknown>
 
 function compare(what: string, expected: object, actual: object): string[] {
   const [one, other] = [sorted(expected), sorted(actual)];
-  return one === other ? [] : [`${what}: the log says ${one.slice(0, 600)}, it says ${other.slice(0, 600)}`];
+  if (one === other) return [];
+  const at = Math.max(0, [...one].findIndex((letter, index) => letter !== other[index]) - 200);
+  const [said, says] = [one, other].map((text) => text.slice(at, at + 500));
+  return [`${what}: the log says …${said}…, it says …${says}…`];
 }
 
 /** The same text for the same values, in whatever order the keys stand. */

@@ -17,7 +17,7 @@ const telling = [
 ];
 
 describe("the service under load, while something breaks and heals again", function () {
-  this.timeout(150_000);
+  this.timeout(240_000);
 
   const seed = process.env["TEST_FAULTS_SEED"] ?? randomBytes(4).toString("hex");
   let stage: Stage;

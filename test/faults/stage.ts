@@ -1,4 +1,5 @@
 import { openAccess } from "../support/access.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { bearer, storedKey } from "../support/keys.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
@@ -12,7 +13,7 @@ import { createStagedProcess, type StagedProcess } from "./staged-process.ts";
 import { stagedSettings } from "./staged-settings.ts";
 
 /** Every process of the service; there are two workers, so that one can take over from the other. */
-export const actors = ["api", "scheduler", "projector", "worker", "otherWorker"] as const;
+export const actors = ["api", "scheduler", "projector", "bounces", "worker", "otherWorker"] as const;
 export type Actor = (typeof actors)[number];
 
 /** What can be cut between a process and the servers it talks to. */
@@ -24,6 +25,8 @@ export type Stage = Observed & {
   readonly links: Readonly<Record<Actor, Links>>;
   readonly nats: OwnNats;
   readonly mysql: TestMysql;
+  /** Where mails that came back are taken. */
+  readonly bouncesPort: number;
   /** Those of two people, one of whom may approve what the other asks for; of no one where callers need no keys. */
   readonly people: { readonly asker: Headers; readonly approver: Headers };
   /** What NATS stores on; null for the shared disk. */
@@ -63,10 +66,12 @@ export async function openStage({
   const nats = past === null ? ownNats : { ...ownNats, prefix: past.prefix };
   const { url: mysqlUrl } = await mysql.freshDatabase();
   mailServer.slowDown(usualMsPerMail);
+  const bouncesPort = await findFreePort();
   const links = await forEachActor(() => openLinks(nats, mysqlUrl, mailServer));
   const processes = await forEachActor(async (actor) =>
     createStagedProcess(toSurroundings(nats, mysqlUrl, links[actor]), roleOf(actor), {
       ...stagedSettings,
+      BOUNCES_PORT: String(bouncesPort),
       ...(jobsMaxBytes === undefined ? {} : { JOBS_MAX_BYTES: String(jobsMaxBytes) }),
     }),
   );
@@ -95,6 +100,7 @@ export async function openStage({
       mysql,
       mailServer,
       disk,
+      bouncesPort,
       mysqlUrl,
       log,
       close: () => close(log),

@@ -139,12 +139,15 @@ describe("The bodies that an API process has in hand", () => {
       connectionsCheckingInterval: 20,
     };
     const { url, close } = await listen(app, "127.0.0.1", 0, limits);
-    const socket = await beginLarge(url);
-    const [answer] = await once(socket, "data");
-    expect(String(answer)).to.match(/^HTTP\/1.1 408 /);
-    await eventually(() => expect(bodies.held()).to.equal(0));
-    live.close();
-    await close();
+    try {
+      const socket = await beginLarge(url);
+      const [answer] = await once(socket, "data");
+      expect(String(answer)).to.match(/^HTTP\/1.1 408 /);
+      await eventually(() => expect(bodies.held()).to.equal(0));
+    } finally {
+      live.close();
+      await close();
+    }
   });
 
   it("of one tenant leave room for those of another", () => {

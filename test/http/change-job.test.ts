@@ -67,6 +67,8 @@ describe("A job that is to be changed", () => {
       deferred: 0,
       unknown: 0,
       suppressed: 0,
+      bounced: 0,
+      complained: 0,
     });
     expect((await lastDecision())?.event.data).to.include({ run: 2, scope: "failed", reason: null });
   });

@@ -166,6 +166,41 @@ describe("A mailing that is posted", () => {
     });
   }
 
+  it("needs no body beside html, text or both", async () => {
+    const without = { body: undefined };
+    expect(await postedContent({ ...without, html: "Hello" })).to.include({ html: "Hello", text: null });
+    expect(await postedContent({ ...without, text: "<p>" })).to.include({ html: null, text: "<p>" });
+    expect(await postedContent({ ...without, html: "<b>", text: "Hi" })).to.include({ html: "<b>", text: "Hi" });
+  });
+
+  it("names its recipients, in a text or in a field, and says neither to the log", async () => {
+    const recipients = [
+      "Ada Lovelace <ada@example.com>",
+      '"Babbage, Charles" <charles@example.com>',
+      { email: "bob@example.com", name: "Bob" },
+      "Ada again <ADA@example.com>",
+    ];
+    const { recipients: stored } = await postedContent({ recipients });
+    expect(stored).to.deep.equal([
+      { email: "ada@example.com", name: "Ada Lovelace" },
+      { email: "charles@example.com", name: "Babbage, Charles" },
+      { email: "bob@example.com", name: "Bob" },
+    ]);
+    const { body } = await post({ recipients });
+    const events = await api.log.readDecisions({ tenant: "default", jobId: body.jobId });
+    expect(JSON.stringify(events)).not.to.match(/Ada|Lovelace|Babbage|Bob/);
+  });
+
+  it("shows in a dry run whom the first mail names", async () => {
+    const dry = { dryRun: true, subject: "Hello {{ name }}", body: "Dear {{ name }}" };
+    const { body } = await post({ ...dry, recipients: ['"Lovelace, Ada" <ada@example.com>'] });
+    expect(body.mail).to.include({ to: '"Lovelace, Ada" <ada@example.com>', subject: "Hello Lovelace, Ada" });
+    expect(body.mail.raw).to.include('\r\nTo: "Lovelace, Ada" <ada@example.com>\r\n');
+    const variables = { name: "Countess" };
+    const own = await post({ ...dry, recipients: [{ email: "ada@example.com", name: "Ada", variables }] });
+    expect(own.body.mail).to.include({ to: "Ada <ada@example.com>", subject: "Hello Countess" });
+  });
+
   it("has its HTML in body when text is given beside it", async () => {
     expect(await postedContent({ body: "Hello", text: "Hi" })).to.include({ html: "Hello", text: "Hi" });
   });

@@ -50,6 +50,8 @@ describe("The list of dead letters", () => {
       name: "November",
       subject: "Your invoice",
       error: tooManyFailures,
+      reply: null,
+      cause: tooManyFailures.message,
       progress: { total: 3, sent: 1, failed: 2, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
       failedAt: now,
       attempt: 1,

@@ -5,6 +5,7 @@ import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log
 import { createJetStreamLogRoom } from "../../src/event-log/jetstream-log-room.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
+import { inClear } from "../../src/secrets/sealing.ts";
 import { createJetStreamSuppressionStore } from "../../src/suppressions/jetstream-suppression-store.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { createJetStreamWebhookStore } from "../../src/webhooks/jetstream-webhook-store.ts";
@@ -31,7 +32,7 @@ describe("A request while NATS does not answer", function () {
     connection = await connectJetStream({ ...nats.config, servers: [`127.0.0.1:${proxy.port}`] }, "test", () => {});
     await ensureStreams(connection, { prefix, replicas: 1, maxBytes: null });
     const bucket = { prefix, replicas: 1 };
-    const store = await createJetStreamWebhookStore(connection, bucket);
+    const store = await createJetStreamWebhookStore(connection, bucket, inClear("WEBHOOKS"));
     api = await startApi({
       log: await createJetStreamEventLog(connection, prefix),
       contentStore: await createJetStreamContentStore(connection, prefix),

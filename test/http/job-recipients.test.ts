@@ -49,6 +49,8 @@ describe("The recipients of a job", () => {
       response: "250 2.0.0 OK",
       error: null,
       sentAt: now,
+      bouncedAt: null,
+      complainedAt: null,
       updatedAt: now,
     });
   });

@@ -29,18 +29,17 @@ describe("A server that listens", () => {
     });
     server = await listen(app, "127.0.0.1", 0);
   });
+  afterEach(() => server.close());
 
   it("tells the port that it took", async () => {
     expect(server.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(server.url)).text()).to.equal("done");
-    await server.close();
   });
 
   it("fails when the port is taken", async () => {
     const port = Number(new URL(server.url).port);
     const failure = await listen(new Koa(), "127.0.0.1", port).catch((error) => error);
     expect(failure).to.include({ code: "EADDRINUSE" });
-    await server.close();
   });
 
   for (const [title, bytes, status, code] of [
@@ -59,7 +58,6 @@ describe("A server that listens", () => {
         .to.match(new RegExp(`^HTTP/1.1 ${status} `))
         .and.match(/Content-Type: application\/problem\+json/);
       expect(JSON.parse(body ?? "")).to.include({ status, code });
-      await server.close();
     });
   }
 

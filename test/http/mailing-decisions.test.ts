@@ -179,6 +179,14 @@ describe("What people decide about a mailing over HTTP", () => {
       }
     });
 
+    it("is not needed for a job, however many recipients the limit allows", async () => {
+      await api.close();
+      await open({ approvalAbove: 1 });
+      const body = { ...letter, body: "Hello", recipients: ["ada@example.com", "bob@example.com"] };
+      const job = await api.ask("POST", "/api/jobs", { body, headers: as(asker) });
+      expect([job.status, job.body.status]).to.deep.equal([201, "pending"]);
+    });
+
     it("cannot be where no keys tell people apart", async () => {
       await api.close();
       api = await startApi({ approvalAbove: 1 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 
 const letter = { subject: "Your invoice", body: "Hello", name: "November", metadata: { campaign: "11" } };
@@ -42,7 +43,17 @@ describe("A mailing over HTTP", () => {
       subject: "Your invoice",
       name: "November",
       metadata: { campaign: "11" },
-      progress: { sent: 0, failed: 0, total: 0, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
+      progress: {
+        sent: 0,
+        failed: 0,
+        total: 0,
+        pending: 0,
+        deferred: 0,
+        unknown: 0,
+        suppressed: 0,
+        bounced: 0,
+        complained: 0,
+      },
       startedAt: null,
     });
   });
@@ -67,7 +78,10 @@ describe("A mailing over HTTP", () => {
   it("takes a webhookUrl that may be called, and no other", async () => {
     expect((await create({ ...letter, webhookUrl: "https://example.com/hook" })).status).to.equal(201);
     const { status, body } = await create({ ...letter, webhookUrl: "http://10.0.0.1/" });
-    expect([status, body.detail]).to.deep.equal([400, "webhookUrl cannot be called; expected a URL with https."]);
+    expect([status, body.detail]).to.deep.equal([
+      400,
+      "webhookUrl cannot be called; expected a URL with https, or of a network that the setting WEBHOOK_ALLOW names.",
+    ]);
   });
 
   it("shows its brakes, and takes none that cannot be", async () => {
@@ -127,18 +141,80 @@ describe("A mailing over HTTP", () => {
     expect(long.body).to.deep.include({ lines: 2, added: 1, faulty: 1 });
   });
 
+  it("names the first hundred faulty lines, and counts all", async () => {
+    const { mailingId } = (await create(letter)).body;
+    const lines = Array.from({ length: 250 }, (_, line) =>
+      line % 2 === 0 ? '"nobody@"' : `"person${line}@example.com"`,
+    );
+    const { status, body } = await put(mailingId, lines.join("\n"), ndjson);
+    expect([status, body.lines, body.added, body.faulty]).to.deep.equal([200, 250, 125, 125]);
+    expect(body.faults.map(({ line }: { line: number }) => line)).to.deep.equal(
+      Array.from({ length: 100 }, (_, index) => 2 * index + 1),
+    );
+  });
+
+  it("takes one of two files that come at the same time, and refuses the other", async () => {
+    const { mailingId } = (await create(letter)).body;
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let began = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      began = resolve;
+    });
+    async function* file(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('"ada@example.com"\n');
+      began();
+      await held;
+      yield Buffer.from('"bob@example.com"\n');
+    }
+    const init = { method: "PUT", headers: ndjson, body: file(), duplex: "half" } as unknown as RequestInit;
+    const first = fetch(`${api.url}/api/mailings/${mailingId}/recipients`, init);
+    await begun;
+    await eventually(async () => {
+      const refused = await put(mailingId, '"carol@example.com"\n', ndjson);
+      expect([refused.status, refused.body.code]).to.deep.equal([409, "mailing-import-conflict"]);
+    });
+    goOn();
+    const done = await first;
+    expect([done.status, ((await done.json()) as { added: number }).added]).to.deep.equal([200, 2]);
+  });
+
   it("says that an address is missing in a row, and takes columns as variables", async () => {
     const { mailingId } = (await create({ ...letter, body: "Hello {{ name }}" })).body;
-    const file = "name,EMAIL,\nAda,ada@example.com,x\nBob\n";
+    const file = 'name,EMAIL,\nAda,ada@example.com,x\nBob\n"Two\nlines",two@example.com,\n,none@example.com,\n';
     const { status, body } = await put(mailingId, file, { "Content-Type": "text/csv" });
     expect([status, body.added, body.faults]).to.deep.equal([
       200,
-      1,
+      3,
       [{ line: 3, message: 'email is ""; expected an e-mail address such as ada@example.com' }],
     ]);
     const part = (await api.log.readMailing({ tenant: "default", jobId: mailingId })).at(-1)?.event;
     const jobId = part?.type === "MailingPartsAdded" ? (part.data.parts[0]?.jobId ?? "") : "";
     const content = JSON.parse(String(Buffer.from((await api.contentStore.get({ tenant: "default", jobId })) ?? [])));
-    expect(content.recipients).to.deep.equal([{ email: "ada@example.com", variables: { name: "Ada" } }]);
+    expect(content.recipients).to.deep.equal([
+      { email: "ada@example.com", name: "Ada" },
+      { email: "two@example.com", variables: { name: "Two\nlines" } },
+      { email: "none@example.com", variables: { name: "" } },
+    ]);
+  });
+
+  it("takes the names of recipients from lines of NDJSON", async () => {
+    const { mailingId } = (await create({ ...letter, body: "Hello {{ name }}" })).body;
+    const lines = [
+      '"Ada Lovelace <ada@example.com>"',
+      '{"email":"bob@example.com","name":"Bob"}',
+      '"Eve\\r <eve@x.org>"',
+    ];
+    const { body } = await put(mailingId, lines.map((line) => `${line}\n`).join(""), ndjson);
+    expect(body).to.include({ added: 2, faulty: 1 });
+    const part = (await api.log.readMailing({ tenant: "default", jobId: mailingId })).at(-1)?.event;
+    const jobId = part?.type === "MailingPartsAdded" ? (part.data.parts[0]?.jobId ?? "") : "";
+    const content = JSON.parse(String(Buffer.from((await api.contentStore.get({ tenant: "default", jobId })) ?? [])));
+    expect(content.recipients).to.deep.equal([
+      { email: "ada@example.com", name: "Ada Lovelace" },
+      { email: "bob@example.com", name: "Bob" },
+    ]);
   });
 });

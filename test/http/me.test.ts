@@ -30,7 +30,7 @@ describe("GET /api/me", () => {
   it("answers without a key where none is needed, with all scopes", async () => {
     const open = await startApi();
     const { body } = await open.ask("GET", "/api/me");
-    const scopes = ["jobs:read", "jobs:write", "jobs:approve", "events:read", "admin"];
+    const scopes = ["jobs:read", "jobs:write", "jobs:approve", "bounces:write", "events:read", "admin"];
     expect(body).to.deep.equal({ tenant: "default", actor: "anonymous", scopes });
     await open.close();
   });

@@ -2,12 +2,16 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { notificationsProjector } from "../../projections/notifications/projector.ts";
 import { createAccess } from "../../src/access/access.ts";
+import type { MailingEvent } from "../../src/domain/mailing/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
 import { caused, jobCompleted, jobCreated, jobStarted, now } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { bearer, newKey, ringOf } from "../support/keys.ts";
+import * as story from "../support/mailing-story.ts";
 import { startApi } from "../support/running-api.ts";
+
+type Listed = Readonly<Record<"jobId" | "mailingId" | "type" | "progress" | "links", unknown>>;
 
 describe("The notifications of a key", () => {
   const [mine, colleague, stranger] = [newKey(), newKey(), newKey({ tenant: "other" })];
@@ -45,6 +49,7 @@ describe("The notifications of a key", () => {
     expect(body.data[0]).to.deep.equal({
       id: idOf(3),
       jobId: jobs[3]?.jobId,
+      mailingId: null,
       run: 1,
       type: "job.completed",
       progress: jobCompleted().data.counts,
@@ -52,6 +57,9 @@ describe("The notifications of a key", () => {
       createdAt: now,
       readAt: null,
       links: { job: `/api/jobs/${jobs[3]?.jobId}` },
+      // The read model of jobs is not there in this test.
+      name: null,
+      subject: null,
     });
   });
 
@@ -115,6 +123,55 @@ describe("The notifications of a key", () => {
   it("can be listed, and not marked, with a key that only reads", async () => {
     expect((await ask("GET", "", reader)).status).to.equal(200);
     expect((await ask("POST", `/${idOf(0)}/read`, reader)).status).to.equal(403);
+  });
+
+  it("are read all at once, those of this key and once each", async () => {
+    const before = (await service.readSide.log.state()).lastSequence;
+    const [first, second] = await Promise.all([ask("POST", "/read"), ask("POST", "/read")]);
+    expect([first.status, second.status]).to.deep.equal([200, 200]);
+    expect([first.body.hasMore, second.body.hasMore]).to.deep.equal([false, false]);
+    expect((await service.readSide.log.state()).lastSequence).to.equal(before + 3);
+    expect((await ask("GET", "?unread=true")).body.data).to.deep.equal([]);
+    expect((await ask("POST", "/read")).body).to.deep.equal({ read: 0, hasMore: false });
+    expect((await ask("POST", "/read", reader)).status).to.equal(403);
+  });
+
+  it("say that a mailing has ended, to the key that asked for its start, and again after each retry", async () => {
+    const { log } = service.readSide;
+    const mailing = newJob("acme");
+    let last = 0;
+    const happens = async (key: typeof mine, ...events: readonly MailingEvent[]): Promise<void> => {
+      for (const event of events) {
+        last = await log.append(mailing, [{ ...caused(uuid(), event), actor: `key:${key.record.id}` }], last);
+      }
+      await service.readSide.caughtUp("notifications");
+    };
+    const asked = { digest: story.sha("c"), parts: 2, recipients: 1500, scheduledAt: null, requestedBy: "key:x" };
+    await happens(mine, story.created, story.added, { type: "MailingApprovalRequested", at: now, data: asked });
+    await happens(colleague, story.started);
+    const counts = story.counts({ total: 1500, sent: 1499, failed: 1 });
+    const ended: MailingEvent = {
+      type: "MailingCompleted",
+      at: now,
+      data: { result: "completed-with-failures", counts },
+    };
+    await happens(colleague, ended);
+    const { body } = await ask("GET", "?unread=true");
+    expect(
+      body.data.map(({ jobId, mailingId, type, progress, links }: Listed) => [jobId, mailingId, type, progress, links]),
+    ).to.deep.equal([
+      [null, mailing.jobId, "mailing.completed", counts, { mailing: `/api/mailings/${mailing.jobId}` }],
+    ]);
+    expect((await ask("GET", "?unread=true", colleague)).body.data).to.deep.equal([]);
+    const marked = await ask("POST", `/${mailing.jobId}.1/read`);
+    expect([marked.status, marked.body.mailingId, marked.body.readAt]).to.deep.equal([200, mailing.jobId, now]);
+    await happens(
+      colleague,
+      { type: "MailingRetried", at: now, data: { parts: [0], scope: "failed", reason: null } },
+      ended,
+    );
+    expect(ids((await ask("GET", "?unread=true")).body.data)).to.deep.equal([`${mailing.jobId}.2`]);
+    expect((await ask("POST", "/read")).body).to.deep.equal({ read: 1, hasMore: false });
   });
 
   it("are refused where they should include what has not been projected", async () => {

@@ -2,12 +2,11 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { problemCodes } from "../../src/schemas/problem.ts";
-import type { OpenApi, Operation } from "../support/answers-match.ts";
+import { type OpenApi, type Operation, unrouted } from "../support/answers-match.ts";
 import { allRoutes } from "../support/routes.ts";
 import { allParts, documentOfAll, type RunningApi, startApi } from "../support/running-api.ts";
 
-/** What no route answers, and what only workers are refused. */
-const ofNoRoute = ["route-not-found", "method-not-allowed", "invalid-request", "request-timeout", "headers-too-large"];
+/** What only workers are refused. */
 const ofWorkers = ["turn-not-open", "too-many-takeovers", "lease-lost"];
 
 describe("The OpenAPI document", () => {
@@ -64,7 +63,7 @@ describe("The OpenAPI document", () => {
         listed.set(code, new Set([...(listed.get(code) ?? []), status]));
       }
     }
-    const known = problemCodes.filter(({ code }) => ![...ofNoRoute, ...ofWorkers].includes(code));
+    const known = problemCodes.filter(({ code }) => ![...unrouted, ...ofWorkers].includes(code));
     expect(Object.fromEntries([...listed].map(([code, statuses]) => [code, [...statuses].join()]))).to.deep.equal(
       Object.fromEntries(known.map(({ code, status }) => [code, String(status)])),
     );
@@ -105,7 +104,7 @@ describe("The OpenAPI document", () => {
     const requests = ["EmailSendRequest", "WebhookDeliverRequest", "ReportExportRequest"];
     expect(document.components.schemas).to.include.all.keys(...requests);
     expect(document.components.schemas["EmailSendRequest"]).to.deep.include({
-      required: ["subject", "body", "recipients"],
+      required: ["subject", "recipients"],
       additionalProperties: false,
     });
   });

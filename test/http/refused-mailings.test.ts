@@ -20,6 +20,19 @@ const refusals: readonly Refusal[] = [
   ["with an empty body", { body: "" }, "/body", /^body is ""; expected a non-empty string/],
   ["with an empty text", { text: "" }, "/text", /non-empty/],
   ["with text and html", { text: "a", html: "b" }, "/text", /beside html/],
+  ["with a line break in a name", { recipients: ["A\r\nBcc: eve@x.org <a@b.c>"] }, "/recipients/0", /e-mail address/],
+  [
+    "with a header in the name of a recipient",
+    { recipients: [{ email: "a@b.c", name: "Ada\nBcc: eve@x.org" }] },
+    "/recipients/0/name",
+    /expected a name of at most 200 characters, without control/,
+  ],
+  [
+    "with a name that is too long",
+    { recipients: [{ email: "a@b.c", name: "x".repeat(201) }] },
+    "/recipients/0/name",
+    /at most 200 characters/,
+  ],
   ["without recipients", { recipients: undefined }, "/recipients", /^recipients is missing; expected an array of 1 to/],
   [
     "with no recipients",

@@ -128,6 +128,25 @@ describe("Schedules", function () {
     expect(body.errors[0].message).to.match(/^job\.subject is 5; expected /);
   });
 
+  it("take no template that is larger than a content may be, with its attachments", async () => {
+    const attached = (bytes: number) => ({
+      ...weekly,
+      job: {
+        ...letter,
+        attachments: [
+          {
+            filename: "a.bin",
+            contentType: "application/octet-stream",
+            content: Buffer.alloc(bytes, 1).toString("base64"),
+          },
+        ],
+      },
+    });
+    const { status, body } = await ask("POST", "", attached(1_000_000));
+    expect([status, body.code]).to.deep.equal([413, "content-too-large"]);
+    expect((await ask("POST", "", attached(100_000))).status).to.equal(201);
+  });
+
   it("may make a mailing with the recipients of another one", async () => {
     const { body: source } = await service.api.ask("POST", "/api/mailings", { body: { subject: "S", body: "B" } });
     const mailing = { subject: "News", body: "Dear all", recipientsOf: source.mailingId, rate: 1000 };
@@ -250,6 +269,25 @@ describe("Schedules", function () {
         expect([status, body.code]).to.deep.equal([404, "schedule-not-found"]);
       }
     }
+  });
+
+  it("are ten thousand at most over all tenants", async () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => ({
+      schedule_id: `other-${index}`,
+      tenant: "other",
+      is_listed: 1,
+      sequence: 0,
+      name: "Other",
+      state: "{}",
+    }));
+    const { db } = service.readSide;
+    for (let first = 0; first < rows.length; first += 1000)
+      await db("schedules").insert(rows.slice(first, first + 1000));
+    const { status, body } = await ask("POST", "", weekly);
+    expect([status, body.code]).to.deep.equal([409, "too-many-schedules"]);
+    expect(body.detail).to.include("of all tenants; expected at most 10000");
+    await db("schedules").where({ tenant: "other" }).delete();
+    expect((await ask("POST", "", weekly)).status).to.equal(201);
   });
 
   it("are a hundred at most", async () => {

@@ -70,6 +70,8 @@ describe("the statistics of jobs", () => {
       mailsFailed: 0.2,
       mailsUnknown: 0,
       mailsSuppressed: 0,
+      mailsBounced: 0,
+      mailsComplained: 0,
     });
     expect(body.perMinute.last60Minutes.jobsCreated).to.equal(0.1);
     expect(body.failureRate).to.deep.equal({ jobs: 0.5, mails: 0.3333 });

@@ -57,7 +57,7 @@ describe("a whole suppression list", () => {
     expect((await send(mailgun, csv, "?reason=unsubscribe")).body).to.include({ added: 1 });
     expect((await listed()).map(({ email, reason, createdAt }) => [email, reason, createdAt])).to.have.deep.members([
       ["a@example.com", "hard-bounce", now],
-      ["b@example.com", "unsubscribe", now],
+      ["b@example.com", "complaint", now],
       ["c@example.com", "hard-bounce", "2019-12-10T13:58:33.000Z"],
       ["d@example.com", "unsubscribe", now],
     ]);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { allJobKinds } from "../../src/job-kinds/all-job-kinds.ts";
 import { openAccess, type TestAccess } from "../support/access.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -98,7 +99,7 @@ describe("What operators see of the system", () => {
       await eventually(async () => {
         const both = (await read()).workers;
         expect(both).to.include.deep.members([...alone]);
-        expect(new Set(both.map(({ name }) => name))).to.have.length(6);
+        expect(new Set(both.map(({ name }) => name))).to.have.length(2 * allJobKinds.length);
       });
     } finally {
       await other.stop();

@@ -149,6 +149,19 @@ describe("A template", () => {
       });
     });
 
+    it("has no attachments of its own, and leaves the job those that it has", async () => {
+      const attachments = [
+        { filename: "a.txt", contentType: "text/plain", content: Buffer.from("hi").toString("base64") },
+      ];
+      expect(faultsOf(await put({ ...letter, attachments }))).to.deep.equal([
+        "attachments does not belong to a template",
+      ]);
+      await put(letter);
+      expect((await post({ template: "welcome", recipients, attachments })).status).to.equal(201);
+      const stored = decodeContent(api.stored.at(-1) ?? new Uint8Array());
+      expect(stored.attachments?.map(({ filename }) => filename)).to.deep.equal(["a.txt"]);
+    });
+
     it("is the latest version where the job names none", async () => {
       await put(letter);
       await put(newer);
@@ -161,6 +174,17 @@ describe("A template", () => {
       await post({ template: "welcome", recipients, from: "Ada <ada@example.org>" });
       const content = decodeContent(api.stored.at(-1) ?? new Uint8Array());
       expect(content).to.include({ from: "Ada <ada@example.org>", replyTo: "desk@example.org" });
+    });
+
+    it("gives way to headers and to a link to unsubscribe that the job asks for itself", async () => {
+      await put({ ...letter, headers: { "X-Kind": "greeting", "X-More": "1" }, unsubscribe: true });
+      await post({ template: "welcome", recipients });
+      const usual = decodeContent(api.stored.at(-1) ?? new Uint8Array());
+      expect(usual).to.deep.include({ headers: { "X-Kind": "greeting", "X-More": "1" }, unsubscribe: true });
+      await post({ template: "welcome", recipients, headers: { "X-Kind": "reminder" }, unsubscribe: false });
+      const own = decodeContent(api.stored.at(-1) ?? new Uint8Array());
+      expect(own.headers).to.deep.equal({ "X-Kind": "reminder" });
+      expect(own).not.to.have.property("unsubscribe");
     });
 
     it("stays the same for a repeated request, though there is a newer version or the name is archived", async () => {

@@ -13,7 +13,7 @@ import { startWaybill, type Waybill } from "../support/waybill.ts";
 const routes = allRoutes();
 
 /** Answered without a key, and all that is. */
-const openPaths = ["/livez", "/readyz", "/openapi.json", "/asyncapi.json"];
+const openPaths = ["/livez", "/readyz", "/openapi.json", "/asyncapi.json", "/postman.json"];
 /** Answered to every client with the link, which is signed. */
 const signedPaths = ["/unsubscribe/:token"];
 /** For operators, who see all tenants. */
@@ -31,6 +31,16 @@ const operatorsPaths = [
   "/api/v1/admin/projections",
   "/api/admin/projections/:name/rebuild",
   "/api/v1/admin/projections/:name/rebuild",
+  "/api/admin/bounces/unattributed",
+  "/api/v1/admin/bounces/unattributed",
+  "/api/admin/readiness/:domain",
+  "/api/v1/admin/readiness/:domain",
+  "/api/admin/throttles",
+  "/api/v1/admin/throttles",
+  "/api/admin/routes",
+  "/api/v1/admin/routes",
+  "/api/admin/routes/:name",
+  "/api/v1/admin/routes/:name",
 ];
 
 /** For keys with access to a tenant's data: the content of mails is not for every key that may read jobs. */

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
+import { LogFull } from "../../src/event-log/event-log.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { now } from "../support/examples.ts";
+import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { createMemorySuppressionStore } from "../support/memory/memory-suppression-store.ts";
 import { type RunningApi, startApi } from "../support/running-api.ts";
 import { exampleContent } from "../support/write-side.ts";
@@ -15,6 +17,7 @@ describe("the link to unsubscribe by", () => {
   let api: RunningApi;
   let store: SuppressionStore;
   let isAway = false;
+  let appendFails: Error | null = null;
 
   beforeEach(async () => {
     isAway = false;
@@ -26,7 +29,13 @@ describe("the link to unsubscribe by", () => {
         return await memory.put(key, suppression);
       },
     };
-    api = await startApi({ suppressions: createSuppressionList(store) });
+    appendFails = null;
+    const events = createMemoryEventLog();
+    const log: typeof events = {
+      ...events,
+      append: (...given) => (appendFails === null ? events.append(...given) : Promise.reject(appendFails)),
+    };
+    api = await startApi({ suppressions: createSuppressionList(store), log });
     const content = { ...exampleContent, recipients: recipients.map((email) => ({ email })) };
     await api.contentStore.put(job, encodeContent(content));
   });
@@ -111,6 +120,45 @@ describe("the link to unsubscribe by", () => {
     expect((await store.page("acme", { after: 0, limit: 10 })).suppressions).to.deep.equal([]);
   });
 
+  describe("of a mail that the log knows", () => {
+    const create = async () => {
+      const { body } = await api.ask("POST", "/api/jobs", {
+        body: { subject: "News", body: "Hello", recipients, unsubscribe: true },
+      });
+      const mailed = { tenant: "default", jobId: body.jobId as string };
+      return { mailed, path: await pathTo(1, recipients[1], mailed) };
+    };
+    const recorded = async (of: typeof job) => (await api.log.readFeedback(of)).map(({ id, event }) => ({ id, event }));
+
+    it("is recorded once, however often and at the same moment it is used, and named by the list", async () => {
+      const { mailed, path } = await create();
+      await Promise.all([oneClick(path), oneClick(path), oneClick(path)]);
+      await oneClick(path);
+      const id = `${mailed.jobId}:1:unsubscribed`;
+      expect(await recorded(mailed)).to.deep.equal([
+        { id, event: { type: "RecipientUnsubscribed", at: now, data: { recipient: 1 } } },
+      ]);
+      expect(await list().find("default", "bob@example.com")).to.include({ reason: "unsubscribe", event: id });
+    });
+
+    it("suppresses the address also where the log is full or away, and says so only where it will be recorded later", async () => {
+      for (const [failure, status] of [
+        [new LogFull("full"), 200],
+        [new Unavailable("away"), 503],
+      ] as const) {
+        const { mailed, path } = await create();
+        await list().remove("default", "bob@example.com");
+        appendFails = failure;
+        expect((await oneClick(path)).status).to.equal(status);
+        appendFails = null;
+        expect((await list().find("default", "bob@example.com"))?.reason).to.equal("unsubscribe");
+        expect(await recorded(mailed)).to.deep.equal([]);
+        expect((await oneClick(path)).status).to.equal(200);
+        expect(await recorded(mailed)).to.have.lengthOf(1);
+      }
+    });
+  });
+
   it("is limited where one link is used over and over, and no other link is", async () => {
     const path = await pathTo(0);
     const statuses: number[] = [];
@@ -143,7 +191,9 @@ describe("a mailing whose mails can be unsubscribed", () => {
   afterEach(() => api.close());
 
   it("is refused where PUBLIC_URL is not set", async () => {
-    api = await startApi({ mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: null } });
+    api = await startApi({
+      mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: null, returnPaths: null },
+    });
     const headers = { "list-unsubscribe": "<https://example.org/u>" };
     const { status, body } = await api.ask("POST", "/api/jobs", { body: { ...mailing, headers } });
     expect(status).to.equal(400);

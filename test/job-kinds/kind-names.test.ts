@@ -26,7 +26,8 @@ const namesIn = (path: string): readonly string[] => {
 describe("The name of a kind of job", () => {
   it("stands nowhere in the code but in the folder of its kind", () => {
     const elsewhere = [...filesUnder("src"), ...filesUnder("projections")]
-      .filter((path) => !path.startsWith("src/job-kinds/"))
+      // The types of the SDK are written by the build.
+      .filter((path) => !path.startsWith("src/job-kinds/") && path !== "src/sdk/api.ts")
       .map((path) => [path, namesIn(path)] as const)
       .filter(([, names]) => names.length > 0);
     expect(Object.fromEntries(elsewhere)).to.deep.equal(exceptions);

@@ -21,17 +21,19 @@ const lines = Array.from({ length: people }, (_, index) => {
 });
 const valid = lines.filter((line) => line.startsWith("person"));
 
-/** Hands over the file slowly, so that there is a middle to be killed in. */
-async function* slowly(pauseMs: number): AsyncGenerator<Uint8Array> {
+/** Where the file stops, and until when: so that there is a middle to be killed in, however fast the service is. */
+type Stop = { readonly afterLines: number; readonly until: Promise<unknown> };
+
+async function* inPieces(stop: Stop | null): AsyncGenerator<Uint8Array> {
   yield Buffer.from("email\n");
   for (let first = 0; first < lines.length; first += 500) {
+    if (first === stop?.afterLines) await stop.until;
     yield Buffer.from(
       lines
         .slice(first, first + 500)
         .map((line) => `${line}\n`)
         .join(""),
     );
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
@@ -60,8 +62,8 @@ describe("an import that is killed in the middle, and repeated", function () {
     await nats.cleanUp();
   });
 
-  const put = (mailingId: string, pauseMs: number) => {
-    const init = { method: "PUT", headers: { "Content-Type": "text/csv" }, body: slowly(pauseMs), duplex: "half" };
+  const put = (mailingId: string, stop: Stop | null = null) => {
+    const init = { method: "PUT", headers: { "Content-Type": "text/csv" }, body: inPieces(stop), duplex: "half" };
     return fetch(`${api.url}/api/mailings/${mailingId}/recipients`, init as unknown as RequestInit);
   };
   const find = async (mailingId: string) =>
@@ -70,19 +72,28 @@ describe("an import that is killed in the middle, and repeated", function () {
   it("ends with exactly the valid, distinct recipients, and each is mailed once", async () => {
     const draft = await createApiClient(api.url).post("/api/mailings", { subject: "Hello", body: "Dear all" });
     const { mailingId } = draft.body as { mailingId: string };
-    for (const after of [2000, 9000]) {
-      const importing = put(mailingId, 40).then(
+    // Parts are stored eight at a time, of a thousand each.
+    for (const [after, afterLines] of [
+      [2000, 11_000],
+      [9000, 19_000],
+    ] as const) {
+      let goOn = (): void => {};
+      const until = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const importing = put(mailingId, { afterLines, until }).then(
         () => "answered",
         () => "broken",
       );
       await eventually(async () => expect((await find(mailingId)).progress["total"]).to.be.greaterThan(after), 60_000);
       await api.kill();
+      goOn();
       expect(await importing).to.equal("broken");
       api = await spawnWaybill(surroundings, "api");
       expect((await find(mailingId)).progress["total"]).to.be.within(after, valid.length - 1);
     }
     const before = (await find(mailingId)).progress["total"] ?? 0;
-    const whole = await put(mailingId, 0);
+    const whole = await put(mailingId);
     const counts = (await whole.json()) as Record<string, number>;
     expect(whole.status, JSON.stringify(counts)).to.equal(200);
     expect(counts["faulty"]).to.equal(people / 100);

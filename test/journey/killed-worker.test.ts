@@ -56,6 +56,8 @@ describe("a worker that is killed in the middle of a mailing", function () {
       deferred: 0,
       unknown: 0,
       suppressed: 0,
+      bounced: 0,
+      complained: 0,
     });
     const mailed = mailServer.mails.flatMap(({ to }) => to);
     expect([...new Set(mailed)].sort()).to.deep.equal([...recipients].sort());

@@ -66,6 +66,8 @@ describe("a mailing to a thousand recipients, some of whom the mail server refus
       deferred: 0,
       unknown: 0,
       suppressed: 0,
+      bounced: 0,
+      complained: 0,
     });
     expect(job.error).to.equal(null);
   });

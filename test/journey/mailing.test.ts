@@ -118,7 +118,17 @@ describe("a mailing", function () {
     expect(mailing).to.deep.include({
       status: "completed",
       partsMade: 4,
-      progress: { sent: 2302, failed: 0, total: 2302, pending: 0, deferred: 0, unknown: 0, suppressed: 0 },
+      progress: {
+        sent: 2302,
+        failed: 0,
+        total: 2302,
+        pending: 0,
+        deferred: 0,
+        unknown: 0,
+        suppressed: 0,
+        bounced: 0,
+        complained: 0,
+      },
     });
     expect(mailed()).to.deep.equal(["Ada@example.com", "bob@example.com", ...people(2300)].sort());
     const { body: jobs } = await client.get(`/api/jobs?mailing=${id}&pageSize=3`);

@@ -9,6 +9,7 @@ import { addVerifyCommand } from "../../src/cli/verify.ts";
 import { newSealKey, toPem } from "../../src/seals/seal-key.ts";
 import { readConfig } from "../../src/settings/config.ts";
 import { connectTo } from "../support/access.ts";
+import { quietProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -73,13 +74,10 @@ describe("An auditor", function () {
   const run = async (env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> => {
     printed = [];
     const context: CommandContext = {
+      ...quietProcess,
       readConfig: (overrides = {}) => readConfig({ ...env, ...overrides }),
       print: (line) => printed.push(line),
       tell: () => {},
-      overwrite: () => {},
-      isTerminal: false,
-      ask: null,
-      interrupted: new AbortController().signal,
     };
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     addVerifyCommand(program, context);
@@ -160,6 +158,13 @@ describe("An auditor", function () {
     expect(await failureOf(run({ ...here(), SEAL_KEY: stranger }, "verify"))).to.be.instanceOf(CommandFailed);
     expect(printed.join("\n")).to.include("[key]").and.include("none that you trust");
     expect((await failureOf(run(offline, "verify", join(folder, "nothing")))).message).to.include("There is no file");
+    const noSeals = join(folder, "no-seals.ndjson");
+    for (const text of ["", "nonsense\n"]) {
+      await writeFile(noSeals, text);
+      const failure = await failureOf(run(here(), "verify", "--seals", noSeals));
+      expect(failure).to.be.instanceOf(CommandFailed);
+      expect(failure.message).to.include("holds no seal, so nothing can be compared with it");
+    }
     for (const wrong of [
       ["verify", "x", "--job", jobId],
       ["verify", "--key", stranger],

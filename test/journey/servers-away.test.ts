@@ -90,6 +90,8 @@ describe("a service whose servers go away", function () {
       deferred: 0,
       unknown: 0,
       suppressed: 0,
+      bounced: 0,
+      complained: 0,
     });
     expect(mailServer.mails.flatMap(({ to }) => to).sort()).to.deep.equal([...recipients].sort());
     mailServer.slowDown(0);

@@ -118,7 +118,7 @@ describe("One trace", function () {
     for (const event of events) expect(event, event.type).to.include({ traceparent });
 
     const [request] = (lines.get("api") ?? []).filter((line) => line["requestId"] === "order-17");
-    expect(request).to.include({ msg: "request", traceId });
+    expect(request).to.include({ msg: "request", traceId, path: "/api/jobs", made: `/api/jobs/${jobId}` });
     const steps = (role: string) =>
       linesAbout(role, jobId).map(({ event, traceId: id, requestId }) => [event, id, requestId]);
     // A role says what it did once the log has answered it.

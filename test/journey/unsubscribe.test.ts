@@ -3,6 +3,7 @@ import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { readMail, textIn } from "../support/read-mail.ts";
+import { isSignedBy, type Receiver, startReceiver } from "../support/receiver.ts";
 import { startNats, startOwnMysql, type TestDatabase, type TestMysql, type TestNats } from "../support/services.ts";
 import { startWaybill, type Waybill } from "../support/waybill.ts";
 
@@ -24,17 +25,20 @@ describe("a recipient who wants no more mail", function () {
   let mailServer: TestMailServer;
   let waybill: Waybill;
   let client: ApiClient;
+  let receiver: Receiver;
 
   before(async () => {
     [nats, mysql, mailServer] = await Promise.all([startNats(), startOwnMysql(), startMailServer()]);
     database = await mysql.freshDatabase();
     const surroundings = { nats, mysqlUrl: database.url, smtpUrl: mailServer.url };
-    waybill = await startWaybill(surroundings, { PUBLIC_URL: publicUrl });
+    receiver = await startReceiver();
+    waybill = await startWaybill(surroundings, { PUBLIC_URL: publicUrl, WEBHOOK_ALLOW: "127.0.0.0/8" });
     client = createApiClient(waybill.url);
   });
   after(async () => {
     await waybill.stop();
     await mailServer.stop();
+    await receiver.stop();
     await mysql.cleanUp();
     await nats.cleanUp();
   });
@@ -48,6 +52,9 @@ describe("a recipient who wants no more mail", function () {
 
   it("says so with one click in one mail, and gets no other, all without MySQL", async () => {
     await mysql.stop();
+    const types = ["recipient.sent", "recipient.suppressed", "recipient.unsubscribed"];
+    const asked = await client.post("/api/webhook-endpoints", { url: receiver.url, types });
+    expect(asked.status).to.equal(201);
     expect((await client.post("/api/suppressions", { email: "EVE@example.com" })).status).to.equal(201);
     const first = await client.ended(await client.create(mailing));
     expect(first.status).to.equal("completed");
@@ -67,6 +74,18 @@ describe("a recipient who wants no more mail", function () {
       body: "List-Unsubscribe=One-Click",
     });
     expect([answer.status, answer.headers.get("Set-Cookie")]).to.deep.equal([200, null]);
+    await eventually(() => {
+      const told = receiver.received.flatMap(({ text }) => JSON.parse(text).data as { type: string; email: string }[]);
+      expect(told.map(({ type, email }) => [type, email])).to.have.deep.members([
+        ["recipient.suppressed", "eve@example.com"],
+        ["recipient.sent", "ada@example.com"],
+        ["recipient.sent", "bob@example.com"],
+        ["recipient.unsubscribed", "ada@example.com"],
+      ]);
+    });
+    for (const one of receiver.received) {
+      expect(isSignedBy((asked.body as { secret: string }).secret, one)).to.equal(true);
+    }
 
     mailServer.forgetMails();
     const second = await client.ended(await client.create(mailing));

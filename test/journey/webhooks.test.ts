@@ -119,6 +119,8 @@ describe("A receiver that waits for a mailing to end", function () {
   it("is not called at an address of ours, unless that is allowed", async () => {
     const { status, body } = await ask("POST", "/api/jobs", { ...mailing, webhookUrl: "http://10.0.0.1/" });
     expect(status).to.equal(400);
-    expect(body["detail"]).to.equal("webhookUrl cannot be called; expected a URL of a host on the public internet.");
+    expect(body["detail"]).to.equal(
+      "webhookUrl cannot be called; expected a URL of a host on the public internet, or of a network that the setting WEBHOOK_ALLOW names.",
+    );
   });
 });

@@ -96,6 +96,18 @@ const recipients: readonly string[] = [
   "ADA@EXAMPLE.COM",
 ];
 
+const names: readonly string[] = [
+  "Ada Lovelace",
+  "Lovelace, Ada (Countess)",
+  "Jörg Müller",
+  "白鵬 翔",
+  'Ada "the Countess" \\ Lovelace',
+  "ada@example.org",
+  "Ada <ada@example.org>, Bob",
+  "x".repeat(200),
+  "Грета ".repeat(33).trim(),
+];
+
 /** What is of each composing by nature. */
 const withoutAccidents = (message: Buffer): string =>
   message
@@ -103,8 +115,10 @@ const withoutAccidents = (message: Buffer): string =>
     .replace(/^Date: .*$/m, "Date: then")
     .replace(/--_NmP-[0-9a-f]{16}-/g, "--_NmP-");
 
-const sentByNodemailer = ({ letter: common, personal, to, messageId, unsubscribeUrl }: Mail) =>
-  toMessage({ ...common, ...personal }, to, messageId, unsubscribeUrl ? oneClickOf(unsubscribeUrl) : {});
+const sentByNodemailer = ({ letter: common, personal, to, name, messageId, unsubscribeUrl }: Mail) => ({
+  ...toMessage({ ...common, ...personal }, to, messageId, unsubscribeUrl ? oneClickOf(unsubscribeUrl) : {}),
+  to: { name: name ?? "", address: to },
+});
 
 const oneClickOf = (url: string) => ({
   "List-Unsubscribe": { prepared: true, value: `<${url}>` },
@@ -190,6 +204,15 @@ describe("a mail composed once for all recipients", () => {
 
   for (const to of recipients) {
     it(`goes over the wire as nodemailer sends it: to ${to}`, () => expectSame(mailTo(to)));
+  }
+
+  for (const name of names) {
+    it(`goes over the wire as nodemailer sends it: to ${name.slice(0, 40)}`, async () => {
+      await expectSame({ ...mailTo("ada@example.com"), name });
+      await expectSame({ ...mailTo("info@büro.example"), name });
+      const sent = server.heard.messages.at(-3)?.toString("latin1") ?? "";
+      expect(sent.split("\r\n\r\n")[0]?.match(/^(?:To|Bcc|Cc):/gim)).to.deep.equal(["To:"]);
+    });
   }
 
   it("goes over the wire as nodemailer sends it, whatever stands in it", async () => {

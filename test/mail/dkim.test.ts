@@ -8,7 +8,7 @@ import { mailTo } from "./letters.ts";
 import { startWireServer, type WireServer } from "./wire-server.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-const dkim = { domain: "example.org", selector: "spring", privateKey };
+const dkim = { domain: "example.org", selector: "spring", privateKey, from: null };
 const oneClick = {
   "List-Unsubscribe": "<https://example.org/u>",
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -28,7 +28,12 @@ describe("a mail signed with DKIM", () => {
 
   before(async () => {
     server = await startWireServer();
-    mailer = createSmtpMailer({ url: server.url, maxConnections: 1, timeoutMs: 5000, dkim });
+    mailer = createSmtpMailer({
+      url: server.url,
+      maxConnections: 1,
+      timeoutMs: 5000,
+      dkim: { keys: [dkim], fallback: dkim },
+    });
   });
 
   after(async () => {

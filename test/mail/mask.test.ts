@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { maskReply } from "../../src/mail/smtp-reply.ts";
+import { maskReply } from "../../src/mail/mask-reply.ts";
 
 const mail = { to: "ada.lovelace@example.com", subject: "Your invoice" };
 

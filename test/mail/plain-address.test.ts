@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import MailComposer from "nodemailer/lib/mail-composer";
-import { writePlainAddress } from "../../src/mail/compose-letter.ts";
+import { writePlainAddress, writePlainRecipient } from "../../src/mail/compose-letter.ts";
 
 const written = (address: string): { readonly header: string; readonly envelope: readonly string[] } => {
   const node = new MailComposer({}).compile();
@@ -27,6 +27,47 @@ describe("a plain address", () => {
       { numRuns: 5000 },
     );
     expect(plain).to.be.above(100);
+  });
+
+  it("has the name of its recipient before it, as nodemailer writes it, wherever that is taken for plain", () => {
+    const node = new MailComposer({}).compile();
+    const usual = fc.constantFrom("Ada", "x", "0", " ", "_", ".", ",", "'", "-", "(", ")", "&");
+    const odd = fc.constantFrom(
+      '"',
+      "\\",
+      "@",
+      "<",
+      ">",
+      "  ",
+      "é",
+      "\t",
+      "=?utf-8?Q?x?=",
+      ";",
+      ":",
+      "[",
+      "]",
+      "~",
+      "\u007f",
+    );
+    const piece = fc.oneof({ arbitrary: usual, weight: 12 }, { arbitrary: odd, weight: 1 });
+    let plain = 0;
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (pieces) => {
+        const name = pieces.join("");
+        const ours = writePlainRecipient("ada@example.com", name);
+        if (ours === null) return;
+        plain += 1;
+        expect(ours).to.equal(node.encodeHeaderValue("To", { name, address: "ada@example.com" }));
+      }),
+      { numRuns: 5000 },
+    );
+    expect(plain).to.be.above(100);
+    expect(
+      ["Ada Lovelace", "Lovelace, A.", 'Ada "A"', "Adá", " Ada"].map((name) =>
+        writePlainRecipient("ada@Example.com", name),
+      ),
+    ).to.deep.equal(["Ada Lovelace <ada@example.com>", '"Lovelace, A." <ada@example.com>', null, null, null]);
+    expect(writePlainRecipient("a..b@example.com", "Ada")).to.equal(null);
   });
 
   it("is what most addresses are", () => {

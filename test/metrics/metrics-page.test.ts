@@ -7,6 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";
 import { type Surroundings, startWaybill, type Waybill } from "../support/waybill.ts";
+import { faultsOfMetrics } from "./faults-of-metrics.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -62,9 +63,9 @@ describe("what a service tells of itself", function () {
       'waybill_jobs_total{event="created"} 2',
       'waybill_jobs_total{event="completed"} 1',
       'waybill_messages_total{outcome="sent",reason="none"} 3',
-      'waybill_message_send_seconds_count{outcome="sent"} 3',
-      'waybill_smtp_connections{state="busy"} 0',
-      "waybill_smtp_breaker_state 0",
+      'waybill_message_send_seconds_count{outcome="sent",route="default"} 3',
+      'waybill_smtp_connections{state="busy",route="default"} 0',
+      'waybill_smtp_breaker_state{route="default"} 0',
       'waybill_events_published_total{type="RecipientSent"} 3',
       'waybill_http_request_seconds_count{method="POST",route="/api/jobs",status_class="2xx"} 2',
       'waybill_http_request_seconds_count{method="GET",route="/api/jobs/:jobId",status_class="4xx"} 1',
@@ -88,7 +89,16 @@ describe("what a service tells of itself", function () {
       expect(text.split("\n")).to.include(line);
     }
     expect(text).to.match(/^waybill_log_bytes [1-9]/m);
-    expect(text).to.match(/^waybill_nodejs_eventloop_lag_p99_seconds /m);
+    for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds"]) {
+      expect(text).to.match(new RegExp(`^${name} [0-9.e+]+$`, "m"));
+    }
+    expect(text).to.match(/^nodejs_eventloop_lag_p99_seconds /m);
+  });
+
+  it("keeps the rules of Prometheus for names, units and types, which promtool checks", async () => {
+    expect(faultsOfMetrics(await page())).to.deep.equal([]);
+    const wrong = ["# HELP a_ms A.", "# TYPE a_ms counter", "a_ms 1", "# TYPE b_total gauge", "b_total 1"].join("\n");
+    expect(faultsOfMetrics(`${wrong}\n`)).to.have.length(4);
   });
 
   it("tells how many rows of the outbox wait, and for how long", async () => {
@@ -116,14 +126,16 @@ describe("what a service tells of itself", function () {
 
   it("has no tenant, job or address in it", async () => {
     const text = await page();
-    expect(text).not.to.match(/@|tenant|default|[0-9a-f]{8}-[0-9a-f]{4}-/);
+    expect(text.replaceAll('route="default"', "")).not.to.match(/@|tenant|default|[0-9a-f]{8}-[0-9a-f]{4}-/);
   });
 
   it("has every metric that the dashboard and the alerts ask for", async () => {
     const text = await page();
     const measured = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
     for (const file of ["ops/grafana/dashboards/waybill.json", "ops/prometheus/alerts.yml"]) {
-      const asked = [...(await readFile(new URL(file, root), "utf8")).matchAll(/\bwaybill_\w+/g)].map(([name]) => name);
+      const asked = [
+        ...(await readFile(new URL(file, root), "utf8")).matchAll(/\b(?:waybill|process|nodejs)_\w+/g),
+      ].map(([name]) => name);
       expect(asked, file).not.to.be.empty;
       const unknown = asked.filter(
         (name) => !measured.has(name) && !measured.has(name.replace(/_(bucket|count)$/, "")),

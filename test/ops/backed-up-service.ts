@@ -11,6 +11,7 @@ import { startNatsServer } from "../../src/standalone/own-nats-server.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { type CommandLine, createCommandLine } from "../support/cli.ts";
 import { atEndOfRun } from "../support/end-of-run.ts";
+import { eventually } from "../support/eventually.ts";
 import type { TestMailServer } from "../support/mail-server.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import type { TestNats } from "../support/services.ts";
@@ -105,16 +106,27 @@ export async function startOn({ nats, mysqlUrl, mailServer, sealFile }: Place, r
 
 const everything = ["", "/logs", "/recipients", "/events"];
 
+/** Answers by their paths. */
+export type Picture = Readonly<Record<string, unknown>>;
+
 /** All that the service answers about these jobs, and about what it keeps beside them. */
-export async function pictureOf({ client }: RunningOn, jobIds: readonly string[]): Promise<object> {
+export async function pictureOf({ client }: RunningOn, jobIds: readonly string[]): Promise<Picture> {
   const paths = [
     ...jobIds.flatMap((id) => everything.map((part) => `/api/jobs/${id}${part}`)),
     "/api/jobs",
     "/api/dead-letters",
     "/api/suppressions",
   ];
-  const answers = await Promise.all(paths.map(async (path) => [path, (await client.get(path)).body] as const));
+  const answers = await Promise.all(paths.map(async (path) => [path, await bodyOf(client, path)] as const));
   return Object.fromEntries(answers);
 }
+
+/** A refusal in the picture, as a busy machine may give one, would never be equal to what comes later. */
+const bodyOf = (client: ApiClient, path: string): Promise<unknown> =>
+  eventually(async () => {
+    const { status, body } = await client.get(path);
+    expect(status, `${path}: ${JSON.stringify(body)}`).to.equal(200);
+    return body;
+  });
 
 export const archiveIn = (folder: string, name: string): string => join(folder, `${name}.tar.gz`);

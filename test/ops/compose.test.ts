@@ -2,6 +2,7 @@ import { access } from "node:fs/promises";
 import { expect } from "chai";
 import { roles } from "../../src/settings/config.ts";
 import { expectValidSettings, type Manifest, readCompose, readText } from "./manifests.ts";
+import { secrets, secretsOf } from "./role-secrets.ts";
 
 const root = new URL("../../", import.meta.url);
 /** After SHUTDOWN_TIMEOUT, what the program takes to end whatever hangs. */
@@ -34,12 +35,26 @@ describe("the compose file", () => {
   });
 
   it("tells every role the same of what one takes and another one carries out", () => {
-    const shared = ["NATS_URL", "MYSQL_URL", "SMTP_URL", "MAIL_FROM", "WEBHOOK_SECRET", "WEBHOOK_ALLOW", "PUBLIC_URL"];
+    const shared = ["NATS_URL", "MYSQL_URL", "MAIL_FROM", "WEBHOOK_ALLOW", "PUBLIC_URL"];
     for (const setting of [...shared, "RETENTION_DAYS", "JOBS_MAX_BYTES"]) {
       const said = new Set(ownServices().map(([, { environment }]) => environment[setting]));
       expect(said, setting).to.have.property("size", 1);
       expect([...said][0], setting).to.be.a("string");
     }
+  });
+
+  it("gives each role the secrets that it reads, and no other; those of two roles are the same", () => {
+    for (const secret of secrets) {
+      const given = ownServices().filter(([, { environment }]) => environment[secret] !== undefined);
+      const readers = roles.filter((role) => secretsOf[role].includes(secret));
+      // NATS asks for no password inside this network.
+      expect(
+        given.map(([name]) => name),
+        secret,
+      ).to.have.members(secret === "NATS_PASSWORD" ? [] : readers);
+    }
+    const signing = new Set(["worker", "webhooks"].map((role) => compose.services[role].environment["WEBHOOK_SECRET"]));
+    expect(signing).to.have.property("size", 1);
   });
 
   it("looks after everything it starts: whether it is well, that it comes back, and that its data stays", () => {

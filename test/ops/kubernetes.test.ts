@@ -5,10 +5,11 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { healthRoutes } from "../../src/http/routes/service.ts";
 import { isAtLeast } from "../../src/nats/server-version.ts";
-import { roles } from "../../src/settings/config.ts";
+import { type Role, roles } from "../../src/settings/config.ts";
 import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { expectValidSettings, type Manifest, readCompose, readManifests, readText } from "./manifests.ts";
+import { secretsOf } from "./role-secrets.ts";
 
 const folder = "ops/kubernetes/";
 /** After SHUTDOWN_TIMEOUT, what the program takes to end whatever hangs. */
@@ -84,6 +85,63 @@ describe("the manifests for Kubernetes", () => {
     const { startupProbe, readinessProbe } = containerOf(named("StatefulSet", "nats"));
     expect(startupProbe.httpGet.path).to.equal("/healthz");
     expect(readinessProbe.httpGet.path, "a client may ask one that is behind").to.equal("/healthz?js-server-only=true");
+  });
+
+  it("give each role the secrets that it reads, and no other", () => {
+    for (const deployment of deployments()) {
+      const { name } = deployment.metadata;
+      const given = containerOf(deployment).env.flatMap(({ name: setting, valueFrom }: Manifest) =>
+        valueFrom?.secretKeyRef === undefined ? [] : [setting],
+      );
+      const read: readonly string[] = secretsOf[name as Role];
+      expect(read, name).to.include.members(given);
+      // Webhooks are signed with a secret that Waybill makes, and alerts are not mailed, unless settings say so.
+      const isOptional = (secret: string): boolean =>
+        secret === "WEBHOOK_SECRET" || (secret === "SMTP_URL" && name === "webhooks");
+      expect(given, name).to.include.members(read.filter((secret) => !isOptional(secret)));
+    }
+  });
+
+  it("let nothing reach a process but what a policy names, by ports that the process has", () => {
+    const policies = ofKind("NetworkPolicy");
+    for (const workload of pods()) {
+      const { labels } = workload.spec.template.metadata;
+      const own = policies.filter(({ spec }) =>
+        Object.entries(spec.podSelector.matchLabels).every(([label, value]) => labels[label] === value),
+      );
+      expect(own, workload.metadata.name).not.to.have.length(0);
+    }
+    for (const { metadata, spec } of policies) {
+      expect(spec.policyTypes, metadata.name).to.deep.equal(["Ingress"]);
+      const met = pods().filter(({ spec: of }) =>
+        Object.entries(spec.podSelector.matchLabels).every(
+          ([label, value]) => of.template.metadata.labels[label] === value,
+        ),
+      );
+      for (const { port } of spec.ingress.flatMap(({ ports }: Manifest) => ports)) {
+        for (const workload of met) {
+          const ports = containerOf(workload).ports.flatMap(({ name, containerPort }: Manifest) => [
+            name,
+            containerPort,
+          ]);
+          expect(ports, `${metadata.name} of ${workload.metadata.name}`).to.include(port);
+        }
+      }
+    }
+  });
+
+  it("lead from the ingress to the API, over TLS", () => {
+    const [{ spec }] = ofKind("Ingress");
+    const [{ host, http }] = spec.rules;
+    const { service } = http.paths[0].backend;
+    expect(spec.tls[0].hosts).to.deep.equal([host]);
+    expect(named("Service", service.name).spec.ports[0].name).to.equal(service.port.name);
+  });
+
+  it("drain a node without ending all processes of a role that has several", () => {
+    const budgets = new Set(ofKind("PodDisruptionBudget").map(({ metadata }) => metadata.name));
+    const several = pods().filter(({ spec }) => spec.replicas > 1);
+    expect([...budgets]).to.have.members(several.map(({ metadata }) => metadata.name));
   });
 
   it("have services, addresses and budgets that meet what they name", () => {

@@ -37,7 +37,9 @@ describe("The guide for developers", () => {
       .filter((name) => /\.(ts|cjs)$/.test(name))
       .flatMap(
         (name) =>
-          readFileSync(`${checkout}test/${name}`, "utf8").match(/\b(?:TEST|SIMULATION|WRITE|REPORT)_[A-Z_]+\b/g) ?? [],
+          readFileSync(`${checkout}test/${name}`, "utf8").match(
+            /\b(?:TEST|SIMULATION|WRITE|REPORT|IMPORT)_[A-Z_]+\b/g,
+          ) ?? [],
       );
     const [, variables = ""] = markdown.split("| variable |");
     const listed = named(variables.split("\n\n")[0] ?? "", /^([A-Z]+_[A-Z_]+)$/g);

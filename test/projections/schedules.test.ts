@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { checkRows } from "../../projections/rebuilding/check-rows.ts";
 import { schedulesProjector } from "../../projections/schedules/projector.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
+import type { JobRef } from "../../src/event-log/event-log.ts";
 import { deleteSchedule, saveSchedule } from "../../src/schedules/save-schedule.ts";
 import { cause } from "../support/mailings.ts";
 import { openReadSide, type ReadSide } from "../support/read-side.ts";
@@ -50,5 +51,31 @@ describe("The read model of schedules", () => {
     ]);
     expect((await queries.all("other")).scheduleIds).to.deep.equal([]);
     expect((await queries.firings("default", failed.jobId, { cursor: null, limit: 10 })).firings).to.have.lengthOf(1);
+  });
+
+  it("keeps the firings of a schedule for a year, before and after a rebuild", async () => {
+    const runner = side.startProjector(schedulesProjector);
+    const [yearly, other] = [await addSchedule(stage), await addSchedule(stage)];
+    const fire = async (schedule: JobRef, dueAt: string) => {
+      const timesOf = () => ({ count: 1, first: dueAt, last: dueAt, beforeLast: null });
+      const idOf = () => "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0f";
+      const previous = { isOpen: false, endedAt: null } as const;
+      await decideSchedule(stage, schedule, { type: "TendSchedule", at: dueAt, timesOf, previous, idOf });
+    };
+    await fire(yearly, "2026-03-02T10:05:00.000Z");
+    await fire(other, "2026-03-02T10:05:00.000Z");
+    await fire(yearly, "2026-09-02T10:05:00.000Z");
+    await fire(yearly, "2027-03-04T10:05:00.000Z");
+    await side.caughtUp("schedules");
+    await runner.stop();
+    const timesOf = async (schedule: JobRef) => {
+      const queries = createScheduleQueries(side.db);
+      const { firings } = await queries.firings("default", schedule.jobId, { cursor: null, limit: 10 });
+      return firings.map(({ dueAt }) => dueAt.slice(0, 10));
+    };
+    expect(await timesOf(yearly)).to.deep.equal(["2027-03-04", "2026-09-02"]);
+    expect(await timesOf(other)).to.deep.equal(["2026-03-02"]);
+    await side.rebuild([schedulesProjector]);
+    expect(await timesOf(yearly)).to.deep.equal(["2027-03-04", "2026-09-02"]);
   });
 });

@@ -34,6 +34,13 @@ describe("npm start", () => {
     expect(await isBuilt()).to.equal(false);
   });
 
+  it("says that it builds, as that takes some seconds", async () => {
+    await rm(join(folder, "dist"), { recursive: true });
+    const { stderr } = await run("npm", ["run", "--silent", "prestart"], { cwd: folder });
+    expect(stderr).to.match(/^Building Waybill/);
+    expect((await run("npm", ["run", "--silent", "prestart"], { cwd: folder })).stderr).to.equal("");
+  });
+
   it("builds again where a file was changed", async () => {
     await utimes(join(folder, "src/deep/two.ts"), afterTheBuild, afterTheBuild);
     expect(await isBuilt()).to.equal(true);

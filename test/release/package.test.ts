@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,6 +14,7 @@ import { locateOwnBinaries } from "../support/own-binaries.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 /** Another release of Node than the one that runs the tests. */
 const node = process.env["TEST_NODE"] ?? process.execPath;
@@ -22,6 +24,9 @@ const needed = [
   "README.md",
   "CHANGELOG.md",
   "LICENSE",
+  "dist/sdk/client.js",
+  "dist/sdk/client.d.ts",
+  "dist/sdk/api.d.ts",
   "dist/src/main.js",
   "dist/src/main.js.map",
   "dist/src/run-projector-thread.js",
@@ -36,8 +41,69 @@ const needed = [
   "dist/src/api-reference/app/LICENSE",
 ];
 const shipped =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/(?:archive|seals)\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/src\/.+)$/;
-const kinds = /(\.js|\.js\.map|\.css|\.txt|\/license|\/LICENSE|\/NOTICE)$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|ops\/guides\/.+\.md|src\/(?:archive|seals)\/README\.md|src\/dashboard\/screenshots\/.+\.png|dist\/(?:src|sdk)\/.+)$/;
+const kinds = /(\.js|\.d\.ts|\.js\.map|\.css|\.txt|\/license|\/LICENSE|\/NOTICE)$/;
+
+/** What an application does with the client. Run with the address of a service. */
+const application = `
+import { RequestRefused, verifyEvidence, verifyWebhook, Waybill, type Job, type JobRequest, type MailRecipient } from "waybill/client";
+declare const process: { readonly argv: readonly string[] };
+
+const waybill = new Waybill({ url: String(process.argv[2]) });
+const request: JobRequest = {
+  subject: "Hello {{ name }}",
+  body: "It works.",
+  recipients: [{ email: "ada@example.com", variables: { name: "Ada" } }, { email: "bob@example.com", variables: { name: "Bob", lines: [{ price: 2.5 }] } }],
+};
+const { jobId } = await waybill.jobs.create(request, { idempotencyKey: "welcome-1" });
+const job: Job = await waybill.jobs.wait(jobId, { timeoutMs: 30_000 });
+console.log(job.status, job.progress.sent);
+
+const { mailingId } = await waybill.mailings.create({ subject: "News", body: "Hello {{ name }}" });
+async function* readers() {
+  for (let number = 0; number < 3; number += 1) yield { email: "reader" + number + "@example.com", variables: { name: "R" } };
+}
+console.log((await waybill.mailings.addRecipients(mailingId, readers)).added);
+await waybill.mailings.start(mailingId);
+console.log((await waybill.mailings.wait(mailingId, { timeoutMs: 30_000 })).progress.sent);
+
+let jobs = 0;
+for await (const { id } of waybill.jobs.list({ pageSize: 1 })) jobs += id === "" ? 0 : 1;
+console.log(jobs);
+for await (const event of waybill.events.follow({ types: ["JobCreated"] })) {
+  if (event.type === "JobCreated") console.log(event.data.total);
+  break;
+}
+try {
+  await waybill.jobs.get("00000000-0000-4000-8000-000000000000");
+} catch (failure) {
+  if (failure instanceof RequestRefused && failure.code === "job-not-found") console.log(failure.status);
+}
+const named: readonly MailRecipient[] = ["Ada <ada@example.com>", { email: "bob@example.com", name: "Bob" }];
+const shown = await waybill.jobs.dryRun({ subject: "Hi", html: "<p>Hi</p>", recipients: named });
+console.log(shown.mail.to);
+const outcomes: string[] = [];
+for await (const { email, status } of waybill.jobs.logs(jobId, { limit: 1 })) outcomes.push(email + " " + status);
+console.log(outcomes.join(", "));
+for await (const { status } of waybill.mailings.recipients(mailingId, { pageSize: 2 })) outcomes.push(status);
+console.log(outcomes.length);
+const { publicKey } = await waybill.request("get", "/api/seals/key");
+const proven = await verifyEvidence(await waybill.jobs.evidence(jobId), { keys: [publicKey] });
+console.log(proven.jobId === jobId, proven.events[0]?.type);
+for (const list of [waybill.schedules.list(), waybill.templates.list(), waybill.suppressions.list(), waybill.deadLetters.list()]) {
+  for await (const _ of list) throw new Error("There is something.");
+}
+console.log((await waybill.webhookEndpoints.list()).length);
+await waybill.notifications.markAllRead();
+const stats = await waybill.stats();
+console.log(typeof stats.jobs, typeof verifyWebhook);
+const told = await verifyWebhook({ headers: {}, body: "", secret: "whsec_" }).catch(() => null);
+if (told?.type === "job.completed") console.log(told.data.progress.sent);
+if (told?.type === "recipient.batch") console.log(told.data[0]?.email);
+// @ts-expect-error A misspelt field is found by the compiler.
+const misspelt: JobRequest = { ...request, subjet: "Hello" };
+console.log(Object.keys(misspelt).length);
+`;
 
 describe("The package, as npm packs it", () => {
   let folder: string;
@@ -105,9 +171,43 @@ describe("The package, as npm packs it", () => {
     expect(withScript.map(([name]) => name)).to.deep.equal([]);
   });
 
+  it("has its client once npm start has built the service, without a build of its own", async () => {
+    const { scripts, exports } = JSON.parse(await readFile(join(checkout, "package.json"), "utf8"));
+    expect(scripts.prestart).to.include("npm run --silent build;");
+    expect(scripts.build).to.include("npm run --silent build:client ");
+    expect(scripts["build:client"]).to.include(`--outdir=${dirname(exports["./client"].default).slice(2)}`);
+  });
+
   it("says what it can do", async () => {
     const { stdout } = await execute(node, [main, "--help"]);
     expect(stdout).to.include("Usage: waybill").and.include("waybill start");
+  });
+
+  it("is a command for npx, in a folder that has it installed", async () => {
+    const { version, bin } = JSON.parse(await readFile(join(folder, "node_modules/waybill/package.json"), "utf8"));
+    // As npm does when it installs the package.
+    await mkdir(join(folder, "node_modules/.bin"), { recursive: true });
+    await symlink(join("../waybill", bin.waybill), join(folder, "node_modules/.bin/waybill"));
+    await chmod(join(folder, "node_modules/waybill", bin.waybill), 0o755);
+    const { stdout } = await execute("npx", ["--no-install", "waybill", "--version"], { cwd: folder });
+    expect(stdout.trim()).to.equal(version);
+    const help = await execute("npx", ["--no-install", "waybill", "help", "jobs", "retry"], { cwd: folder });
+    expect(help.stdout).to.include("Usage: waybill jobs retry");
+  });
+
+  it("has a client that applications compile against, however their modules are resolved", async function () {
+    this.timeout(120_000);
+    await writeFile(join(folder, "application.mts"), application);
+    const target = ["--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--lib", "es2023,dom"];
+    const resolved = [
+      ["--module", "esnext", "--moduleResolution", "bundler"],
+      ["--module", "nodenext"],
+    ];
+    for (const modules of resolved) {
+      const asked = [tsc, ...target, ...modules, "application.mts"];
+      const compiled = await execute(process.execPath, asked, { cwd: folder }).catch((failure) => failure);
+      expect(compiled.stdout).to.equal("");
+    }
   });
 
   it("starts on servers of its own, mails, shows the dashboard, and ends in order", async function () {
@@ -128,6 +228,11 @@ describe("The package, as npm packs it", () => {
     const client = createApiClient(url);
     const id = await client.create({ subject: "Packed", body: "It works.", recipients: ["ada@example.com"] });
     expect((await client.ended(id)).status).to.equal("completed");
+    const { stdout } = await execute(node, [join(folder, "application.mjs"), url], { cwd: folder });
+    expect(stdout.trim().split("\n")).to.deep.equal([
+      ...["completed 2", "3", "3", "3", "1", "404", "Ada <ada@example.com>"],
+      ...["ada@example.com success, bob@example.com success", "5", "true JobCreated", "0", "object function", "4"],
+    ]);
     for (const path of ["/", "/docs", "/openapi.json"]) {
       const { status } = await fetch(url + path);
       expect(status, path).to.equal(200);

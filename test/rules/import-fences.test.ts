@@ -41,6 +41,8 @@ const planted: readonly (readonly [rule: string, file: string, imports: string])
   ["fence-of-workers", "src/workers/rows.ts", "../../projections/jobs/rows.ts"],
   ["fence-of-scheduler", "src/scheduler/planted.ts", "../http/api.ts"],
   ["fence-of-mail", "src/mail/planted.ts", "../event-log/event-log.ts"],
+  ["fence-of-mail", "src/mail/inner.ts", "./routes/mail-route.ts"],
+  ["fence-of-mail/routes", "src/mail/routes/planted.ts", "../../content/content-store.ts"],
   ["questions-only", "src/http/planted.ts", "../../projections/jobs/projector.ts"],
   ["fence-of-http", "src/http/metrics.ts", "../metrics/service-metrics.ts"],
   ["fence-of-standalone", "src/standalone/planted.ts", "../event-log/event-log.ts"],

@@ -41,6 +41,33 @@ describe("The times of a cron expression", () => {
     }
   });
 
+  it("are those that names, steps, ranges, the last day and the n-th weekday say", () => {
+    const days = (cron: string, count: number): readonly string[] =>
+      nextTimes(settings(cron), "2026-03-02T10:00:00.000Z", count).map((time) => time.slice(5, 16));
+    expect(days("30 8 * * mon-wed", 3)).to.deep.equal(["03-03T08:30", "03-04T08:30", "03-09T08:30"]);
+    expect(days("*/15 * * * *", 3)).to.deep.equal(["03-02T10:15", "03-02T10:30", "03-02T10:45"]);
+    expect(days("0 9 L * *", 2)).to.deep.equal(["03-31T09:00", "04-30T09:00"]);
+    expect(days("0 9 * * 5#2", 2)).to.deep.equal(["03-13T09:00", "04-10T09:00"]);
+  });
+
+  it("come on a day that fits either the day of the month or that of the week", () => {
+    const times = nextTimes(settings("0 9 15 * fri"), "2026-03-02T10:00:00.000Z", 3);
+    expect(times.map((time) => time.slice(5, 10))).to.deep.equal(["03-06", "03-13", "03-15"]);
+  });
+
+  it("do the same through both changes where the hours are a range", () => {
+    expect(nextTimes(berlin("30 2-3 * * *"), "2026-03-29T00:00:00.000Z", 3)).to.deep.equal([
+      "2026-03-29T01:00:00.000Z",
+      "2026-03-29T01:30:00.000Z",
+      "2026-03-30T00:30:00.000Z",
+    ]);
+    expect(nextTimes(berlin("30 2-3 * * *"), "2026-10-25T00:00:00.000Z", 3)).to.deep.equal([
+      "2026-10-25T00:30:00.000Z",
+      "2026-10-25T02:30:00.000Z",
+      "2026-10-26T01:30:00.000Z",
+    ]);
+  });
+
   it("are the same, wherever one begins to look for them", () => {
     for (const cron of ["30 2 * * *", "*/20 2 * * *", "0 2,3 * * *"]) {
       for (const from of [march, october]) {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { decodeContent, digestOf } from "../../src/content/encode-content.ts";
+import { withoutRecipients } from "../../src/erasure/complete-erasure.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
 import type { Listening } from "../../src/following/listener.ts";
@@ -164,6 +165,20 @@ describe("The one that fires schedules", function () {
     expect(failed?.data).to.include({ code: "quota-exceeded" });
   });
 
+  it("leaves what it has made when it is deleted", async () => {
+    const schedule = await addSchedule(stage);
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [job] = await firedBy(stage);
+    await isMade(stage, job as JobRef);
+    await decideSchedule(stage, schedule, { type: "DeleteSchedule", at: at("10:06:00"), reason: null });
+    stage.clock.move(at("10:10:00"));
+    await shows("Fired 10:05", "Deleted");
+    expect(await stage.contentStore.get(job as JobRef)).not.to.equal(null);
+    expect((await stage.log.readDecisions(job as JobRef)).map(({ event }) => event.type)).to.deep.equal(["JobCreated"]);
+  });
+
   it("makes a mailing with the recipients that another one has, and starts it", async () => {
     const source = await draftMailing(stage);
     await importInto(stage, source, people(3));
@@ -176,6 +191,23 @@ describe("The one that fires schedules", function () {
     await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
     const { parts } = await stateOf(stage, mailing as JobRef);
     expect(parts.reduce((sum, { recipients }) => sum + recipients, 0)).to.equal(3);
+  });
+
+  it("leaves out of a mailing who was erased from the other one", async () => {
+    const source = await draftMailing(stage);
+    await importInto(stage, source, people(3));
+    const [{ jobId = "" } = {}] = (await stateOf(stage, source)).parts;
+    await stage.contentStore.rewrite({ ...source, jobId }, (content) => withoutRecipients(content, [1]));
+    await addSchedule(stage, { makes: "mailing" }, { subject: "News", body: "Dear all", recipientsOf: source.jobId });
+    listen();
+    stage.clock.move(at("10:05:00"));
+    await shows("Fired 10:05");
+    const [mailing] = await firedBy(stage);
+    await eventually(async () => expect((await stateOf(stage, mailing as JobRef)).status).to.equal("started"));
+    const { parts } = await stateOf(stage, mailing as JobRef);
+    const made = await stage.contentStore.get({ ...source, jobId: parts[0]?.jobId ?? "" });
+    const emails = decodeContent(made ?? new Uint8Array()).recipients.map((one) => one?.email);
+    expect(emails).to.deep.equal([people(3)[0], people(3)[2]]);
   });
 
   it("fails a mailing that nobody would get, and leaves no draft of it", async () => {

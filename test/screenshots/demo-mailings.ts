@@ -45,3 +45,27 @@ export async function playDemo({ api, mailServer }: DashboardStage): Promise<voi
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
   await api.create({ ...demoMailing("Reminder", 300), scheduledAt });
 }
+
+/** A template, a schedule that uses it, the draft of a mailing, and a mailing that goes out, whose id is the answer. */
+export async function playMailing({ url, api, mailServer }: DashboardStage): Promise<string> {
+  await api.put("/api/templates/welcome", { subject: "Welcome, {{ name }}", body: html });
+  const job = { template: "welcome", recipients: [{ email: "ada@example.com", variables: { name: "Ada" } }] };
+  await api.post("/api/schedules", { name: "Weekly report", cron: "30 8 * * mon", timeZone: "Europe/Berlin", job });
+  await draft(url, api, { name: "Price list" }, 2000);
+  mailServer.slowDown(60);
+  const mailingId = await draft(url, api, { name: "Autumn newsletter" }, 6000);
+  await api.post(`/api/mailings/${mailingId}/start`, {});
+  return mailingId;
+}
+
+async function draft(url: string, api: DashboardStage["api"], settings: object, recipients: number): Promise<string> {
+  const request = { subject: "News for {{ name }}", body: html, ...settings };
+  const { mailingId } = (await api.post("/api/mailings", request)).body as { readonly mailingId: string };
+  const { recipients: people } = demoMailing("", recipients);
+  await fetch(`${url}/api/mailings/${mailingId}/recipients`, {
+    method: "PUT",
+    headers: { "Content-Type": "application/x-ndjson" },
+    body: people.map((person) => JSON.stringify(person)).join("\n"),
+  });
+  return mailingId;
+}

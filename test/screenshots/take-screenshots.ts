@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { openPage, phone } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
 import { endRun as cleanUp } from "../support/end-of-run.ts";
-import { demoDraft, demoMailing, playDemo } from "./demo-mailings.ts";
+import { demoDraft, demoMailing, playDemo, playMailing } from "./demo-mailings.ts";
 
 const folder = fileURLToPath(new URL("../../src/dashboard/screenshots/", import.meta.url));
 /** They are part of every clone. */
@@ -27,7 +27,6 @@ async function takeLive({ url, api, mailServer }: DashboardStage): Promise<strin
   const jobId = await api.create(demoMailing("Autumn newsletter", 950));
   const small = await openPage(`${url}/#/jobs/${jobId}`, { ...phone, colorScheme: "dark" });
   await small.page.getByText("Time left").waitFor();
-  // The chart is drawn of looks that the page takes every few seconds.
   await page.waitForFunction("document.querySelectorAll('.chart canvas').length > 0");
   await page.waitForTimeout(16_000);
   await keep(page, "overview");
@@ -70,7 +69,58 @@ async function takeAll(): Promise<void> {
   await takeCompose(stage);
 }
 
-takeAll()
+/** With the first job and the first mailing of the lists. */
+const pagesOf = (jobId: string, mailingId: string) => [
+  ["overview", "overview"],
+  ["overview-year", "overview?period=year"],
+  ["jobs", "jobs"],
+  ["jobs-failed", "jobs?status=failed"],
+  ["mailings", "mailings"],
+  ["compose", "compose"],
+  ["templates", "templates"],
+  ["schedules", "schedules"],
+  ["dead-letters", "dead-letters"],
+  ["suppressions", "suppressions"],
+  ["recipients", "recipients?email=ada-0%40example.com"],
+  ["events", "events"],
+  ["notifications", "notifications"],
+  ["system", "system"],
+  ["job", `jobs/${jobId}`],
+  ["job-history", `jobs/${jobId}?tab=history`],
+  ["mailing", `mailings/${mailingId}`],
+  ["template", "templates/welcome"],
+];
+
+/** Every page, light and dark, wide and narrow, to be looked at; not for the guides. */
+async function takeEveryPage(into: string): Promise<void> {
+  await mkdir(into, { recursive: true });
+  const stage = await dashboardStage();
+  await playDemo(stage);
+  const firstOf = async (path: string): Promise<string> => {
+    const { body } = await stage.api.get(path);
+    return (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? "";
+  };
+  const mailingId = await playMailing(stage);
+  const pages = pagesOf(await firstOf("/api/jobs?status=completed"), mailingId);
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const [width, shape] of [
+      ["wide", { viewport: { width: 1200, height: 800 } }],
+      ["narrow", phone],
+    ] as const) {
+      const { page, close } = await openPage(stage.url, { ...shape, colorScheme });
+      for (const [name, path] of pages) {
+        await page.goto(`${stage.url}/#/${path}`);
+        await page.waitForTimeout(2500);
+        await page.screenshot({ path: `${into}/${name}-${width}-${colorScheme}.png` });
+      }
+      await close();
+    }
+  }
+}
+
+const [, , flag, into] = process.argv;
+
+(flag === "--all" && into !== undefined ? takeEveryPage(into) : takeAll())
   .catch((failure: unknown) => {
     process.stderr.write(`${failure instanceof Error ? failure.stack : String(failure)}\n`);
     process.exitCode = 1;

@@ -111,7 +111,7 @@ describe("The evidence of a job", () => {
       "JobCompleted by worker:worker-1",
       "[ok]     Each entry stands in the sealed log exactly as it is shown here. 6 of 6 entries are sealed.",
       "The bundle is whole: what it shows is what the service recorded and signed.",
-      `rests on key ${side.key.keyId}`,
+      `It is signed with key ${side.key.keyId}.`,
     ]) {
       expect(text).to.include(part);
     }
@@ -161,6 +161,11 @@ describe("The evidence of a job", () => {
       expect(faults(bundle.replace(found, put)), found).to.match(place);
     }
     expect(faults("nonsense")).to.include("Its first line cannot be read");
+    expect(faults("")).to.include("It is empty.");
+    const refusal = { type: "urn:waybill:problem:job-not-found", detail: "There is no job with this id.", status: 404 };
+    expect(faults(JSON.stringify(refusal)))
+      .to.include("an error that the service answered")
+      .and.include(refusal.detail);
     expect(faults(`${bundle}\n`)).to.include("It was altered at byte");
   });
 

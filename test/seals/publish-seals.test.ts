@@ -8,6 +8,7 @@ import { createSealMail, createSealWebhook } from "../../src/seals/seal-destinat
 import { createSealFile, NotASealFile, readPublishedSeals } from "../../src/seals/seal-file.ts";
 import type { SealStore } from "../../src/seals/seal-store.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
+import { inClear } from "../../src/secrets/sealing.ts";
 import { readNetworks } from "../../src/signed-post/addresses.ts";
 import { createSafePost } from "../../src/signed-post/http-safe-post.ts";
 import { newSecret } from "../../src/signed-post/secret.ts";
@@ -33,7 +34,7 @@ describe("Seals that are published elsewhere", () => {
   after(() => nats.cleanUp());
   beforeEach(async () => {
     side = await openSealingSide(nats);
-    store = await createJetStreamSealStore(side.connection, { prefix: side.prefix, replicas: 1 });
+    store = await createJetStreamSealStore(side.connection, { prefix: side.prefix, replicas: 1 }, inClear("SEALS"));
     [reported, stops] = [[], []];
   });
   afterEach(async () => {

@@ -16,7 +16,15 @@ describe("the settings", () => {
     const config = readConfig({});
     expect(config).to.include({ host: "127.0.0.1", port: 3000, nats: null, mysqlUrl: null, smtpUrl: null });
     expect(config).to.include({ workerConcurrency: 5, smtpMaxConnections: 10, maxAttempts: 4, smtpTimeoutMs: 20_000 });
-    expect([...config.roles]).to.deep.equal(["api", "scheduler", "worker", "projector", "webhooks", "outbox"]);
+    expect([...config.roles]).to.deep.equal([
+      "api",
+      "scheduler",
+      "worker",
+      "projector",
+      "webhooks",
+      "outbox",
+      "bounces",
+    ]);
   });
 
   it("take the empty string for nothing", () => {
@@ -53,6 +61,15 @@ describe("the settings", () => {
     );
   });
 
+  it("name a mail server where alerts or seals are mailed by a process without a mailbox", () => {
+    const mailed = { ROLES: "webhooks,scheduler", ALERT_MAIL_TO: "ops@example.com" };
+    expect(faultsOf(mailed)).to.include('ALERT_MAIL_TO is "ops@example.com"; expected SMTP_URL beside it');
+    expect(faultsOf({ ...mailed, SMTP_URL: "smtp://mail.example.com" })).to.equal("");
+    expect(faultsOf({ ...mailed, ROLES: "scheduler" })).to.equal("");
+    expect(faultsOf({ SEAL_MAIL_TO: "audit@example.com", ROLES: "scheduler" })).to.include("SEAL_MAIL_TO is ");
+    expect(faultsOf({ ALERT_MAIL_TO: "ops@example.com" })).to.equal("");
+  });
+
   it("are refused without giving a password away", () => {
     const faults = faultsOf({ MYSQL_URL: "postgres://waybill:s3cret@db/waybill" });
     expect(faults).to.include("postgres://waybill:***@db/waybill").and.not.include("s3cret");
@@ -78,6 +95,8 @@ describe("the settings", () => {
     expect(alerts.limits).to.deep.equal({
       thresholds: {
         "failure-rate": 0.05,
+        "bounce-rate": 0.05,
+        "complaint-rate": 0.003,
         "oldest-waiting": 300,
         "dead-letters": 10,
         "open-dead-letters": 25,

@@ -28,6 +28,13 @@ describe("the URL of a webhook", () => {
     });
   }
 
+  it("is refused with the setting that would allow it, where it is of this machine or network", () => {
+    for (const url of ["http://127.0.0.1:8000/hook", "http://localhost:8000/hook", "https://10.0.0.1/"]) {
+      expect(whyNotToCall(url, [])).to.match(/, or of a network that the setting WEBHOOK_ALLOW names$/);
+    }
+    expect(whyNotToCall("http://hooks.example.com/", [])).to.equal("a URL with https");
+  });
+
   it("may be a private one, also without TLS, where that is allowed", () => {
     expect(whyNotToCall("http://127.0.0.1:8080/", loopback)).to.equal(null);
     expect(whyNotToCall("http://localhost:8080/", loopback)).to.equal(null);

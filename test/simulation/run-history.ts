@@ -43,10 +43,11 @@ export async function runHistory(seed: number, scenario: Scenario = scenarioOf(s
 
 /**
  * Only orders end a worker, and no living worker is taken for dead. One that is told to stop before it learns that it has
- * a lease leaves that behind.
+ * a lease leaves that behind; so does one whose helper waits for a mail for longer than a stop may take.
  */
 const isCalm = ({ faults, logOutages, deadly, restarts, unrest }: Scenario): boolean =>
-  (restarts.length + unrest.length === 0 || [faults.lostAnswers, faults.lateEffects].every((often) => often === 0)) &&
+  (restarts.length + unrest.length === 0 ||
+    [faults.lostAnswers, faults.lateEffects, faults.slowMails].every((often) => often === 0)) &&
   [faults.crashes, faults.freezes, faults.lostProbes].every((often) => often === 0) &&
   logOutages.length === 0 &&
   deadly === null;

@@ -3,7 +3,6 @@ import { createSweeper } from "../../src/erasure/sweeper.ts";
 import { createListening } from "../../src/following/listener.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
-import { createPace } from "../../src/mail/pace.ts";
 import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 import { createTimer } from "../../src/scheduler/timer.ts";
@@ -14,6 +13,7 @@ import { queuePatienceMs, type Worker } from "../../src/workers/worker.ts";
 import { emptyOutbox } from "../support/empty-outbox.ts";
 import { emptySuppressions } from "../support/empty-suppressions.ts";
 import { createMemoryResultStore } from "../support/memory/memory-result-store.ts";
+import { oneRoute } from "../support/one-route.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createConsumer } from "./consumer.ts";
 import { createHelping } from "./helping.ts";
@@ -96,12 +96,13 @@ export function createService(world: World, scenario: Scenario) {
   const startWorker = (process: SimulatedProcess): Worker => {
     const work = createMailWork({
       contentStore: shared.contentsOf(process),
-      mailer: withBreaker(mail.mailerOf(process, scenario.connections)),
-      pace: createPace(null),
+      routing: oneRoute(withBreaker(mail.mailerOf(process, scenario.connections))),
       mailFrom: "Waybill <waybill@example.org>",
       batchDelayMs: scenario.batchDelayMs,
       suppressions: suppressions.guardOf(process),
       publicUrl: null,
+      throttling: null,
+      returnPaths: null,
     });
     const worker = createJobWorker(
       {

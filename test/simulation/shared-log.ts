@@ -1,4 +1,5 @@
 import type { ContentStore } from "../../src/content/content-store.ts";
+import type { ThrottleEvent } from "../../src/domain/throttles/events.ts";
 import type { StoredThings } from "../../src/erasure/stored-things.ts";
 import { endOfBatch } from "../../src/event-log/batches.ts";
 import type { EventLog, JobRef, StoredEvent } from "../../src/event-log/event-log.ts";
@@ -73,6 +74,7 @@ export function createSharedLog(world: World) {
         readSchedule: (schedule) => asking("read schedule", () => memory.readSchedule(schedule)),
         readMailing: (mailing) => asking("read mailing", () => memory.readMailing(mailing)),
         readRecipients: (job) => asking("read recipients", () => memory.readRecipients(job)),
+        readFeedback: (job) => asking("read feedback", () => memory.readFeedback(job)),
         readNotices: (job) => asking("read notices", () => memory.readNotices(job)),
         readHistory: (job) => asking("read history", () => memory.readHistory(job)),
         lastDecision: (job) => asking("last decision", () => memory.lastDecision(job)),
@@ -134,7 +136,10 @@ export function createSharedLog(world: World) {
 }
 
 /** An event on one line: what it is, whose, and about which recipients. */
-function describe({ event, actor }: Pick<StoredEvent, "event" | "actor">): string {
+function describe({
+  event,
+  actor,
+}: Pick<StoredEvent<StoredEvent["event"] | ThrottleEvent>, "event" | "actor">): string {
   const { data } = event;
   const parts: string[] = [event.type];
   if ("run" in data && "attempt" in data) parts.push(`${data.run}/${data.attempt}`);

@@ -86,6 +86,33 @@ describe("a start without any settings", () => {
     expect(lines).to.deep.equal([]);
   });
 
+  it("says what it begins, and that a new database takes longer, to a person who waits", async () => {
+    const steps: string[] = [];
+    const begin = async (folder: string): Promise<void> => {
+      const options = { onStep: (line: string) => steps.push(line) };
+      await (await startStandalone(readConfig({ DATA_DIR: folder }), () => {}, options)).stop();
+    };
+    await begin(dataDir);
+    expect(steps).to.have.length(1);
+    expect(steps[0]).to.match(/^Starting nats-server and (mariadbd|mysqld) …$/);
+    const empty = await temporaryFolder();
+    await begin(empty);
+    expect(steps[1]).to.include(`with a new database in ${empty}`);
+    await rm(empty, { recursive: true });
+  });
+
+  it("starts no mailbox for a process that sends no mails", async () => {
+    const servers = { NATS_URL: "nats://nats.example:4222", MYSQL_URL: "mysql://user@mysql.example:3306/waybill" };
+    const {
+      mailbox,
+      config: filled,
+      stop,
+    } = await startStandalone(readConfig({ ...servers, ROLES: "scheduler" }), () => {});
+    expect(mailbox).to.equal(null);
+    expect(filled.smtpUrl).to.match(/\.invalid$/);
+    await stop();
+  });
+
   it("is refused while another one uses the same folder, and told which", async () => {
     const { stop } = await start();
     const failure = await failureOf(start());

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { connect, type Msg, type NatsConnection } from "nats";
 import type { JobRef } from "../../src/event-log/event-log.ts";
@@ -14,6 +15,17 @@ type Line = { readonly sequence: number; readonly type: string; readonly subject
 type Run = { readonly lines: readonly Line[]; stop(): Promise<number> };
 
 const running = new Set<ChildProcess>();
+
+/** What an example says to people where it cannot go on. */
+async function complaintOf(env: Record<string, string>, file = "add-subscriber.ts"): Promise<string> {
+  const child = spawn(process.execPath, ["--import", "tsx", `ops/examples/${file}`], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said = text(child.stderr);
+  expect((await once(child, "exit"))[0]).to.equal(1);
+  return await said;
+}
 
 /** The example as it stands in ops/examples. */
 function runExample(file: string, env: Record<string, string>): ChildProcess {
@@ -31,6 +43,7 @@ describe("A service that subscribes to the events of its tenant", function () {
   let nats: SubscribedNats;
   let opened: OpenedLog;
   let job: JobRef;
+  let toldTooEarly: string;
 
   before(async () => {
     nats = await startSubscribedNats();
@@ -38,6 +51,8 @@ describe("A service that subscribes to the events of its tenant", function () {
     const [, acme] = [await create("other"), await create("acme"), await create("other")];
     job = acme;
     const env = { NATS_URL: nats.url, NATS_USER: "waybill", NATS_PASSWORD: nats.passwords.waybill, TENANT: "acme" };
+    const own = { NATS_URL: nats.url, NATS_USER: "acme", NATS_PASSWORD: nats.passwords.acme };
+    toldTooEarly = await complaintOf(own, "subscriber.ts");
     for (const _ of ["once", "again"]) {
       expect((await once(runExample("add-subscriber.ts", env), "exit"))[0]).to.equal(0);
     }
@@ -90,6 +105,21 @@ describe("A service that subscribes to the events of its tenant", function () {
     await received(second, 1);
     expect(second.lines[0]).to.include({ subject: next.jobId, type: "JobCreated" });
     expect(await second.stop()).to.equal(0);
+  });
+
+  it("says in one line that its consumer is missing, until the operator has made it", () => {
+    expect(toldTooEarly).to.match(/^NATS at .+ cannot be used as acme: .*consumer not found\n$/);
+  });
+
+  it("is refused a consumer of no tenant, of a place that the log has not reached, or by its own account, in a line", async () => {
+    const waybill = { NATS_URL: nats.url, NATS_USER: "waybill", NATS_PASSWORD: nats.passwords.waybill };
+    const acme = { NATS_URL: nats.url, NATS_USER: "acme", NATS_PASSWORD: nats.passwords.acme, TENANT: "acme" };
+    expect(await complaintOf({ ...waybill, TENANT: "" })).to.match(/^TENANT is ""; expected the tenant .+\n$/);
+    expect(await complaintOf({ ...waybill, TENANT: "*" })).to.match(/^TENANT is "\*"; .+\n$/);
+    expect(await complaintOf({ ...waybill, TENANT: "acme", FROM: "99999" })).to.match(
+      /^FROM is 99999; the log ends with \d+\n$/,
+    );
+    expect(await complaintOf(acme)).to.match(/^NATS at .+ cannot be used as acme: .+\n$/);
   });
 
   describe("and tries more than that", () => {

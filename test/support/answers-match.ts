@@ -16,7 +16,16 @@ export type OpenApi = {
 type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
 /** What no route answers: the request was none of any route. */
-const unrouted = ["route-not-found", "method-not-allowed", "invalid-request", "request-timeout", "headers-too-large"];
+export const unrouted: readonly string[] = [
+  "route-not-found",
+  "method-not-allowed",
+  "invalid-request",
+  "request-timeout",
+  "headers-too-large",
+];
+
+/** A failure prints the path: of a longer one its beginning tells enough. */
+const longestPath = 300;
 
 export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
@@ -28,7 +37,7 @@ export function answerCheck(document: OpenApi): AnswerCheck {
 
 function check(described: Described, method: string, url: string, { status, headers, body }: Answer): void {
   const type = headers.get("Content-Type")?.split(";")[0]?.trim() ?? "";
-  const path = new URL(url).pathname.replace(/^\/api\/v1(?=\/)/, "/api");
+  const path = new URL(url).pathname.replace(/^\/api\/v1(?=\/)/, "/api").slice(0, longestPath);
   if (!/json$/.test(type) || method === "OPTIONS" || isUnrouted(body)) return;
   const operation = described.find(method === "HEAD" ? "GET" : method, path);
   if (operation === undefined) fail(`${method} ${path} answered ${status}, and no route describes it`, body);

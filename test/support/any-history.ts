@@ -5,6 +5,7 @@ import type { JobEvent, Opening, Turn } from "../../src/domain/job/events.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { JobState } from "../../src/domain/job/state.ts";
 import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
+import { channelOf } from "../../src/event-log/subjects.ts";
 import * as example from "./examples.ts";
 
 const { earlier, later, now } = example;
@@ -87,6 +88,8 @@ const factStep: fc.Arbitrary<Step> = fc
       "failed",
       "unknown",
       "suppressed",
+      "bounced",
+      "complained",
     ),
   })
   .map(({ turnFor, recipient, claimed, fact }) => (turn) => {
@@ -106,6 +109,10 @@ const factStep: fc.Arbitrary<Step> = fc
         return example.recipientUnknown(data);
       case "suppressed":
         return example.recipientSuppressed(data);
+      case "bounced":
+        return example.recipientBounced({ recipient, bounce: claimed.length > 1 ? "hard" : "soft" });
+      case "complained":
+        return example.recipientComplained({ recipient });
     }
   });
 
@@ -138,4 +145,4 @@ export const anyHistory: fc.Arbitrary<readonly EventOfJob[]> = fc
     return history;
   });
 
-export const isDecision = (event: EventOfJob): event is JobEvent => event.type.startsWith("Job");
+export const isDecision = (event: EventOfJob): event is JobEvent => channelOf(event) === "job";

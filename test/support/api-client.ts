@@ -11,6 +11,8 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
  */
 export type ApiClient = {
   post(path: string, body?: unknown): Promise<Answer>;
+  put(path: string, body: unknown): Promise<Answer>;
+  patch(path: string, body: unknown): Promise<Answer>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
   /** Creates a job that must be accepted; answers its id. */
@@ -58,6 +60,8 @@ export function createApiClient(url: string): ApiClient {
   return {
     get,
     post,
+    put: (path, body) => ask("PUT", path, body, {}),
+    patch: (path, body) => ask("PATCH", path, body, {}),
     delete: (path, body) => askAgain("DELETE", path, body, {}),
     create: async (mailing) => {
       const { status, body } = await askAgain("POST", "/api/jobs", mailing, { "Idempotency-Key": randomUUID() });

@@ -7,6 +7,7 @@ import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { createLogQueries } from "../../projections/jobs/recipients/log-queries.ts";
 import { createRecipientQueries } from "../../projections/jobs/recipients/queries.ts";
 import { createStatsQueries } from "../../projections/jobs/stats/queries.ts";
+import { createMailRateQueries } from "../../projections/mail-rates/queries.ts";
 import { createNotificationQueries } from "../../projections/notifications/queries.ts";
 import { createReadModels } from "../../projections/read-models.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
@@ -20,8 +21,11 @@ import { type RunningApi, startApi } from "./running-api.ts";
 export type ApiWithReadSide = { readonly api: RunningApi; readonly readSide: ReadSide; close(): Promise<void> };
 
 /** The API over a log in memory and a real database; nothing is projected until a projector is started. */
-export async function startApiWithReadSide(given: Partial<ApiDependencies> = {}): Promise<ApiWithReadSide> {
-  const readSide = await openReadSide();
+export async function startApiWithReadSide(
+  given: Partial<ApiDependencies> = {},
+  opened: ReadSide | null = null,
+): Promise<ApiWithReadSide> {
+  const readSide = opened ?? (await openReadSide());
   const { db, log, contentStore } = readSide;
   const queries = {
     jobs: createJobQueries(db),
@@ -33,6 +37,7 @@ export async function startApiWithReadSide(given: Partial<ApiDependencies> = {})
     notifications: createNotificationQueries(db),
     schedules: createScheduleQueries(db),
     stats: createStatsQueries(db),
+    mailRates: createMailRateQueries(db),
     projectionLags: createProjectionLags(db, allProjectors, gaugeOf(log)),
     readModels: createReadModels(db, allProjectors),
     readPosition: { waitFor: patiently(readSide) },

@@ -45,7 +45,7 @@ export const phone = { viewport: { width: 390, height: 800 } };
 export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await (await startBrowser()).newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   const sins: string[] = [];
   const { origin } = new URL(url);
   const look = (request: Request): void => {

@@ -2,6 +2,18 @@ import { Command } from "commander";
 import type { CommandContext } from "../../src/cli/command-context.ts";
 import { readConfig } from "../../src/settings/config.ts";
 
+/** What a process gives to its commands, without a terminal or any file of a person. */
+export const quietProcess: Omit<CommandContext, "readConfig" | "print" | "tell"> = {
+  isTerminal: false,
+  logForm: "json",
+  paint: (_, text) => text,
+  profileFile: "/nonexistent/waybill/config.json",
+  serviceOptions: () => ({}),
+  ask: null,
+  overwrite: () => {},
+  interrupted: new AbortController().signal,
+};
+
 export type Ran = {
   /** The lines on standard output. */
   readonly printed: readonly string[];
@@ -45,6 +57,7 @@ export function createCommandLine(
         onTold(line);
       };
       const context: CommandContext = {
+        ...quietProcess,
         readConfig: (overrides = {}) => readConfig({ ...env, ...overrides }),
         print: (line) => printed.push(line),
         tell,

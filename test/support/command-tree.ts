@@ -1,7 +1,9 @@
 import type { Argument, Command, Option } from "commander";
+import type { ProcessContext } from "../../src/cli/command-context.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { type exitCodes, runCommandLine } from "../../src/cli/run-command-line.ts";
 import { readConfig } from "../../src/settings/config.ts";
+import { quietProcess } from "./cli.ts";
 
 /** A command as its users know it: `jobs show`. */
 export type KnownCommand = {
@@ -29,10 +31,13 @@ export async function runProgram(
   env: Env = {},
   isTerminal = false,
   onTold: (line: string) => void = () => {},
+  more: Partial<ProcessContext> = {},
 ): Promise<Outcome> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(args, {
+    ...quietProcess,
+    ...more,
     readConfig: (overrides = {}) => readConfig({ LOG_LEVEL: "silent", ...env, ...overrides }),
     print: (line) => out.push(line),
     tell: (line) => {
@@ -40,24 +45,14 @@ export async function runProgram(
       onTold(line);
     },
     isTerminal,
-    ask: null,
     overwrite: (text) => err.push(text === null ? "\n" : `\r${text}`),
-    interrupted: new AbortController().signal,
   });
   return { code, out: out.join("\n"), err: err.join("\n") };
 }
 
 /** Every command that the program has, from the program itself. */
 export async function allCommands(): Promise<readonly KnownCommand[]> {
-  const context = {
-    readConfig: () => readConfig({}),
-    print: () => {},
-    tell: () => {},
-    isTerminal: false,
-    ask: null,
-    overwrite: () => {},
-    interrupted: new AbortController().signal,
-  };
+  const context = { ...quietProcess, readConfig: () => readConfig({}), print: () => {}, tell: () => {} };
   const program = await createProgram(context, []);
   const below = (command: Command, path: readonly string[]): readonly KnownCommand[] =>
     command.commands.flatMap((child) => {

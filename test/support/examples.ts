@@ -159,6 +159,16 @@ export const recipientSent = event("RecipientSent", {
 export const recipientDeferred = event("RecipientDeferred", { ...turn, recipient: 0, error: greylisted });
 export const recipientFailed = event("RecipientFailed", { ...turn, recipient: 0, error: rejectedMailbox });
 export const recipientUnknown = event("RecipientUnknown", { ...turn, recipient: 0, error: connectionLost });
+const report = { recipient: 1, source: "dsn", reportSha256: "c".repeat(64) } as const;
+export const recipientBounced = event("RecipientBounced", {
+  ...report,
+  bounce: "hard",
+  statusCode: "5.1.1",
+  replyCode: 550,
+  diagnostic: "550 5.1.1 <…> no such user",
+});
+export const recipientComplained = event("RecipientComplained", { ...report, source: "arf", complaint: "abuse" });
+export const recipientUnsubscribed = event("RecipientUnsubscribed", { recipient: 1 });
 export const recipientSuppressed = event("RecipientSuppressed", { ...turn, recipient: 0, reason: "unsubscribe" });
 
 const webhook = {

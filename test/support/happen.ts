@@ -1,7 +1,7 @@
 import { v7 as uuid } from "uuid";
-import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
-import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { isFeedback } from "../../src/domain/recipients/feedback.ts";
+import type { EventLog, Fact, JobRef } from "../../src/event-log/event-log.ts";
 import { isDecision } from "./any-history.ts";
 import { caused } from "./examples.ts";
 
@@ -9,9 +9,11 @@ import { caused } from "./examples.ts";
 export async function happen(log: EventLog, job: JobRef, events: readonly EventOfJob[]): Promise<number> {
   let last = 0;
   for (const event of events) {
-    last = isDecision(event)
-      ? await log.append(job, [caused(uuid(), event)], await log.lastDecision(job))
-      : await log.record(job, [caused(uuid(), event as Exclude<EventOfJob, JobEvent>)]);
+    if (isDecision(event)) last = await log.append(job, [caused(uuid(), event)], await log.lastDecision(job));
+    else if (isFeedback(event)) {
+      const before = (await log.readFeedback(job)).at(-1)?.sequence ?? 0;
+      last = await log.append(job, [caused(uuid(), event)], before);
+    } else last = await log.record(job, [caused(uuid(), event as Fact)]);
   }
   return last;
 }

@@ -5,6 +5,7 @@ import {
   type Behaviour,
   breakConnections,
   createScriptedSmtp,
+  type DomainLimit,
   type ReceivedMail,
 } from "./scripted-smtp.ts";
 
@@ -21,6 +22,8 @@ export type TestMailServer = {
   readonly connections: number;
   /** Sets the answer to RCPT TO of an address (or `everybody`); null accepts again. */
   answerRecipient(address: string, answer: Answer | null): void;
+  /** How many mails to a domain it takes in a second; null is as many as come. */
+  limitDomain(domain: string, limit: DomainLimit | null): void;
   /** After the final dot of a mail to an address, until told otherwise; null is yes again. */
   answerMessage(address: string, answer: Answer | null): void;
   /** Takes a mail to this address and breaks the connection instead of answering: the sender cannot know. */
@@ -49,6 +52,7 @@ export async function startMailServer(): Promise<TestMailServer> {
   const held: ReceivedMail[] = [];
   const behaviour: Behaviour = {
     atRecipient: new Map(),
+    limits: new Map(),
     afterMessage: new Map(),
     inSilence: new Set(),
     greeting: null,
@@ -98,7 +102,15 @@ export async function startMailServer(): Promise<TestMailServer> {
 
 type Orders = Pick<
   TestMailServer,
-  "answerRecipient" | "answerMessage" | "takeInSilence" | "greetWith" | "breakOff" | "slowDown" | "hold" | "release"
+  | "answerRecipient"
+  | "limitDomain"
+  | "answerMessage"
+  | "takeInSilence"
+  | "greetWith"
+  | "breakOff"
+  | "slowDown"
+  | "hold"
+  | "release"
 >;
 
 function toOrders(behaviour: Behaviour): Orders {
@@ -108,6 +120,10 @@ function toOrders(behaviour: Behaviour): Orders {
   };
   return {
     answerRecipient: (address, answer) => set(behaviour.atRecipient, address, answer),
+    limitDomain: (domain, limit) => {
+      if (limit === null) behaviour.limits.delete(domain);
+      else behaviour.limits.set(domain, limit);
+    },
     answerMessage: (address, answer) => {
       behaviour.inSilence.delete(address);
       set(behaviour.afterMessage, address, answer);

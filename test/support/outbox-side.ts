@@ -90,6 +90,7 @@ export async function openOutboxSide({ databaseUrl, ownNats }: ServersOfItsOwn =
     limitsOf: createLimits(ring, { mode: "auto", host: "127.0.0.1", mailFrom: "Waybill <waybill@example.org>" }),
     allowed: [],
     publicUrl: null,
+    routesFor: () => ["default"],
     attemptsOfJob: 4,
     now: () => new Date().toISOString(),
   };

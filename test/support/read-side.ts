@@ -191,3 +191,18 @@ async function rowsOf(db: Knex, table: string): Promise<readonly unknown[]> {
   const rows: object[] = await db(table).select();
   return rows.map((row) => JSON.stringify(row)).sort();
 }
+
+/** A job of each history, as the projection of jobs has it then. */
+export async function jobsWith(
+  side: Pick<ReadSide, "happens" | "caughtUp">,
+  histories: readonly (readonly EventOfJob[])[],
+): Promise<readonly JobRef[]> {
+  const jobs: JobRef[] = [];
+  for (const history of histories) {
+    const job = newJob();
+    await side.happens(job, ...history);
+    jobs.push(job);
+  }
+  await side.caughtUp("jobs");
+  return jobs;
+}

@@ -50,10 +50,10 @@ export const insertJobs = (db: Knex, tenant: string, count: number): Promise<voi
 async function putJobs(db: Knex, tenant: string, count: number, id: string, base: number): Promise<void> {
   await db.raw(
     `INSERT INTO jobs (id, tenant, type, status, priority, name, subject, metadata, run, attempt, max_attempts,
-       total, sent, failed, pending, deferred, \`unknown\`, suppressed, duplicates, content_sha256, on_unknown, created_at,
+       total, sent, failed, pending, deferred, \`unknown\`, suppressed, bounced, complained, duplicates, content_sha256, on_unknown, created_at,
        place, last_sequence)
      SELECT ${id}, tenant, 'email.send', 'completed', 'normal', NULL,
-       CONCAT('Mailing ', n), '{"campaign":"11"}', 1, 1, 4, 3, 3, 0, 0, 0, 0, 0, 0, SHA2(n, 256), 'resend',
+       CONCAT('Mailing ', n), '{"campaign":"11"}', 1, 1, 4, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, SHA2(n, 256), 'resend',
        ${at}, ${placeOfJob(base, "n")}, 0
      FROM (${numbers(count)}) AS numbers CROSS JOIN (SELECT ? AS tenant) AS whose`,
     [tenant],

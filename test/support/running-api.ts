@@ -2,12 +2,14 @@ import type Koa from "koa";
 import { type Logger, pino } from "pino";
 import type { Access } from "../../src/access/access.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
+import { providersOf } from "../../src/domain/throttles/providers.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { type ApiDependencies, createApi } from "../../src/http/api.ts";
 import { createBodyBudget } from "../../src/http/server/body-budget.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { createLive } from "../../src/live/live.ts";
+import { fixedRoutes } from "../../src/mail/routes/route-book.ts";
 import { newSealKey } from "../../src/seals/seal-key.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import { type AnswerCheck, answerCheck, type OpenApi } from "./answers-match.ts";
@@ -19,6 +21,7 @@ import { createMemoryResultStore } from "./memory/memory-result-store.ts";
 import { createMemorySuppressionStore } from "./memory/memory-suppression-store.ts";
 import { createMemoryTemplateStore } from "./memory/memory-template-store.ts";
 import { createMemoryWebhookStore } from "./memory/memory-webhook-store.ts";
+import { mailRoute } from "./one-route.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers whose shape is what they test.
 type Json = any;
@@ -88,14 +91,20 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
   const contentStore = watched(given.contentStore ?? createMemoryContentStore(), stored);
   const live = given.live ?? createLive({ log, contentStore, report: () => {} });
   const app = createApi({
-    jobs: { find: noReadModel, list: noReadModel },
-    mailings: { find: noReadModel, list: noReadModel, withUnmade: noReadModel, countStopped: noReadModel },
-    schedules: { list: noReadModel, firings: noReadModel, all: noReadModel },
+    jobs: { find: noReadModel, list: noReadModel, names: noReadModel },
+    mailings: {
+      find: noReadModel,
+      list: noReadModel,
+      names: noReadModel,
+      withUnmade: noReadModel,
+      countStopped: noReadModel,
+    },
+    schedules: { list: noReadModel, firings: noReadModel, all: noReadModel, countAll: noReadModel },
     waiting: { groupOrder: noReadModel },
     logs: { list: noReadModel, listOfMailing: noReadModel },
     recipients: { ofJob: noReadModel, ofMailing: noReadModel, ofAddress: noReadModel },
     exportedRecipients: { ofJob: noReadModel, ofMailing: noReadModel, ofAddress: noReadModel },
-    deadLetters: { list: noReadModel, countOpen: noReadModel },
+    deadLetters: { list: noReadModel, countOpen: noReadModel, count: noReadModel, causes: noReadModel },
     notifications: { list: noReadModel },
     webhooks: {
       store: createMemoryWebhookStore(),
@@ -104,10 +113,11 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
       allowed: [],
     },
     seals: noSeals(),
-    stats: { read: noReadModel },
+    stats: { read: noReadModel, series: noReadModel },
+    mailRates: { byName: noReadModel, overTime: noReadModel },
     projectionLags: noReadModel,
     readModels: { list: noReadModel, requestRebuild: noReadModel },
-    system: { streams: away, consumers: away, workers: away, keys: away },
+    system: { streams: away, consumers: away, workers: away, keys: away, throttles: away },
     readPosition: { waitFor: async () => false },
     results: createMemoryResultStore(),
     outbox: emptyOutbox,
@@ -124,7 +134,17 @@ export function createTestApi(given: Partial<ApiDependencies> = {}) {
     apiReference: null,
     natsPrefix: "",
     logger: toLogger(logged),
-    mail: { mailFrom: "Waybill <waybill@example.org>", dkim: null, publicUrl: "https://waybill.example.org" },
+    mail: {
+      mailFrom: "Waybill <waybill@example.org>",
+      dkim: null,
+      publicUrl: "https://waybill.example.org",
+      returnPaths: null,
+    },
+    mailRoutes: { book: fixedRoutes([mailRoute()]), store: { isSealed: false, change: away, remove: away } },
+    routesFor: () => ["default"],
+    providers: providersOf([]),
+    examineSender: async () => [],
+    reports: { take: away, unattributed: { list: async () => [] } },
     suppressions: createSuppressionList(createMemorySuppressionStore()),
     templates: createMemoryTemplateStore(),
     maxAttempts: 4,

@@ -72,6 +72,7 @@ export function portsOf({ log, contentStore, clock, templates, limits }: Schedul
     approvalAbove: null,
     allowed: [],
     publicUrl: null,
+    routesFor: () => ["default"],
     attemptsOfJob: 4,
     now: clock.now,
     until: clock.until,

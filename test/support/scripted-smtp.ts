@@ -16,9 +16,13 @@ export type Answer = { readonly code: number; readonly text: string };
 /** In the place of an address: whatever the address. What was said of one address goes before. */
 export const everybody = "*";
 
+/** The most mails of a domain that the server takes in a second, and what it answers to the others. */
+export type DomainLimit = { readonly perSecond: number; readonly answer: Answer };
+
 /** What a test told the server to do, looked at anew for each mail. */
 export type Behaviour = {
   readonly atRecipient: Map<string, Answer>;
+  readonly limits: Map<string, DomainLimit>;
   readonly afterMessage: Map<string, Answer>;
   readonly inSilence: Set<string>;
   greeting: Answer | null;
@@ -38,6 +42,7 @@ type Parts = {
 
 /** The server itself: it does what `behaviour` says at the moment, and adds to `mails` what it took. */
 export function createScriptedSmtp({ behaviour, mails, held, connections }: Parts): SMTPServer {
+  const isAboveLimit = createDomainCounts();
   const server: SMTPServer = new SMTPServer({
     disabledCommands: ["AUTH", "STARTTLS"],
     disableReverseLookup: true,
@@ -49,7 +54,12 @@ export function createScriptedSmtp({ behaviour, mails, held, connections }: Part
       connections.most = Math.max(connections.most, server.connections.size);
       answer(toError(behaviour.greeting));
     },
-    onRcptTo: ({ address }, _session, answer) => answer(toError(answerTo(behaviour.atRecipient, address))),
+    onRcptTo: ({ address }, _session, answer) => {
+      const domain = address.slice(address.lastIndexOf("@") + 1);
+      const limit = behaviour.limits.get(domain);
+      if (limit !== undefined && isAboveLimit(domain, limit.perSecond)) return answer(toError(limit.answer));
+      answer(toError(answerTo(behaviour.atRecipient, address)));
+    },
     onData: (stream, session, answer) => {
       if (behaviour.breaksOff) return breakConnections(server, session.id);
       void receive(stream, session).then(async (mail) => {
@@ -67,6 +77,19 @@ export function createScriptedSmtp({ behaviour, mails, held, connections }: Part
   // Clients that vanish are what these tests are about.
   server.on("error", () => {});
   return server;
+}
+
+/** Counts what it lets through, in each second anew. */
+function createDomainCounts(): (domain: string, perSecond: number) => boolean {
+  const counts = new Map<string, { second: number; taken: number }>();
+  return (domain, perSecond) => {
+    const second = Math.floor(Date.now() / 1000);
+    const known = counts.get(domain);
+    const taken = known?.second === second ? known.taken : 0;
+    if (taken >= perSecond) return true;
+    counts.set(domain, { second, taken: taken + 1 });
+    return false;
+  };
 }
 
 async function receive(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<ReceivedMail> {

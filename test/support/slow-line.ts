@@ -52,7 +52,8 @@ export class SlowLine extends Transform {
       const sendingMs = (piece.length / slowness.bytesPerSecond) * 1000;
       // A timer waits for a millisecond at least, which would be a line of 1.4 MB/s.
       if (sendingMs > 0) await pause(sendingMs);
-      setTimeout(() => this.#arrive(piece), slowness.latencyMs);
+      // The connection keeps the process alive, and this timer does not: once the connection has ended, no one waits for the piece.
+      setTimeout(() => this.#arrive(piece), slowness.latencyMs).unref();
     }
   }
 

@@ -83,7 +83,7 @@ describe("a door in front of a server", () => {
     await eventually(() => expect(heard()).to.equal(`${words.join("")}after`));
   });
 
-  it("passes on at once what clients say, and in order and late what they are answered, while answers are delayed", async () => {
+  it("passes on at once what clients say while answers are delayed", async () => {
     let arrived = 0;
     echo.once("connection", (peer: Socket) => {
       peer.on("data", (chunk: Buffer) => {
@@ -91,14 +91,23 @@ describe("a door in front of a server", () => {
       });
     });
     const { socket, heard } = await open();
-    door.delayAnswers(400);
-    const long = Array.from({ length: 200_000 }, (_, index) => `word ${index} `).join("");
-    const askedAt = performance.now();
+    // Longer than the test may take, so on a busy machine too nothing is answered meanwhile.
+    door.delayAnswers(600_000);
+    const long = manyWords();
     socket.write(long);
     await eventually(() => expect(arrived).to.equal(long.length));
     expect(heard()).to.equal("");
-    await eventually(() => expect(heard().length).to.equal(long.length));
+  });
+
+  it("passes on in order and late what clients are answered while answers are delayed", async () => {
+    const { socket, heard } = await open();
+    door.delayAnswers(400);
+    const long = manyWords();
+    const askedAt = performance.now();
+    socket.write(long);
+    await once(socket, "data");
     expect(performance.now() - askedAt).to.be.at.least(390);
+    await eventually(() => expect(heard().length).to.equal(long.length));
     expect(heard() === long).to.equal(true);
   });
 
@@ -116,3 +125,8 @@ describe("a door in front of a server", () => {
     await once(shortSpoken, "close");
   });
 });
+
+/** Two megabytes: more than the buffers on the way hold. */
+function manyWords(): string {
+  return Array.from({ length: 200_000 }, (_, index) => `word ${index} `).join("");
+}

@@ -13,7 +13,8 @@ import { createListening, type Listener, type Listening } from "../../src/follow
 import { shareFollowing } from "../../src/following/share-following.ts";
 import { createMailWork, type MailWorkDependencies } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
-import { createPace } from "../../src/mail/pace.ts";
+import type { Pace } from "../../src/mail/pace.ts";
+import type { MailRouting } from "../../src/mail/routes/mail-routing.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
 import { createScheduler, queuedAfter } from "../../src/scheduler/scheduler.ts";
@@ -31,11 +32,18 @@ import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-pro
 import type { JobWork } from "../../src/workers/job-work.ts";
 import { queuePatienceMs, type Worker } from "../../src/workers/worker.ts";
 import { settings as exampleSettings, now } from "./examples.ts";
+import { oneRoute } from "./one-route.ts";
 import { startNats, type TestNats } from "./services.ts";
 
-type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "pace"> & {
+type MailConfig = Pick<MailWorkDependencies, "mailFrom" | "batchDelayMs" | "throttling"> & {
+  /** In place of one default route to the mail server. */
+  readonly routing: MailRouting;
+  /** How fast the default route may begin: 0 holds every mail back until the test says otherwise. */
+  readonly pace: (pace: Pace) => void;
   /** Replaces the step that puts refused recipients on the list. */
   readonly refused: SuppressionGuard["refused"];
+  /** Replaces the look at the list before a recipient is claimed, and again before its mail. */
+  readonly reasonFor: SuppressionGuard["reasonFor"];
 };
 
 /** The log, the content and the roles that act on them, on streams of this file's own, without a database. */
@@ -83,6 +91,8 @@ export const exampleContent: JobContent = {
   headers: {},
   recipients: [],
 };
+
+const mailerOf = (url: string) => withBreaker(createSmtpMailer({ url, maxConnections: 4, timeoutMs: 20_000 }));
 
 export async function startWriteSide(): Promise<WriteSide> {
   const nats = await startNats();
@@ -184,12 +194,15 @@ export async function startWriteSide(): Promise<WriteSide> {
       const {
         mailFrom = "Waybill <waybill@example.org>",
         batchDelayMs = 0,
-        pace = createPace(null),
+        pace,
+        routing = oneRoute(mailerOf(smtpUrl)),
         refused,
+        reasonFor,
+        throttling = null,
         ...config
       } = given;
-      const mailer = withBreaker(createSmtpMailer({ url: smtpUrl, maxConnections: 4, timeoutMs: 20_000 }));
-      stops.push(mailer.close);
+      stops.push(routing.close);
+      for (const run of routing.runs()) pace?.(run.pace);
       const digests = createSuppressedDigests(createJetStreamSuppressionEntries(connection, prefix));
       stops.push(async () => digests.stop());
       const guard = createSuppressionGuard(
@@ -198,10 +211,19 @@ export async function startWriteSide(): Promise<WriteSide> {
         async () => false,
         (failure) => reported.push(failure),
       );
-      const suppressions = refused === undefined ? guard : { ...guard, refused };
+      const suppressions = { ...guard, ...(refused && { refused }), ...(reasonFor && { reasonFor }) };
       const publicUrl = "https://waybill.example.org";
       return startWork(
-        createMailWork({ contentStore, mailer, pace, mailFrom, batchDelayMs, suppressions, publicUrl }),
+        createMailWork({
+          contentStore,
+          routing,
+          mailFrom,
+          batchDelayMs,
+          suppressions,
+          publicUrl,
+          returnPaths: null,
+          throttling,
+        }),
         config,
       );
     },

@@ -71,7 +71,7 @@ describe("suppressions in NATS", () => {
     const subject = suppressionSubjectOf(prefix, key.tenant, key.digest);
     await connection.nats.jetstream().publish(subject, "{broken");
     expect(await store.find(key)).to.include({ email: null, reason: "manual" });
-    const newer = { email: "ada@example.com", reason: "complaint", createdAt: now, feedbackId: 7 };
+    const newer = { email: "ada@example.com", reason: "spam-trap", createdAt: now, feedbackId: 7 };
     await connection.nats.jetstream().publish(subject, JSON.stringify(newer));
     expect(await store.find(key)).to.deep.equal({ email: "ada@example.com", reason: "manual", createdAt: now });
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
+import { inClear } from "../../src/secrets/sealing.ts";
 import { createJetStreamWebhookStore } from "../../src/webhooks/jetstream-webhook-store.ts";
 import { bucketSettings, connectTo } from "../support/access.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -18,7 +19,7 @@ describe("Webhooks in a NATS bucket", () => {
     await nats.cleanUp();
   });
 
-  const open = () => createJetStreamWebhookStore(connection, bucketSettings(nats));
+  const open = () => createJetStreamWebhookStore(connection, bucketSettings(nats), inClear("WEBHOOKS"));
 
   behavesAsWebhookStore(open);
 

@@ -81,7 +81,7 @@ describe("A mailing that has ended", function () {
       const { type, timestamp, data } = JSON.parse(message.text);
       expect([type, timestamp]).to.deep.equal(["mailing.completed", now]);
       expect(data).to.deep.include({ id: mailing.jobId, status: "completed-with-failures", parts: 2, name: "Autumn" });
-      expect(data.progress).to.deep.equal(counts({ total: 5, sent: 4, failed: 1 }));
+      expect(data.progress).to.deep.equal({ ...counts({ total: 5, sent: 4, failed: 1 }), bounced: 0, complained: 0 });
     }
     await eventually(async () => expect(await side.notices(mailing)).to.have.lengthOf(2));
     expect(await side.notices(part)).to.deep.equal([]);
@@ -125,7 +125,7 @@ describe("A mailing that has ended", function () {
     const { type, data } = JSON.parse(message?.text ?? "");
     expect(type).to.equal("mailing.cancelled");
     expect(data).to.include({ id: mailing.jobId, status: "cancelled", completedAt: now });
-    expect(data.progress).to.deep.equal(counts({ total: 5, sent: 1, pending: 4 }));
+    expect(data.progress).to.deep.equal({ ...counts({ total: 5, sent: 1, pending: 4 }), bounced: 0, complained: 0 });
     const again = await handleMailingCommand(log, mailing, { type: "CancelMailing", at: now, reason: null }, cause);
     expect(again.outcome).to.equal("rejected");
   });

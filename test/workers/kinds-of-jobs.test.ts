@@ -109,12 +109,16 @@ describe("jobs of several kinds", () => {
       }),
       { concurrency: 1 },
     );
-    const [first, second] = [await createJob("coffee.make"), await createJob("coffee.make")];
-    await becomes(first, "processing");
+    const coffee = [await createJob("coffee.make"), await createJob("coffee.make")];
+    // Which of two jobs that are created at nearly the same moment comes first, nobody promises.
+    await eventually(async () => expect(endless).to.have.lengthOf(1));
+    const [first] = endless;
+    const second = coffee.find(({ jobId }) => jobId !== first?.jobId);
+    if (second === undefined) throw new Error("Both jobs have begun.");
     await withoutServer.stop(1000);
     writeSide.startWorker(mailServer.url);
     for (const mailing of mailings) await becomes(mailing, "completed");
-    expect(endless).to.deep.equal([first]);
+    expect(endless).to.have.lengthOf(1);
     expect((await writeSide.readView(second)).status).to.equal("queued");
     until.abort();
     await becomes(second, "completed");

@@ -41,6 +41,8 @@ describe("a turn of a hundred recipients that is shared by groups of at least te
       claimed: [],
       isLastAttempt: false,
       deferredUntil: null,
+      putOff: 0,
+      putOffUntil: new Date(0).toISOString(),
       supply: null,
       help: null,
     };

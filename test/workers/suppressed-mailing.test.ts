@@ -3,7 +3,7 @@ import { handleCommand } from "../../src/commands/handle-command.ts";
 import { progressOf } from "../../src/domain/job/job-view.ts";
 import type { SuppressionReason } from "../../src/domain/recipients/events.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createPace } from "../../src/mail/pace.ts";
+import type { Pace } from "../../src/mail/pace.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobStarted, now, recipientsClaimed } from "../support/examples.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -79,8 +79,12 @@ describe("a mailing to a suppressed recipient", () => {
   });
 
   it("does not mail a recipient that unsubscribed between the claim and a mail that has to wait", async () => {
-    const { gate, letGo } = closedGate();
-    writeSide.startWorker(mailServer.url, { pace: () => gate });
+    let letGo = (): void => {};
+    const pace = ({ setRate }: Pace): void => {
+      setRate(0);
+      letGo = () => setRate(null);
+    };
+    writeSide.startWorker(mailServer.url, { pace });
     const job = await writeSide.createJob(people(2));
     await eventually(async () => expect((await eventsOf(job)).map(({ type }) => type)).to.include("RecipientsClaimed"));
     await suppress("person0@example.com");
@@ -167,7 +171,7 @@ describe("a mailing to a suppressed recipient", () => {
 
   it("does not delay the others of a mailing that goes one by one", async () => {
     for (const email of people(20)) await suppress(email);
-    writeSide.startWorker(mailServer.url, { batchDelayMs: 60_000, pace: createPace(null) });
+    writeSide.startWorker(mailServer.url, { batchDelayMs: 60_000 });
     expect(progressOf(await ended(await writeSide.createJob([...people(20), "ada@example.com"])))).to.include({
       sent: 1,
     });

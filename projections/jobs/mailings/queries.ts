@@ -26,11 +26,15 @@ export type MailingList = {
 export type MailingQueries = {
   find(mailing: JobRef): Promise<{ readonly readSequence: number; readonly mailing: MailingRecord | null }>;
   list(tenant: string, options: MailingListOptions): Promise<MailingList>;
+  /** What people call these mailings; those that are not there (any more) are missing. */
+  names(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamesOfMailing>>;
   /** Of all tenants: mailings that stopped by themselves, and that nobody has resumed or cancelled since. */
   countStopped(): Promise<number>;
   /** Those of a tenant that have parts which are no jobs, and of which jobs may be made, or were to be made. */
   withUnmade(tenant: string): Promise<{ readonly readSequence: number; readonly mailingIds: readonly string[] }>;
 };
+
+export type NamesOfMailing = Pick<MailingRecord, "name" | "subject">;
 
 const { mailings: table } = mailingTables("");
 
@@ -59,6 +63,13 @@ export const createMailingQueries = (db: Knex): MailingQueries =>
         total: Number(counted?.mailings ?? 0),
         nextCursor: last === undefined ? null : String(last.place),
       };
+    },
+    names: async (tenant, ids) => {
+      const rows: readonly (NamesOfMailing & { readonly id: string })[] = await db(table)
+        .select("id", "name", "subject")
+        .where({ tenant })
+        .whereIn("id", [...ids]);
+      return new Map(rows.map(({ id, name, subject }) => [id, { name, subject }]));
     },
     countStopped: async () => {
       const [counted] = await db(table)

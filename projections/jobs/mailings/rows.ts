@@ -1,6 +1,7 @@
 import type { Priority } from "../../../src/domain/job/events.ts";
 import type { JobLabels } from "../../../src/domain/job/job-record.ts";
-import type { Brakes, Tried } from "../../../src/domain/mailing/brakes.ts";
+import type { Progress } from "../../../src/domain/job/job-view.ts";
+import type { Brakes, StoppedBy } from "../../../src/domain/mailing/brakes.ts";
 import { type MailingRecord, shownStatus } from "../../../src/domain/mailing/mailing-record.ts";
 import type { Approval, KnownTest, MailingStatus } from "../../../src/domain/mailing/state.ts";
 import { toInstant, toInstantOrNull } from "../../instants.ts";
@@ -31,6 +32,8 @@ const mailings = `
   deferred BIGINT NOT NULL,
   \`unknown\` BIGINT NOT NULL,
   suppressed BIGINT NOT NULL,
+  bounced BIGINT NOT NULL,
+  complained BIGINT NOT NULL,
   created_at DATETIME(3) NOT NULL,
   not_after DATETIME(3) NULL,
   scheduled_at DATETIME(3) NULL,
@@ -60,6 +63,8 @@ export type PartFigures = {
   readonly deferred: number;
   readonly unknown: number;
   readonly suppressed: number;
+  readonly bounced: number;
+  readonly complained: number;
 };
 
 export type MailingRow = PartFigures & {
@@ -96,16 +101,17 @@ export const approvalOf = ({ approval }: Pick<MailingRow, "approval">): Approval
 export const testsOf = ({ tests }: Pick<MailingRow, "tests">): readonly KnownTest[] =>
   JSON.parse(tests) as readonly KnownTest[];
 
+/** The driver returns large numbers as text. */
+function progressOf(row: MailingRow): Progress {
+  const [total, sent, failed] = [Number(row.total), Number(row.sent), Number(row.failed)];
+  const [deferred, unknown, suppressed] = [Number(row.deferred), Number(row.unknown), Number(row.suppressed)];
+  const pending = total - sent - failed - deferred - unknown - suppressed;
+  const [bounced, complained] = [Number(row.bounced), Number(row.complained)];
+  return { total, sent, failed, pending, deferred, unknown, suppressed, bounced, complained };
+}
+
 export function toMailingRecord(row: MailingRow): MailingRecord {
   const [scheduledAt, undoUntil] = [toInstantOrNull(row.scheduled_at), toInstantOrNull(row.undo_until)];
-  const [total, sent, failed, deferred, unknown, suppressed] = [
-    row.total,
-    row.sent,
-    row.failed,
-    row.deferred,
-    row.unknown,
-    row.suppressed,
-  ].map(Number) as [number, number, number, number, number, number];
   return {
     id: row.id,
     status: shownStatus(row.status, undoUntil ?? scheduledAt, row.begun > 0),
@@ -113,15 +119,7 @@ export function toMailingRecord(row: MailingRow): MailingRecord {
     name: row.name,
     subject: row.subject,
     metadata: JSON.parse(row.metadata) as JobLabels["metadata"],
-    progress: {
-      total,
-      sent,
-      failed,
-      pending: total - sent - failed - deferred - unknown - suppressed,
-      deferred,
-      unknown,
-      suppressed,
-    },
+    progress: progressOf(row),
     parts: row.parts,
     partsMade: row.made,
     maxAttempts: row.max_attempts,
@@ -133,7 +131,7 @@ export function toMailingRecord(row: MailingRow): MailingRecord {
     approval: approvalOf(row),
     tests: testsOf(row),
     brakes: row.brakes === null ? null : (JSON.parse(row.brakes) as Brakes),
-    stoppedBy: row.stopped_by === null ? null : (JSON.parse(row.stopped_by) as Tried),
+    stoppedBy: row.stopped_by === null ? null : (JSON.parse(row.stopped_by) as StoppedBy),
     completedAt: toInstantOrNull(row.completed_at),
   };
 }

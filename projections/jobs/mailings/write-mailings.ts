@@ -19,8 +19,8 @@ export type Share = PartFigures & { readonly mailingId: string };
 export function shareOf({ view }: ProjectedJob): readonly Share[] {
   const { mailingId } = view.settings;
   if (mailingId === undefined) return [];
-  const { sent, failed, deferred, unknown, suppressed } = progressOf(view);
-  return [{ mailingId, made: 1, begun: view.startedAt === null ? 0 : 1, sent, failed, deferred, unknown, suppressed }];
+  const { total: _, pending: __, ...figures } = progressOf(view);
+  return [{ mailingId, made: 1, begun: view.startedAt === null ? 0 : 1, ...figures }];
 }
 
 /**
@@ -112,6 +112,7 @@ function rowAfter(row: MailingRow, event: Change): MailingRow {
     case "MailingPartAbandoned":
     case "MailingApproved":
     case "MailingPartsEnded":
+    case "MailingReportsCounted":
       return row;
   }
 }
@@ -147,6 +148,8 @@ const newRow = (
   deferred: 0,
   unknown: 0,
   suppressed: 0,
+  bounced: 0,
+  complained: 0,
   created_at: toDate(at),
   not_after: toDateOrNull(data.notAfter),
   scheduled_at: null,

@@ -5,9 +5,9 @@ import { toInstant } from "../../instants.ts";
 import type { LogStatus, OutcomeDetails } from "./outcome-details.ts";
 import type { EarlierRow, OutcomeColumns, RecipientRow } from "./rows.ts";
 
-type OutcomeStatus = Exclude<RecipientStatus, "pending">;
+type OutcomeStatus = Exclude<RecipientStatus, "pending"> | "bounced" | "complained";
 
-/** One outcome of a recipient. */
+/** One outcome of a recipient, or a report about its mail. */
 export type PastOutcome = OutcomeDetails & {
   readonly sequence: number;
   readonly index: number;
@@ -15,7 +15,7 @@ export type PastOutcome = OutcomeDetails & {
   readonly attempt: number;
   readonly status: OutcomeStatus;
   readonly at: Instant;
-  /** False if an earlier outcome stands, so that this one changed nothing: see the ledger. */
+  /** False if an earlier outcome stands, so that this one changed nothing (see the ledger), and for a report. */
   readonly counts: boolean;
 };
 
@@ -28,6 +28,8 @@ const statusOf: Readonly<Record<LogStatus, OutcomeStatus>> = {
   deferred: "deferred",
   unknown: "unknown",
   suppressed: "suppressed",
+  bounced: "bounced",
+  complained: "complained",
 };
 
 /** Whether the recipient was tried at all. */

@@ -1,6 +1,9 @@
+import type { Turn } from "../../../src/domain/job/events.ts";
 import type { RecipientOutcome } from "../../../src/domain/recipients/events.ts";
+import type { FeedbackEvent } from "../../../src/domain/recipients/feedback.ts";
 import { cell, type Ledger } from "../../../src/domain/recipients/ledger.ts";
 import type { StoredEvent } from "../../../src/event-log/event-log.ts";
+import type { RecipientIncident } from "./outcome-details.ts";
 import { type EarlierRow, type JobOfRows, toOutcomeColumns } from "./rows.ts";
 
 type Outcome = StoredEvent<RecipientOutcome>;
@@ -37,20 +40,30 @@ export function noteOutcome(job: NotedJob, ledger: Ledger, stored: Outcome, befo
   // Of the events that count, only this one can leave the cell unchanged: another deferral.
   const isDeferredAgain = type === "RecipientDeferred" && data.run === ledger.run && after === cell.deferred;
   if (before === after && !isDeferredAgain) {
-    earlier.push(toEarlierRow(job, stored, 0));
+    earlier.push(toEarlierRow(job, stored, data, 0));
     return false;
   }
   const last = standing.get(data.recipient);
-  if (last !== undefined) earlier.push(toEarlierRow(job, last, 1));
+  if (last !== undefined) earlier.push(toEarlierRow(job, last, last.event.data, 1));
   else if (job.hasRow[data.recipient] === 1) replaced.add(data.recipient);
   standing.set(data.recipient, stored);
   return true;
 }
 
-const toEarlierRow = ({ place, tenant }: JobOfRows, stored: Outcome, counts: 0 | 1): EarlierRow => ({
+/** Notes a report about a mail that was sent; `turn` is the last one of its job. It replaces no outcome. */
+export function noteReport(job: NotedJob, stored: StoredEvent<FeedbackEvent>, turn: Turn): void {
+  job.notes.earlier.push(toEarlierRow(job, stored, turn, 0));
+}
+
+const toEarlierRow = (
+  { place, tenant }: JobOfRows,
+  stored: StoredEvent<RecipientIncident>,
+  turn: Turn,
+  counts: 0 | 1,
+): EarlierRow => ({
   job: place,
   recipient: stored.event.data.recipient,
   tenant,
-  ...toOutcomeColumns(stored),
+  ...toOutcomeColumns(stored, turn),
   counts,
 });

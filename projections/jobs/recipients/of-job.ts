@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
-import { recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
+import { feedbackBit } from "../../../src/domain/recipients/feedback.ts";
+import { type RecipientFilter, recipientStatusOf } from "../../../src/domain/recipients/recipient-status.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { lastPlaceOf } from "../../../src/event-log/place.ts";
 import { toInstant } from "../../instants.ts";
@@ -11,7 +12,7 @@ import { type EarlierRow, outcomeColumns, type RecipientRow } from "./rows.ts";
 
 export type RecipientListOptions = {
   /** None means any. */
-  readonly statuses: readonly RecipientRecord["status"][];
+  readonly statuses: readonly RecipientFilter[];
   /** Part of the address, case-insensitive. */
   readonly email: string | null;
   /** From 1; ignored if there is a cursor. */
@@ -32,6 +33,7 @@ type FoundJob = {
   readonly last_sequence: number;
   readonly run_began_at: Date;
   readonly cells: Buffer;
+  readonly feedback: Buffer | null;
   /** Null once the content was erased. */
   readonly recipients: string | null;
 };
@@ -44,7 +46,7 @@ const { jobs, ledgers, contents, recipients, earlier } = jobTables("");
  */
 export async function readRecipientsOf(db: Knex, job: JobRef, options: RecipientListOptions): Promise<Page | null> {
   const sql = `
-    SELECT job.place, job.last_sequence, ledger.run_began_at, ledger.cells, content.recipients
+    SELECT job.place, job.last_sequence, ledger.run_began_at, ledger.cells, ledger.feedback, content.recipients
     FROM ?? AS job JOIN ?? AS ledger ON ledger.job_id = job.id LEFT JOIN ?? AS content ON content.job_id = job.id
     WHERE job.id = ? AND job.tenant = ?`;
   const [[found]] = (await db.raw(sql, [jobs, ledgers, contents, job.jobId, job.tenant])) as [FoundJob[]];
@@ -62,21 +64,28 @@ export async function readRecipientsOf(db: Knex, job: JobRef, options: Recipient
   };
 }
 
-function knownIn({ cells, recipients, run_began_at }: FoundJob): readonly KnownRecipient[] {
+type FilteredRecipient = KnownRecipient & { readonly feedback: number };
+
+function knownIn({ cells, feedback, recipients, run_began_at }: FoundJob): readonly FilteredRecipient[] {
   const addresses: readonly (string | null)[] = recipients === null ? [] : JSON.parse(recipients);
   const runBeganAt = toInstant(run_began_at);
   return Array.from(cellsIn(cells), (value, recipient) => ({
     recipient,
     email: addresses[recipient] ?? null,
     status: recipientStatusOf(value),
+    feedback: feedback?.[recipient] ?? 0,
     runBeganAt,
   }));
 }
 
-function filterOf({ statuses, email }: RecipientListOptions): (known: KnownRecipient) => boolean {
+function filterOf({ statuses, email }: RecipientListOptions): (known: FilteredRecipient) => boolean {
   const part = email?.toLowerCase() ?? "";
-  const isWanted = (status: RecipientRecord["status"]): boolean => statuses.length === 0 || statuses.includes(status);
-  return (known) => isWanted(known.status) && (email === null || (known.email?.toLowerCase().includes(part) ?? false));
+  const isWanted = ({ status, feedback }: FilteredRecipient): boolean =>
+    statuses.length === 0 ||
+    statuses.includes(status) ||
+    (statuses.includes("bounced") && (feedback & feedbackBit.bounced) !== 0) ||
+    (statuses.includes("complained") && (feedback & feedbackBit.complained) !== 0);
+  return (known) => isWanted(known) && (email === null || (known.email?.toLowerCase().includes(part) ?? false));
 }
 
 async function readHistories(

@@ -1,7 +1,11 @@
 import type { DeliveryError, RecipientOutcome, SuppressionReason } from "../../../src/domain/recipients/events.ts";
+import { type BounceKind, type FeedbackEvent, isFeedback } from "../../../src/domain/recipients/feedback.ts";
 import type { StoredEvent } from "../../../src/event-log/event-log.ts";
 
-/** The details of an outcome besides its status. */
+/** What happened to a recipient: an outcome, or a report about a mail that was sent. */
+export type RecipientIncident = RecipientOutcome | FeedbackEvent;
+
+/** The details of what happened besides its status. */
 export type OutcomeDetails = {
   /** Null if no mail server accepted the mail. */
   readonly messageId: string | null;
@@ -10,7 +14,7 @@ export type OutcomeDetails = {
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
-export function outcomeDetailsOf(event: RecipientOutcome): OutcomeDetails {
+export function outcomeDetailsOf(event: RecipientIncident): OutcomeDetails {
   switch (event.type) {
     case "RecipientSent":
       return { messageId: event.data.messageId, response: event.data.response, error: null };
@@ -20,8 +24,30 @@ export function outcomeDetailsOf(event: RecipientOutcome): OutcomeDetails {
       return unsent(event.data.error);
     case "RecipientSuppressed":
       return unsent(whySuppressed(event.data.reason));
+    case "RecipientBounced": {
+      const { bounce, diagnostic } = event.data;
+      const response = diagnostic === "" ? null : diagnostic;
+      return {
+        messageId: null,
+        response,
+        error: { code: `${bounce}-bounce`, message: response ?? bounceInWords[bounce] },
+      };
+    }
+    case "RecipientComplained":
+      return { messageId: null, response: null, error: complaintInWords(event.data.complaint) };
   }
 }
+
+const bounceInWords: Readonly<Record<BounceKind, string>> = {
+  hard: "The mail came back: the address accepts none.",
+  soft: "The mail came back: the address did not accept it this time.",
+  unknown: "The mail came back.",
+};
+
+const complaintInWords = (complaint: string) => ({
+  code: "complaint",
+  message: `The recipient reported the mail as unwanted: ${complaint}.`,
+});
 
 const unsent = ({ code, message, replyCode }: DeliveryError): OutcomeDetails => ({
   messageId: null,
@@ -32,6 +58,8 @@ const unsent = ({ code, message, replyCode }: DeliveryError): OutcomeDetails => 
 
 const suppressedBecause: Readonly<Record<SuppressionReason, string>> = {
   "hard-bounce": "an earlier mail to it was refused for good",
+  "soft-bounces": "too many mails to it came back",
+  complaint: "its owner reported an earlier mail as unwanted",
   unsubscribe: "its owner has unsubscribed",
   manual: "it was put there by hand",
 };
@@ -43,15 +71,19 @@ const whySuppressed = (code: SuppressionReason): DeliveryError => ({
   statusCode: null,
 });
 
-export type LogStatus = "success" | "failed" | "deferred" | "unknown" | "suppressed";
+export type LogStatus = "success" | "failed" | "deferred" | "unknown" | "suppressed" | "bounced" | "complained";
 
-export const logStatusOf: Readonly<Record<RecipientOutcome["type"], LogStatus>> = {
+export const logStatusOf: Readonly<Record<RecipientIncident["type"], LogStatus>> = {
   RecipientSent: "success",
   RecipientFailed: "failed",
   RecipientDeferred: "deferred",
   RecipientUnknown: "unknown",
   RecipientSuppressed: "suppressed",
+  RecipientBounced: "bounced",
+  RecipientComplained: "complained",
 };
 
 export const isOutcome = (stored: StoredEvent): stored is StoredEvent<RecipientOutcome> =>
-  stored.event.type in logStatusOf;
+  stored.event.type in logStatusOf && !isFeedback(stored.event);
+
+export const isReport = (stored: StoredEvent): stored is StoredEvent<FeedbackEvent> => isFeedback(stored.event);

@@ -17,6 +17,9 @@ export type RecipientRecord = OutcomeDetails & {
   readonly run: number | null;
   readonly attempt: number | null;
   readonly sentAt: Instant | null;
+  /** When a report said that the mail came back, and that the recipient complained of it; null if none did. */
+  readonly bouncedAt: Instant | null;
+  readonly complainedAt: Instant | null;
   /** The time of the last outcome or, in a run without one, of the beginning of the run. */
   readonly updatedAt: Instant;
 };
@@ -45,6 +48,8 @@ export function toRecipientRecord(known: KnownRecipient, history: readonly PastO
     response: last?.response ?? null,
     error: last?.error ?? null,
     sentAt: last?.status === "sent" ? last.at : null,
+    bouncedAt: history.find((past) => past.status === "bounced")?.at ?? null,
+    complainedAt: history.find((past) => past.status === "complained")?.at ?? null,
     updatedAt: updatedAt(known, history),
   };
 }

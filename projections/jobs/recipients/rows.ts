@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
+import type { Turn } from "../../../src/domain/job/events.ts";
 import type { RecipientOutcome } from "../../../src/domain/recipients/events.ts";
 import type { JobRef, StoredEvent } from "../../../src/event-log/event-log.ts";
 import { placeOf } from "../../../src/event-log/place.ts";
 import { toDate } from "../../instants.ts";
 import type { Suffix } from "../../projector.ts";
-import { type LogStatus, logStatusOf, outcomeDetailsOf } from "./outcome-details.ts";
+import { type LogStatus, logStatusOf, outcomeDetailsOf, type RecipientIncident } from "./outcome-details.ts";
 
 /**
  * What happened to the recipients of jobs: one row a recipient, inserted when its outcome is known, and for those that
@@ -12,8 +13,8 @@ import { type LogStatus, logStatusOf, outcomeDetailsOf } from "./outcome-details
  * alone, and whether it is still to be served is a byte of the job's ledger: a question about an address looks into the
  * contents of the jobs that have not ended, which are few.
  *
- * `recipients` holds the last outcome that counts, `recipients_earlier` every other: those before it, and those that
- * came too late to count. Together they are the logs. The status of a recipient is not in its row: a claim or a retry
+ * `recipients` holds the last outcome that counts, `recipients_earlier` every other: those before it, those that came too
+ * late to count, and the reports that came back about the mail. Together they are the logs. The status of a recipient is not in its row: a claim or a retry
  * changes it without an outcome, so the ledger of the job says it.
  *
  * A job is named by the place of its JobCreated event (`jobs.place`): five times shorter than its id, and the newest
@@ -127,14 +128,15 @@ export type EarlierRow = OutcomeColumns & {
   readonly counts: 0 | 1;
 };
 
-export function toOutcomeColumns(stored: StoredEvent<RecipientOutcome>): OutcomeColumns {
+/** `turn` is that of the event, or the last one of its job where the event has none. */
+export function toOutcomeColumns(stored: StoredEvent<RecipientIncident>, { run, attempt }: Turn): OutcomeColumns {
   const { event } = stored;
   const { messageId, response, error } = outcomeDetailsOf(event);
   return {
     place: placeOf(stored),
     status: logStatusOf[event.type],
-    run: event.data.run,
-    attempt: event.data.attempt,
+    run,
+    attempt,
     message_id: messageId,
     response,
     error_code: error?.code ?? null,
@@ -170,7 +172,7 @@ export const toRecipientRow = (
   tenant,
   email,
   address: email === null ? null : addressKeyOf(email),
-  ...(outcome === null ? neverTried : toOutcomeColumns(outcome)),
+  ...(outcome === null ? neverTried : toOutcomeColumns(outcome, outcome.event.data)),
 });
 
 /** The most characters that the column holds; an e-mail address never has more. */

@@ -1,4 +1,5 @@
 import type { JobView } from "../../../src/domain/job/job-view.ts";
+import { feedbackBit } from "../../../src/domain/recipients/feedback.ts";
 import type { StoredEvent } from "../../../src/event-log/event-log.ts";
 
 export const activities = [
@@ -10,6 +11,8 @@ export const activities = [
   "mails_failed",
   "mails_unknown",
   "mails_suppressed",
+  "mails_bounced",
+  "mails_complained",
 ] as const;
 export type Activity = (typeof activities)[number];
 
@@ -38,6 +41,13 @@ export function noteMail(noted: Activities, stored: StoredEvent): void {
   if (type === "RecipientSuppressed") note(noted, stored, "mails_suppressed");
 }
 
+/** Counts a report about a recipient, once of each kind; `before` and `after` are what was known, as feedbackBit. */
+export function countReport(noted: Activities, stored: StoredEvent, before: number, after: number): void {
+  const news = after & ~before;
+  if (news & feedbackBit.bounced) note(noted, stored, "mails_bounced");
+  if (news & feedbackBit.complained) note(noted, stored, "mails_complained");
+}
+
 function note(noted: Activities, { tenant, event }: StoredEvent, activity: Activity): void {
   // An instant begins with its minute: yyyy-mm-ddThh:mm.
   const key = `${event.at.slice(0, 16)} ${tenant}`;
@@ -58,4 +68,6 @@ const nothing: Readonly<Record<Activity, number>> = {
   mails_failed: 0,
   mails_unknown: 0,
   mails_suppressed: 0,
+  mails_bounced: 0,
+  mails_complained: 0,
 };

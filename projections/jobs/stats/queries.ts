@@ -8,6 +8,7 @@ import { toInstantOrNull } from "../../instants.ts";
 import { jobsProjector } from "../projector.ts";
 import { jobTables } from "../tables.ts";
 import { type Activity, activities } from "./activities.ts";
+import { keptMinutesMs } from "./write-activities.ts";
 
 /** How many jobs wait for a worker, and since when the longest wait lasts. */
 export type Waiting = { readonly jobs: number; readonly oldestSince: Instant | null };
@@ -25,7 +26,21 @@ export type Stats = {
   readonly periods: readonly Period[];
 };
 
+/** What happened from `at` on, for the length of a step. */
+export type Point = { readonly at: Instant; readonly counts: Readonly<Record<Activity, number>> };
+
+/** How far back a series can have steps of less than an hour. */
+export const minutesReachMs = keptMinutesMs;
+
+/** Both times are whole steps since 1970. */
+export type SeriesSpan = { readonly fromMs: number; readonly toMs: number; readonly stepMs: number };
+
 export type StatsQueries = {
+  /** The points that have an event, oldest first: of the rows of hours for steps of whole hours, else of minutes. */
+  series(
+    tenant: string,
+    span: SeriesSpan,
+  ): Promise<{ readonly readSequence: number; readonly points: readonly Point[] }>;
   /** For one tenant, or for all of them together if it is null. */
   read(tenant: string | null, now: Instant, minutes: readonly number[]): Promise<Stats>;
 };
@@ -56,6 +71,10 @@ export const createStatsQueries = (db: Knex): StatsQueries =>
         waiting: new Map(waiting),
         periods,
       };
+    },
+    series: async (tenant, span) => {
+      const checkpoint = await readCheckpoint(db, jobsProjector.name);
+      return { readSequence: checkpoint?.sequence ?? 0, points: await readSeries(db, tenant, span) };
     },
   });
 
@@ -103,6 +122,28 @@ async function readPeriod(db: Knex, tenant: string | null, from: Date): Promise<
   const row = await db(jobTables("").minutes).modify(ofTenant, tenant).where("minute", ">=", from).sum(sums).first();
   const counts = activities.map((activity) => [activity, Number(row?.[activity] ?? 0)]);
   return { from: from.toISOString(), counts: Object.fromEntries(counts) as Period["counts"] };
+}
+
+const hourMs = 60 * minuteMs;
+
+type SlotRow = { readonly slot: number | string } & Readonly<Record<Activity, number | string>>;
+
+async function readSeries(db: Knex, tenant: string, { fromMs, toMs, stepMs }: SeriesSpan): Promise<readonly Point[]> {
+  const { hours, minutes } = jobTables("");
+  const [table, column] = stepMs % hourMs === 0 ? [hours, "hour"] : [minutes, "minute"];
+  // Not UNIX_TIMESTAMP, which takes the stored time for one of the session's zone.
+  const slot = db.raw("TIMESTAMPDIFF(SECOND, '1970-01-01', ??) DIV ? AS slot", [column, stepMs / 1000]);
+  const rows: readonly SlotRow[] = await db(table)
+    .where({ tenant })
+    .andWhere(column, ">=", new Date(fromMs))
+    .andWhere(column, "<", new Date(toMs))
+    .select(slot, ...activities.map((activity) => db.raw("SUM(??) AS ??", [activity, activity])))
+    .groupBy("slot")
+    .orderBy("slot");
+  return rows.map(({ slot: number, ...counts }) => ({
+    at: new Date(Number(number) * stepMs).toISOString(),
+    counts: Object.fromEntries(activities.map((one) => [one, Number(counts[one])])) as Point["counts"],
+  }));
 }
 
 function ofTenant(query: Knex.QueryBuilder, tenant: string | null): void {

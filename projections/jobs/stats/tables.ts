@@ -3,6 +3,7 @@ import type { Suffix } from "../../projector.ts";
 export const statsTables = (suffix: Suffix) => ({
   waiting: `stats_waiting${suffix}`,
   minutes: `stats_minutes${suffix}`,
+  hours: `stats_hours${suffix}`,
 });
 
 /** The jobs that wait for a worker. */
@@ -15,10 +16,10 @@ const waiting = `
   KEY by_tenant_and_wait (tenant, priority, waiting_since),
   KEY by_wait (priority, waiting_since)`;
 
-/** What happened in each minute that had an event. */
-const minutes = `
+/** What happened in each stretch of time, a minute or an hour, that had an event: `column` is its beginning. */
+const stretches = (column: "minute" | "hour") => `
   tenant VARCHAR(64) NOT NULL,
-  minute DATETIME(3) NOT NULL,
+  ${column} DATETIME(3) NOT NULL,
   jobs_created BIGINT NOT NULL,
   jobs_completed BIGINT NOT NULL,
   jobs_failed BIGINT NOT NULL,
@@ -27,7 +28,13 @@ const minutes = `
   mails_failed BIGINT NOT NULL,
   mails_unknown BIGINT NOT NULL,
   mails_suppressed BIGINT NOT NULL,
-  PRIMARY KEY (tenant, minute),
-  KEY by_minute (minute)`;
+  mails_bounced BIGINT NOT NULL,
+  mails_complained BIGINT NOT NULL,
+  PRIMARY KEY (tenant, ${column}),
+  KEY by_${column} (${column})`;
 
-export const statsTableDefinitions = { stats_waiting: waiting, stats_minutes: minutes };
+export const statsTableDefinitions = {
+  stats_waiting: waiting,
+  stats_minutes: stretches("minute"),
+  stats_hours: stretches("hour"),
+};

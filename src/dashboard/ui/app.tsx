@@ -6,6 +6,7 @@ import { pages } from "./pages.ts";
 import { Empty, ProblemBox, Told } from "./parts/messages.tsx";
 import { linkTo, place } from "./router.ts";
 import { can, key, keyWanted, me, signOut } from "./session.ts";
+import { Shortcuts, ShortcutsButton } from "./shortcuts.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { useLoad } from "./use-load.ts";
 
@@ -45,16 +46,10 @@ function Frame() {
         <a class="brand" href={linkTo([])}>
           Waybill
         </a>
-        <nav aria-label="Pages">
-          {shown.map(({ path, title, mark }) => (
-            <a key={path} href={linkTo([path])} aria-current={page?.path === path ? "page" : undefined}>
-              {title}
-              {mark?.()}
-            </a>
-          ))}
-        </nav>
+        <Pages shown={shown} current={page?.path} />
         <span class="caller">
           {me.value?.tenant}
+          <ShortcutsButton />
           {key.value !== null && (
             <button type="button" onClick={signOut}>
               Sign out
@@ -63,7 +58,28 @@ function Frame() {
         </span>
       </header>
       <Content page={page} parts={parts} />
+      <Shortcuts pages={shown} />
     </>
+  );
+}
+
+/** On a narrow screen the row of pages is wider than the screen: the current one is scrolled to its middle. */
+function Pages({ shown, current }: { readonly shown: readonly Page[]; readonly current: string | undefined }) {
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const link = row.current?.querySelector<HTMLElement>("[aria-current]");
+    if (row.current && link)
+      row.current.scrollLeft = link.offsetLeft - (row.current.clientWidth - link.clientWidth) / 2;
+  }, [current]);
+  return (
+    <nav ref={row} aria-label="Pages">
+      {shown.map(({ path, title, mark }) => (
+        <a key={path} href={linkTo([path])} aria-current={current === path ? "page" : undefined}>
+          {title}
+          {mark?.()}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -6,6 +6,8 @@ export type Page = {
   /** The first part of its place: `jobs` of `#/jobs/<id>`. */
   readonly path: string;
   readonly title: string;
+  /** The letter that leads to it after `g`. */
+  readonly shortcut: string;
   /** Shown after the title in the menu. */
   readonly mark?: () => ComponentChildren;
   /** Without these scopes the page does not exist. */

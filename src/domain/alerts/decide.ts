@@ -1,5 +1,5 @@
 import type { Instant } from "../message.ts";
-import type { AlertEvent, AlertName } from "./events.ts";
+import { type AlertEvent, type AlertName, isShare } from "./events.ts";
 import type { AlertLimits, Measurement } from "./measure.ts";
 
 /** The state of an alert according to the log. */
@@ -49,7 +49,7 @@ export function decideAlert(
   at: Instant,
 ): AlertEvent | null {
   const threshold = thresholds[alert];
-  const isCounted = alert === "failure-rate" || alert === "dead-letters";
+  const isCounted = isShare(alert) || alert === "dead-letters";
   const figure = {
     alert,
     value: measured?.value ?? null,

@@ -2,6 +2,8 @@ import type { Message } from "../message.ts";
 
 export const alertNames = [
   "failure-rate",
+  "bounce-rate",
+  "complaint-rate",
   "oldest-waiting",
   "dead-letters",
   "open-dead-letters",
@@ -11,6 +13,9 @@ export const alertNames = [
 
 /** The alerts that an operator is notified of. */
 export type AlertName = (typeof alertNames)[number];
+
+/** Whether its value is a share of the mails within the window. */
+export const isShare = (alert: AlertName): boolean => alert.endsWith("-rate");
 
 /**
  * What was measured. The unit depends on the alert: a share of the mails from 0 to 1, seconds of waiting or of lag, or a
@@ -24,7 +29,10 @@ export type AlertFigure = {
   readonly threshold: number | null;
   /** The window over which it was counted; null for a momentary value. */
   readonly windowSeconds: number | null;
-  /** Which priority or read model the value is about. It names no tenant. */
+  /**
+   * Which priority or read model the value is about, or which of all mails: `receiver gmail.com`, `route second`,
+   * `sender example.org`. Null for all of them. It names no tenant.
+   */
   readonly about: string | null;
 };
 

@@ -11,6 +11,18 @@ export type AlertLimits = {
   readonly quietSeconds: number;
 };
 
+type CountedMails = {
+  readonly sent: number;
+  readonly failed: number;
+  readonly unknown?: number;
+  /** What came back within the window, of mails sent then or before. */
+  readonly bounced: number;
+  readonly complained: number;
+};
+
+/** Mails that have something in common, such as their receiver: `receiver gmail.com`, `route second`, `sender example.org`. */
+export type GroupOfMails = CountedMails & { readonly of: string };
+
 /** The condition of the service, all tenants together. Null values are unknown at the moment. */
 export type Figures = {
   /** The mails and jobs that ended within the window. */
@@ -18,8 +30,13 @@ export type Figures = {
     readonly sent: number;
     readonly failed: number;
     readonly unknown: number;
+    /** What came back within the window, of mails sent then or before. */
+    readonly bounced: number;
+    readonly complained: number;
     readonly deadLetters: number;
   } | null;
+  /** Of these the groups with the most mails, counted by whole hours: those that the window touches. */
+  readonly groups: readonly GroupOfMails[];
   /** The job that has been ready for a worker for the longest time. */
   readonly oldestWaiting: Extreme | null;
   /** Undecided dead letters, however old; at most `mostLettersCounted`. */
@@ -59,11 +76,26 @@ export function measure(
 ): Measurement | null {
   const threshold = thresholds[alert];
   if (threshold === null) return null;
-  const { ended, oldestWaiting, openDeadLetters, stoppedMailings, lag, lagUnknownSeconds } = figures;
+  const { ended, groups, oldestWaiting, openDeadLetters, stoppedMailings, lag, lagUnknownSeconds } = figures;
+  // A raised alert does not clear because fewer mails are sent than before, only when hardly any are.
+  const orFewer = (mails: number): number => (isRaised ? mails / 2 : mails);
+  const least = orFewer(leastMails);
+  const worst = (some: "failed" | "bounced" | "complained", of: (mails: CountedMails) => number, enough: number) =>
+    ended &&
+    worstOf([
+      againstShare(threshold, ended[some], of(ended), enough, null),
+      ...groups.map((group) => againstShare(threshold, group[some], of(group), enough, group.of)),
+    ]);
   switch (alert) {
     case "failure-rate":
-      // A raised alert does not clear because fewer mails are sent than before, only when hardly any are.
-      return ended && againstShare(threshold, ended, isRaised ? leastMails / 2 : leastMails);
+      return worst("failed", ({ sent, failed, unknown = 0 }) => sent + failed + unknown, least);
+    case "bounce-rate":
+      return worst("bounced", ({ sent }) => sent, least);
+    case "complaint-rate": {
+      // A single complaint about fewer mails would be more than so small a share. A share of 0 asks to hear of each.
+      const enough = threshold === 0 ? least : Math.max(least, orFewer(2 / threshold));
+      return worst("complained", ({ sent }) => sent, enough);
+    }
     case "dead-letters":
       return ended && against(threshold, ended.deadLetters, null);
     case "open-dead-letters":
@@ -85,14 +117,25 @@ const against = (threshold: number, value: number, about: string | null): Measur
   isWithin: value <= threshold * shareToClear,
 });
 
+/**
+ * All mails together, which come first, unless only a group of them is over the threshold: a receiver that refuses everything
+ * is hardly seen among all others.
+ */
+function worstOf([all, ...groups]: readonly [Measurement, ...Measurement[]]): Measurement {
+  const over = groups.filter(({ isOver }) => isOver).sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
+  const found = all.isOver ? all : (over[0] ?? all);
+  return { ...found, isWithin: [all, ...groups].every(({ isWithin }) => isWithin) };
+}
+
 /** The share is shown as it is, but with few mails it never counts as over the threshold. */
 function againstShare(
   threshold: number,
-  { sent, failed, unknown }: NonNullable<Figures["ended"]>,
-  leastMails: number,
+  some: number,
+  mails: number,
+  least: number,
+  about: string | null,
 ): Measurement {
-  const mails = sent + failed + unknown;
-  const share = mails === 0 ? 0 : Math.round((failed / mails) * 10_000) / 10_000;
-  const measured = against(threshold, share, null);
-  return mails >= leastMails ? measured : { ...measured, isOver: false, isWithin: true };
+  const share = mails === 0 ? 0 : Math.min(1, Math.round((some / mails) * 10_000) / 10_000);
+  const measured = against(threshold, share, about);
+  return mails >= least ? measured : { ...measured, isOver: false, isWithin: true };
 }

@@ -1,10 +1,12 @@
 import { durationInWords, shareInWords } from "../figures-in-words.ts";
-import type { AlertEvent, AlertFigure, AlertName } from "./events.ts";
+import { type AlertEvent, type AlertFigure, type AlertName, isShare } from "./events.ts";
 import { mostLettersCounted } from "./measure.ts";
 
 /** The titles of alerts, for people. */
 export const alertTitles: Readonly<Record<AlertName, string>> = {
   "failure-rate": "Mails fail",
+  "bounce-rate": "Mails come back",
+  "complaint-rate": "Recipients complain",
   "oldest-waiting": "Jobs wait",
   "dead-letters": "Jobs give up",
   "open-dead-letters": "Dead letters are open",
@@ -16,7 +18,7 @@ export function alertInWords({ type, data }: AlertEvent): string {
   if (type === "AlertRaised") return raisedInWords(data);
   if (data.threshold === null) return `The alert "${alertTitles[data.alert]}" was turned off while it was raised.`;
   // Cleared because too few mails end to measure a share.
-  const isStillOver = data.alert === "failure-rate" && (data.value ?? 0) > data.threshold;
+  const isStillOver = isShare(data.alert) && (data.value ?? 0) > data.threshold;
   return `No longer${isStillOver ? ", as hardly any mails are sent" : ""}: ${findingOf(data)}.`;
 }
 
@@ -28,9 +30,14 @@ export function raisedInWords(figure: AlertFigure): string {
 
 function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string {
   const within = `in the last ${windowSeconds === 3600 ? "hour" : durationInWords(windowSeconds ?? 0)}`;
+  const mails = about === null ? "mails" : `the mails of the ${about}`;
   switch (alert) {
     case "failure-rate":
-      return `${shareInWords(value ?? 0)} of mails failed ${within}`;
+      return `${shareInWords(value ?? 0)} of ${mails} failed ${within}`;
+    case "bounce-rate":
+      return `${shareInWords(value ?? 0)} of ${mails} came back ${within}`;
+    case "complaint-rate":
+      return `${shareInWords(value ?? 0)} of ${about === null ? "recipients" : `the recipients of ${mails}`} complained ${within}`;
     case "dead-letters":
       return `${value === 1 ? "1 job" : `${value ?? 0} jobs`} gave up ${within}`;
     case "open-dead-letters": {
@@ -38,7 +45,7 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
       return `${count} ${value === 1 ? "dead letter waits" : "dead letters wait"} for a decision`;
     }
     case "stopped-mailings":
-      return `${value === 1 ? "1 mailing has" : `${value ?? 0} mailings have`} stopped because too many recipients failed`;
+      return `${value === 1 ? "1 mailing has" : `${value ?? 0} mailings have`} stopped because too much went wrong`;
     case "oldest-waiting":
       if (about === null) return "no job waits";
       return `the oldest ${about}-priority job has waited ${durationInWords(value ?? 0)}`;
@@ -52,7 +59,7 @@ function findingOf({ alert, value, windowSeconds, about }: AlertFigure): string 
 
 function limitOf({ alert, threshold }: AlertFigure): string {
   // Shown as it was set: rounded, it could equal the measured value.
-  if (alert === "failure-rate") return `${Number(((threshold ?? 0) * 100).toFixed(4))} %`;
+  if (isShare(alert)) return `${Number(((threshold ?? 0) * 100).toFixed(4))} %`;
   const isAge = alert === "oldest-waiting" || alert === "projection-lag";
   return isAge ? durationInWords(threshold ?? 0) : String(threshold);
 }

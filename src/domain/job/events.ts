@@ -76,6 +76,8 @@ export type JobSettings = {
   readonly mailingId?: string;
   /** Absent for a job whose request had words of its own. */
   readonly template?: TemplateUse;
+  /** The mail route that the request asked for; absent for any that may carry the mails. */
+  readonly route?: string;
 };
 
 /** A run is one life of the job from queued to ended; an attempt is one try within a run. Both count from 1. */

@@ -1,6 +1,6 @@
 import type { Instant } from "../message.ts";
-import type { JobError, JobType, Priority, RecipientCounts } from "./events.ts";
-import { type JobStatus, type JobView, progressOf } from "./job-view.ts";
+import type { JobError, JobType, Priority } from "./events.ts";
+import { type JobStatus, type JobView, type Progress, progressOf } from "./job-view.ts";
 
 /** The part of a job's content that is shown with it; null and empty once it was erased. */
 export type JobLabels = {
@@ -18,7 +18,7 @@ export type JobRecord = JobLabels & {
   readonly type: JobType;
   readonly status: JobStatus;
   readonly priority: Priority;
-  readonly progress: RecipientCounts;
+  readonly progress: Progress;
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAt: Instant;

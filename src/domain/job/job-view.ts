@@ -1,6 +1,13 @@
 import type { Instant } from "../message.ts";
 import type { NotificationEvent } from "../notifications/notification.ts";
 import type { RecipientEvent } from "../recipients/events.ts";
+import {
+  countFeedback,
+  type FeedbackCells,
+  type FeedbackCounts,
+  type ReturnEvent,
+  recordFeedback,
+} from "../recipients/feedback.ts";
 import { beginRunInLedger, countRecipients, emptyLedger, type Ledger, recordInLedger } from "../recipients/ledger.ts";
 import type { ResultEvent } from "../result/events.ts";
 import type { WebhookEvent } from "../webhooks/events.ts";
@@ -37,11 +44,13 @@ export type JobView = {
   /** The error of the last failed attempt, until the next one begins. */
   readonly error: JobError | null;
   readonly ledger: Ledger;
+  /** What came back about its mails. Folded in place, as the ledger is. */
+  readonly feedback: FeedbackCells;
   /** The rows of the file that this run makes, for a kind of job that makes one; else 0. */
   readonly rows: number;
 };
 
-export type EventOfJob = JobEvent | RecipientEvent | ResultEvent | WebhookEvent | NotificationEvent;
+export type EventOfJob = JobEvent | RecipientEvent | ReturnEvent | ResultEvent | WebhookEvent | NotificationEvent;
 
 /** The first event of a job. */
 export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>): JobView {
@@ -56,6 +65,7 @@ export function createJobView(event: Extract<JobEvent, { type: "JobCreated" }>):
     nextAttemptAt: null,
     error: null,
     ledger: emptyLedger(event.data.total),
+    feedback: null,
     rows: 0,
   };
 }
@@ -128,6 +138,7 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "WebhookFailed":
     case "WebhookRedeliveryRequested":
     case "NotificationRead":
+    case "RecipientUnsubscribed":
       return view;
     case "RecipientsClaimed":
     case "RecipientsReleased":
@@ -138,6 +149,9 @@ export function evolveJobView(view: JobView, event: EventOfJob): JobView {
     case "RecipientSuppressed":
       recordInLedger(view.ledger, event);
       return view;
+    case "RecipientBounced":
+    case "RecipientComplained":
+      return { ...view, feedback: recordFeedback(view.feedback, event, view.ledger.cells.length) };
   }
 }
 
@@ -155,11 +169,19 @@ export function foldJobView(history: Iterable<EventOfJob>): JobView | null {
   return view;
 }
 
+/** The outcomes of a job's recipients, and how many of those that were sent bounced and complained. */
+export type Progress = RecipientCounts & FeedbackCounts;
+
 /** The number of rows is unknown until the last one is written: until then the total is the rows so far. */
-export function progressOf({ ledger, rows }: Pick<JobView, "ledger" | "rows">): RecipientCounts {
+export function outcomesOf({ ledger, rows }: Pick<JobView, "ledger" | "rows">): RecipientCounts {
   const counts = countRecipients(ledger);
   return { ...counts, total: counts.total + rows, sent: counts.sent + rows };
 }
+
+export const progressOf = (view: Pick<JobView, "ledger" | "rows" | "feedback">): Progress => ({
+  ...outcomesOf(view),
+  ...countFeedback(view.feedback),
+});
 
 /** The status of a job after a decision that opened a turn, until a worker begins it. */
 export function statusOnceOpen(

@@ -1,10 +1,8 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
+import { accepted, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import type { ApprovalTerms, CommandOf } from "./commands.ts";
 import type { MailingEvent, MailingPart, MailingSettings } from "./events.ts";
-import type { Approval, ExistingMailing, MailingRejection } from "./state.ts";
-
-type MailingDecision = Decision<MailingEvent, MailingRejection>;
+import type { Approval, ExistingMailing, MailingDecision } from "./state.ts";
 
 export const needsApproval = (
   settings: MailingSettings,
@@ -101,6 +99,7 @@ export function approvalAfter(approval: Approval | null, event: MailingEvent): A
     case "MailingResumed":
     case "MailingCancelled":
     case "MailingPartsEnded":
+    case "MailingReportsCounted":
     case "MailingCompleted":
     case "MailingRetried":
     case "MailingContentErased":

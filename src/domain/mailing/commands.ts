@@ -36,6 +36,14 @@ export type MailingCommand =
   | Command<"RetireMailing", { readonly restingBefore: Instant } & Reason>
   /** The ends of parts that were found when the mailing had been run again so often. */
   | Command<"EndParts", { readonly parts: readonly EndedPart[]; readonly retries: number }>
+  /**
+   * Hard bounces and complaints of its parts that the log has after the last ones counted, up to this entry. `sent` is how
+   * many mails of it may have been sent by now.
+   */
+  | Command<
+      "CountReports",
+      { readonly bounced: number; readonly complained: number; readonly upTo: number; readonly sent: number }
+    >
   | Command<"RetryMailing", Reason & { readonly scope: RetryScope }>
   /** A letter was stored for a mailing that no request has created: none may create it any more. */
   | Command<"AbandonMailing", Reason>;

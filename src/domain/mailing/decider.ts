@@ -1,28 +1,26 @@
-import { accepted, type Decider, type Decision, rejected } from "../decider.ts";
-import type { RecipientCounts } from "../job/events.ts";
+import { accepted, type Decider, rejected } from "../decider.ts";
 import { ifAhead } from "../job/hold-back.ts";
 import type { Instant } from "../message.ts";
-import { approvalAfter, approve, needsApproval, reject, requestApproval } from "./approval.ts";
-import { noneTried, triedOf, whyStop } from "./brakes.ts";
+import { approve, needsApproval, reject, requestApproval } from "./approval.ts";
 import type { CommandOf, MailingCommand } from "./commands.ts";
-import { addCounts, noCounts, resultOf } from "./counts.ts";
-import type { EndedPart, MailingEvent } from "./events.ts";
-import { openAgain, retry } from "./run-again.ts";
+import { countReports, endParts } from "./ends.ts";
+import type { MailingEvent } from "./events.ts";
+import { evolve } from "./evolve.ts";
+import { retry } from "./run-again.ts";
 import {
   type ExistingMailing,
   hasMailingEnded,
   isNotStarted,
+  type MailingDecision,
   type MailingRejection,
   type MailingState,
   restingSince,
 } from "./state.ts";
-import { test, withTest } from "./tests.ts";
+import { test } from "./tests.ts";
 import { release, undo, undoUntilOf } from "./undo.ts";
 
 /** Twenty million recipients, if the parts are full: what knows the parts of a mailing holds some hundred bytes of each. */
 export const maxParts = 20_000;
-
-type MailingDecision = Decision<MailingEvent, MailingRejection>;
 
 export const mailingDecider: Decider<MailingCommand, MailingState, MailingEvent, MailingRejection> = {
   initialState: { status: "absent", isAbandoned: false },
@@ -55,80 +53,16 @@ export const mailingDecider: Decider<MailingCommand, MailingState, MailingEvent,
         return cancel(command, state);
       case "EndParts":
         return endParts(command, state);
+      case "CountReports":
+        return countReports(command, state);
       case "RetryMailing":
         return retry(command, state);
       case "RetireMailing":
         return retire(command, state);
     }
   },
-  evolve: (state, event) => {
-    if (event.type === "MailingCreated") {
-      const { at, data: settings } = event;
-      return {
-        ...draftAt(at),
-        settings,
-        parts: [],
-        createdAt: at,
-        endedAt: null,
-        wasUndone: false,
-        approval: null,
-        tests: [],
-        retries: 0,
-        retryScope: "failed",
-        stoppedBy: null,
-        triedBefore: noneTried,
-        isErased: false,
-      };
-    }
-    if (state.status === "absent") return { ...state, isAbandoned: event.type === "MailingContentErased" };
-    return { ...evolved(state, event), approval: approvalAfter(state.approval, event) };
-  },
+  evolve,
 };
-
-type Change = Exclude<MailingEvent, { type: "MailingCreated" }>;
-
-function evolved(state: ExistingMailing, event: Change): ExistingMailing {
-  switch (event.type) {
-    case "MailingPartsAdded": {
-      const parts = [...state.parts, ...event.data.parts.map((part) => ({ ...part, counts: null, result: null }))];
-      return { ...state, parts, touchedAt: event.at };
-    }
-    case "MailingStarted": {
-      const { scheduledAt, undoUntil } = event.data;
-      return { ...state, status: "started", startedAt: event.at, scheduledAt, undoUntil, wasUndone: false };
-    }
-    case "MailingTested":
-      return { ...state, tests: withTest(state.tests, event), touchedAt: event.at };
-    case "MailingApprovalRequested":
-      return { ...state, status: "awaiting-approval", touchedAt: event.at, wasUndone: false };
-    case "MailingRejected":
-      return { ...state, ...draftAt(event.at) };
-    case "MailingUndone":
-      return { ...state, ...draftAt(event.at), wasUndone: true };
-    case "MailingReleased":
-      return { ...state, undoUntil: null };
-    case "MailingPaused":
-      return { ...state, status: "paused", stoppedBy: event.data.stoppedBy ?? null };
-    case "MailingResumed":
-      return { ...state, status: "started", stoppedBy: null, triedBefore: triedOf(countsOfEnded(state.parts)) };
-    case "MailingCancelled":
-      return { ...state, status: "cancelled", undoUntil: null, stoppedBy: null, endedAt: event.at };
-    case "MailingPartsEnded":
-      return { ...state, parts: withEnds(state.parts, event.data.parts) };
-    case "MailingCompleted":
-      return { ...state, status: event.data.result, endedAt: event.at };
-    case "MailingRetried":
-      return openAgain(state, event);
-    case "MailingContentErased":
-      return { ...state, isErased: true };
-    case "MailingPartAbandoned":
-    case "MailingApproved":
-      return state;
-  }
-}
-
-const draftAt = (at: Instant) =>
-  ({ status: "draft", touchedAt: at, scheduledAt: null, startedAt: null, undoUntil: null }) as const;
 
 function create({ at, settings }: CommandOf<"CreateMailing">, state: MailingState): MailingDecision {
   if (state.status === "absent") {
@@ -160,11 +94,11 @@ function abandonPart({ at, jobId }: CommandOf<"AbandonPart">, state: ExistingMai
   return accepted({ type: "MailingPartAbandoned", at, data: { jobId } });
 }
 
-/** A time in the past means now. Asked for once more with the same time, it is a repeat. */
+/** A time in the past means now. Asked for once more with the same time, it is a repeat, also after a short mailing's end. */
 function start(command: CommandOf<"StartMailing">, state: ExistingMailing): MailingDecision {
   const { at, scheduledAt: asked, terms } = command;
   const { status, parts, settings, approval } = state;
-  if (hasMailingEnded(state)) return rejected({ code: "mailing-has-ended", currentStatus: status });
+  if (status === "cancelled" || state.isErased) return rejected({ code: "mailing-has-ended", currentStatus: status });
   const scheduledAt = ifAhead(asked, at);
   if (status === "awaiting-approval") {
     const isRepeat = approval?.scheduledAt === scheduledAt;
@@ -172,7 +106,11 @@ function start(command: CommandOf<"StartMailing">, state: ExistingMailing): Mail
   }
   if (status !== "draft") {
     const isRepeat = state.scheduledAt === asked || state.scheduledAt === scheduledAt;
-    return isRepeat ? accepted() : rejected({ code: "mailing-has-started", currentStatus: status });
+    if (isRepeat) return accepted();
+    return rejected({
+      code: hasMailingEnded(state) ? "mailing-has-ended" : "mailing-has-started",
+      currentStatus: status,
+    });
   }
   if (parts.length === 0) return rejected({ code: "mailing-is-empty" });
   const started = toStart(at, scheduledAt, state);
@@ -213,28 +151,6 @@ function cancel({ at, reason }: CommandOf<"CancelMailing">, state: ExistingMaili
   return accepted({ type: "MailingCancelled", at, data: { reason } });
 }
 
-/** The end of the last part is the end of the mailing, in the same entry. After its end nothing more is counted. */
-function endParts({ at, parts, retries }: CommandOf<"EndParts">, state: ExistingMailing): MailingDecision {
-  // What a process found before the retry, and says after it, are the ends that the retry is about.
-  if (retries !== state.retries) return accepted();
-  if (isNotStarted(state) || hasMailingEnded(state)) return accepted();
-  const news = parts.filter(({ part, counts }) => !isSame(state.parts[part]?.counts ?? null, counts));
-  if (news.length === 0) return accepted();
-  const ended: MailingEvent = { type: "MailingPartsEnded", at, data: { parts: news } };
-  const after = withEnds(state.parts, news);
-  const counts = countsOfEnded(after);
-  if (after.every((part) => part.counts !== null)) {
-    return accepted<MailingEvent>(ended, { type: "MailingCompleted", at, data: { result: resultOf(counts), counts } });
-  }
-  const stoppedBy = whyStop(state.settings.brakes?.stopWhen ?? null, triedOf(counts), state.triedBefore);
-  if (stoppedBy === null || state.status !== "started") return accepted(ended);
-  const reason = `${stoppedBy.failed} of ${stoppedBy.tried} recipients failed.`;
-  return accepted<MailingEvent>(ended, { type: "MailingPaused", at, data: { reason, stoppedBy } });
-}
-
-const countsOfEnded = (parts: ExistingMailing["parts"]): RecipientCounts =>
-  parts.reduce((sum, { counts }) => addCounts(sum, counts ?? noCounts), noCounts);
-
 /** A mailing that has not started, and that nobody has touched, is cancelled by it, in the same entry: its parts are erased as those of any other. */
 function retire({ at, restingBefore, reason }: CommandOf<"RetireMailing">, state: ExistingMailing): MailingDecision {
   const since = restingSince(state);
@@ -245,15 +161,3 @@ function retire({ at, restingBefore, reason }: CommandOf<"RetireMailing">, state
 }
 
 const recipientsOf = ({ parts }: ExistingMailing): number => parts.reduce((sum, part) => sum + part.recipients, 0);
-
-function withEnds(parts: ExistingMailing["parts"], ended: readonly EndedPart[]): ExistingMailing["parts"] {
-  const after = [...parts];
-  for (const { part, counts, result } of ended) {
-    const known = after[part];
-    if (known !== undefined) after[part] = { ...known, counts, result };
-  }
-  return after;
-}
-
-const isSame = (one: RecipientCounts | null, other: RecipientCounts): boolean =>
-  one !== null && (Object.keys(other) as (keyof RecipientCounts)[]).every((name) => one[name] === other[name]);

@@ -1,6 +1,6 @@
 import type { JobSettings, RecipientCounts, RetryScope } from "../job/events.ts";
 import type { Instant, Message } from "../message.ts";
-import type { Brakes, Tried } from "./brakes.ts";
+import type { Brakes, Reports, StoppedBy } from "./brakes.ts";
 
 /** What the log keeps of the request for a mailing: the settings of each of its parts. The letter is content. */
 export type MailingSettings = Pick<
@@ -16,6 +16,7 @@ export type MailingSettings = Pick<
   | "onUnknown"
   | "groupSha256"
   | "template"
+  | "route"
 > & {
   /** For how long its start can be taken back; 0 for not at all. */
   readonly undoForMs: number;
@@ -88,11 +89,13 @@ export type MailingEvent =
   /** The time to take it back is over: only after this event are parts made of a mailing that could be taken back. */
   | Message<"MailingReleased", { readonly parts: number }>
   /** `stoppedBy`: it stopped by itself, because of these failures. */
-  | Message<"MailingPaused", { readonly reason: string | null; readonly stoppedBy?: Tried }>
+  | Message<"MailingPaused", { readonly reason: string | null; readonly stoppedBy?: StoppedBy }>
   | Message<"MailingResumed", { readonly reason: string | null }>
   | Message<"MailingCancelled", { readonly reason: string | null }>
   /** Of a part that is named again, because it was run again, the last counts stand. */
   | Message<"MailingPartsEnded", { readonly parts: readonly EndedPart[] }>
+  /** All hard bounces and complaints so far, up to an entry of the log. Counted only where they could stop the mailing. */
+  | Message<"MailingReportsCounted", Reports & { readonly upTo: number }>
   | Message<"MailingCompleted", { readonly result: MailingResult; readonly counts: RecipientCounts }>
   /** It had ended, and is open again: these parts, whose jobs did not reach all, are run again, and it ends with what they come to. */
   | Message<
@@ -106,6 +109,7 @@ const types: Readonly<Record<MailingEvent["type"], true>> = {
   MailingCreated: true,
   MailingPartsAdded: true,
   MailingPartAbandoned: true,
+  MailingReportsCounted: true,
   MailingStarted: true,
   MailingTested: true,
   MailingApprovalRequested: true,

@@ -1,7 +1,8 @@
-import type { JobSettings, RecipientCounts } from "../job/events.ts";
+import type { JobSettings } from "../job/events.ts";
 import type { JobLabels } from "../job/job-record.ts";
+import type { Progress } from "../job/job-view.ts";
 import type { Instant } from "../message.ts";
-import type { Brakes, Tried } from "./brakes.ts";
+import type { Brakes, StoppedBy } from "./brakes.ts";
 import type { Approval, ExistingMailing, KnownTest, MailingStatus } from "./state.ts";
 
 export const shownStatuses = [
@@ -24,7 +25,7 @@ export type MailingRecord = JobLabels &
     readonly id: string;
     readonly status: ShownStatus;
     /** Of all recipients, also of those in parts that are no jobs yet. */
-    readonly progress: RecipientCounts;
+    readonly progress: Progress;
     readonly parts: number;
     /** How many of them are jobs. */
     readonly partsMade: number;
@@ -39,7 +40,7 @@ export type MailingRecord = JobLabels &
     /** Null for a mailing that goes out as fast as it can. */
     readonly brakes: Brakes | null;
     /** The failures because of which it stopped by itself, until it is resumed. */
-    readonly stoppedBy: Tried | null;
+    readonly stoppedBy: StoppedBy | null;
     readonly completedAt: Instant | null;
   };
 

@@ -4,12 +4,18 @@ import type { Brakes } from "./brakes.ts";
 export type Pace = Pick<Brakes, "ratePerHour" | "rampUp">;
 
 const hourMs = 3_600_000;
-/** A part of a mailing with a pace is what may go in so long: then a mailing never waits longer before its next part. */
-const partsPerHour = 12;
+/**
+ * A part of a mailing with a pace is what may go in a minute, and after the first hour in five: a small mailing goes evenly,
+ * and a long one has few parts.
+ */
+const partsPerHour = { first: 60, later: 12 } as const;
 
 /** How many recipients the part after so many others may have, `mostOfPart` at most. */
 export const sizeOfPart = (pace: Pace, recipientsBefore: number, mostOfPart: number): number =>
-  Math.min(mostOfPart, Math.max(1, Math.ceil(rateAfter(pace, recipientsBefore) / partsPerHour)));
+  Math.min(mostOfPart, Math.max(1, Math.ceil(rateAfter(pace, recipientsBefore) / partsIn(pace, recipientsBefore))));
+
+const partsIn = (pace: Pace, recipientsBefore: number): number =>
+  recipientsBefore < rateAfter(pace, 0) ? partsPerHour.first : partsPerHour.later;
 
 /** How long after a part the next one waits, in milliseconds: evenly, so that nothing is made up for after a pause. */
 export const waitAfterPart = (pace: Pace, recipientsBefore: number, recipients: number): number => {

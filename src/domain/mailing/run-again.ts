@@ -1,14 +1,11 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
+import { accepted, rejected } from "../decider.ts";
 import type { RecipientCounts } from "../job/events.ts";
 import type { CommandOf } from "./commands.ts";
 import type { MailingEvent, PartResult } from "./events.ts";
-import { type ExistingMailing, hasMailingEnded, type MailingRejection } from "./state.ts";
+import { type ExistingMailing, hasMailingEnded, type MailingDecision } from "./state.ts";
 
 /** The parts are run again whose jobs have failed, or completed without some of their recipients. */
-export function retry(
-  { at, scope, reason }: CommandOf<"RetryMailing">,
-  state: ExistingMailing,
-): Decision<MailingEvent, MailingRejection> {
+export function retry({ at, scope, reason }: CommandOf<"RetryMailing">, state: ExistingMailing): MailingDecision {
   const { status } = state;
   if (!hasMailingEnded(state)) return rejected({ code: "mailing-has-not-ended", currentStatus: status });
   if (state.isErased) return rejected({ code: "mailing-not-found" });

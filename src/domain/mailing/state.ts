@@ -1,7 +1,8 @@
+import type { Decision } from "../decider.ts";
 import type { RecipientCounts, RetryScope } from "../job/events.ts";
 import type { Instant } from "../message.ts";
-import type { Tried } from "./brakes.ts";
-import type { MailingPart, MailingResult, MailingSettings, MailingTest, PartResult } from "./events.ts";
+import type { Reports, StoppedBy, Tried } from "./brakes.ts";
+import type { MailingEvent, MailingPart, MailingResult, MailingSettings, MailingTest, PartResult } from "./events.ts";
 
 /** `counts` and `result` are null until its job has ended. */
 export type KnownPart = MailingPart & { readonly counts: RecipientCounts | null; readonly result: PartResult | null };
@@ -46,9 +47,12 @@ export type ExistingMailing = {
   /** The recipients that the last of these is about. */
   readonly retryScope: RetryScope;
   /** The failures because of which it stopped by itself; null where it did not, or was resumed since. */
-  readonly stoppedBy: Tried | null;
+  readonly stoppedBy: StoppedBy | null;
   /** What had been tried when it was resumed last: failures before that stop it no more. */
   readonly triedBefore: Tried;
+  /** What came back so far, as far as that could stop it; and what had when it was resumed last. */
+  readonly reports: Reports & { readonly upTo: number };
+  readonly reportsBefore: Reports;
   readonly endedAt: Instant | null;
   /** Its letter is erased, and it is in no list any more. */
   readonly isErased: boolean;
@@ -84,6 +88,8 @@ export type MailingRejection =
   | { readonly code: "too-many-mailing-tests"; readonly maxTests: number }
   | { readonly code: "mailing-is-full"; readonly maxParts: number }
   | { readonly code: "scheduled-too-late"; readonly scheduledAt: Instant; readonly notAfter: Instant };
+
+export type MailingDecision = Decision<MailingEvent, MailingRejection>;
 
 /** It has not started: no part of it is made. */
 export const isNotStarted = ({ status }: ExistingMailing): boolean =>

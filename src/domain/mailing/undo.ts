@@ -1,10 +1,7 @@
-import { accepted, type Decision, rejected } from "../decider.ts";
+import { accepted, rejected } from "../decider.ts";
 import type { Instant } from "../message.ts";
 import type { CommandOf } from "./commands.ts";
-import type { MailingEvent } from "./events.ts";
-import { type ExistingMailing, hasMailingEnded, type MailingRejection } from "./state.ts";
-
-type MailingDecision = Decision<MailingEvent, MailingRejection>;
+import { type ExistingMailing, hasMailingEnded, type MailingDecision } from "./state.ts";
 
 /** Null where the start cannot be taken back. A mailing for a later time can be taken back until then. */
 export function undoUntilOf(at: Instant, undoForMs: number, scheduledAt: Instant | null): Instant | null {

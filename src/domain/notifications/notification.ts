@@ -1,17 +1,18 @@
 import type { JobError, JobEvent, RecipientCounts } from "../job/events.ts";
+import type { MailingEvent } from "../mailing/events.ts";
 import type { Instant, Message } from "../message.ts";
-import { type JobWebhookType, notifiedTypes } from "../webhooks/events.ts";
+import { type EndWebhookType, notifiedMailingTypes, notifiedTypes } from "../webhooks/events.ts";
 
-/** The requesting actor has read that `run` of the job ended. The event's actor shows who read it. */
+/** The requesting actor has read that `run` of the job, or of the mailing, ended. The event's actor shows who read it. */
 export type NotificationEvent = Message<"NotificationRead", { readonly run: number }>;
 
 /**
- * The notification for the requesting actor that a run of the job has ended. It contains no names: what was sent and to
- * whom is content.
+ * The notification for the requesting actor that a run of the job, or of the mailing, has ended. It contains no names:
+ * what was sent and to whom is content.
  */
 export type Notification = {
   readonly run: number;
-  readonly type: JobWebhookType;
+  readonly type: EndWebhookType;
   /** The counts at the end of the run; null if there were none. */
   readonly progress: RecipientCounts | null;
   readonly error: JobError | null;
@@ -20,13 +21,17 @@ export type Notification = {
 };
 
 /** The notification as the query side returns it, the same from a read model and from the log. */
-export type NotificationRecord = Notification & { readonly jobId: string };
+export type NotificationRecord = Notification & {
+  /** The id of the mailing, for one about a mailing. */
+  readonly jobId: string;
+};
 
 /** `run` is the job's current run. Null for an event that ends no run. */
-export function createNotification(event: JobEvent, run: number): Notification | null {
-  const type = notifiedTypes[event.type];
+export function createNotification(event: JobEvent | MailingEvent, run: number): Notification | null {
+  const type = { ...notifiedTypes, ...notifiedMailingTypes }[event.type];
   if (type === undefined) return null;
-  const progress = "counts" in event.data ? event.data.counts : null;
+  const isEnd = event.type === "JobCompleted" || event.type === "JobFailed" || event.type === "MailingCompleted";
+  const progress = isEnd ? event.data.counts : null;
   const error = event.type === "JobFailed" ? event.data.error : null;
   return { run, type, progress, error, createdAt: event.at, readAt: null };
 }
@@ -37,11 +42,23 @@ export const readNotification = <Read extends Pick<Notification, "readAt">>(
   { at }: NotificationEvent,
 ): Read => (notification.readAt === null ? { ...notification, readAt: at } : notification);
 
-/** The run that a job is in after a decision about it. */
-export const runAfter = (run: number, event: JobEvent): number => (event.type === "JobRetried" ? event.data.run : run);
+/** The run that a job or a mailing is in after a decision about it: each retry of a mailing begins the next one. */
+export function runAfter(run: number, event: JobEvent | MailingEvent): number {
+  if (event.type === "JobRetried") return event.data.run;
+  return event.type === "MailingRetried" ? run + 1 : run;
+}
 
 /**
- * Whether the requesting actor reads notifications: an application that writes into the outbox finds the job's id there
- * instead.
+ * The actor that is notified of the end, after an event: the one that created the job, or that asked for the start of the
+ * mailing. Null where none is: an application that writes into the outbox finds the job's id there instead.
  */
-export const isNotified = (actor: string): boolean => actor === "anonymous" || actor.startsWith("key:");
+export function askerAfter(
+  asker: string | null,
+  { type }: Pick<JobEvent | MailingEvent, "type">,
+  actor: string,
+): string | null {
+  const notified = actor === "anonymous" || actor.startsWith("key:") ? actor : null;
+  if (type === "JobCreated" || type === "MailingApprovalRequested") return notified;
+  if (type === "MailingStarted") return asker ?? notified;
+  return type === "MailingUndone" || type === "MailingRejected" ? null : asker;
+}

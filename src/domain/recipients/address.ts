@@ -1,6 +1,20 @@
 /** The address in `Name <address>`, or the whole text. */
 export const addressOf = (mailbox: string): string => /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();
 
+/** The name in `Name <address>`, without its quotes; null for an address alone. */
+export function nameOf(mailbox: string): string | null {
+  const before = /^(.*?)\s*<[^<>]*>\s*$/.exec(mailbox)?.[1]?.trim() ?? "";
+  const name = /^"(.*)"$/.exec(before)?.[1]?.trim() ?? before;
+  return name === "" ? null : name;
+}
+
+/** `Name <address>`, the name in quotes where its characters need them. */
+export function mailboxOf({ email, name }: { readonly email: string; readonly name?: string }): string {
+  if (name === undefined) return email;
+  const isPlain = /^[^()<>[\]:;@\\,."]*$/.test(name);
+  return `${isPlain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`} <${email}>`;
+}
+
 /**
  * Whether a text contains an address, in any case, plain or as JSON and CSV write it. `nada@example.com` and
  * `ada@example.com.uk` do not contain `ada@example.com`. In doubt the result is true, because it

@@ -4,6 +4,9 @@ import type { Message } from "../message.ts";
 /** A recipient is identified by its index in the content of the job: the log holds no address. */
 type OfRecipient = Turn & { readonly recipient: number };
 
+/** The mail route by which the answer came; absent for the default one, and where no server was asked. */
+type ByRoute = { readonly route?: string };
+
 /** The answer of a mail server, or why there was none. Addresses in `message` are masked. */
 export type DeliveryError = {
   /** Stable, kebab-case: `rejected`, `deferred`, `timed-out`, `outcome-unknown`, `attempts-exhausted`, `unsendable`. */
@@ -22,16 +25,16 @@ export type RecipientsClaimed = Message<
 /** Claims that are released: these recipients' mails certainly did not reach a mail server. */
 export type RecipientsReleased = Message<"RecipientsReleased", Turn & { readonly recipients: readonly number[] }>;
 
-export const suppressionReasons = ["hard-bounce", "unsubscribe", "manual"] as const;
+export const suppressionReasons = ["hard-bounce", "soft-bounces", "complaint", "unsubscribe", "manual"] as const;
 
 /** Why an address is on the suppression list of its tenant. */
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
 export type RecipientOutcome =
   /** The next mail server took responsibility; `response` is its answer, masked. */
-  | Message<"RecipientSent", OfRecipient & { readonly messageId: string; readonly response: string }>
-  | Message<"RecipientDeferred", OfRecipient & { readonly error: DeliveryError }>
-  | Message<"RecipientFailed", OfRecipient & { readonly error: DeliveryError }>
+  | Message<"RecipientSent", OfRecipient & ByRoute & { readonly messageId: string; readonly response: string }>
+  | Message<"RecipientDeferred", OfRecipient & ByRoute & { readonly error: DeliveryError }>
+  | Message<"RecipientFailed", OfRecipient & ByRoute & { readonly error: DeliveryError }>
   /** It may or may not have been sent, which cannot be found out, and the job asked not to try again. */
   | Message<"RecipientUnknown", OfRecipient & { readonly error: DeliveryError }>
   /** Not mailed, because its address is on the suppression list of the tenant. */
@@ -53,4 +56,9 @@ export type SendOutcome =
   /** The message was transmitted and no answer came: it may have been accepted. */
   | { readonly kind: "unknown"; readonly error: DeliveryError }
   /** Certainly not accepted, and not because of this message: nothing can be sent at the moment. */
-  | { readonly kind: "unavailable"; readonly error: JobError };
+  | {
+      readonly kind: "unavailable";
+      readonly error: JobError;
+      /** The answer to this mail, where it may have been about its receiver alone. */
+      readonly ofMail?: DeliveryError;
+    };

@@ -19,6 +19,11 @@ export const recipientStatuses = Object.keys({
   suppressed: true,
 } satisfies Record<RecipientStatus, true>) as readonly RecipientStatus[];
 
+/** What recipients can be looked up by: their status, or what came back about their mail. */
+export type RecipientFilter = RecipientStatus | "bounced" | "complained";
+
+export const recipientFilters: readonly RecipientFilter[] = [...recipientStatuses, "bounced", "complained"];
+
 const statusByName = {
   pending: "pending",
   claimed: "pending",

@@ -8,8 +8,8 @@ import {
   named,
   ordinal,
   orNull,
+  outcomeCounts,
   pageOf,
-  progress,
   runId,
   text,
 } from "./parts.ts";
@@ -22,7 +22,9 @@ export const deadLetter = named("DeadLetter", {
   name: orNull(text),
   subject: orNull(text),
   error,
-  progress,
+  reply: orNull(text),
+  cause: text,
+  progress: outcomeCounts,
   failedAt: instant,
   attempt: ordinal,
   status: Type.Enum(["open", "requeued", "ignored", "retried"]),
@@ -34,6 +36,28 @@ export const deadLetter = named("DeadLetter", {
 
 export const deadLetterPage = pageOf("DeadLetterPage", deadLetter);
 
+/** Dead letters that failed for the same reason; the most frequent first. */
+export const deadLetterCauses = Type.Object(
+  {
+    data: Type.Array(named("DeadLetterCause", { code: text, cause: text, letters: ordinal, newestFailedAt: instant })),
+  },
+  {
+    title: "DeadLetterCauses",
+    examples: [
+      {
+        data: [
+          {
+            code: "too-many-failures",
+            cause: "554 5.7.1 Message refused",
+            letters: 12,
+            newestFailedAt: "2026-11-21T09:30:00.000Z",
+          },
+        ],
+      },
+    ],
+  },
+);
+
 export const toDeadLetterAnswer = (letter: DeadLetterRecord): AnswerOf<typeof deadLetter> => ({
   id: runId(letter.jobId, letter.run),
   jobId: letter.jobId,
@@ -42,6 +66,8 @@ export const toDeadLetterAnswer = (letter: DeadLetterRecord): AnswerOf<typeof de
   name: letter.name,
   subject: letter.subject,
   error: letter.error,
+  reply: letter.reply,
+  cause: letter.cause,
   progress: letter.progress,
   failedAt: letter.failedAt,
   attempt: letter.attempt,

@@ -4,18 +4,28 @@ import { events } from "../../schemas/events.ts";
 import { count, instant, named, ordinal, text } from "./parts.ts";
 
 /** The schema of an event's data is the schema that the log itself checks. */
-const eventOf = ([type, { schema: data }]: readonly [string, { readonly schema: TSchema }]) =>
-  named(`${type}Event`, {
-    sequence: ordinal,
-    index: count,
-    type: Type.Literal(type),
-    time: instant,
-    jobId: text,
-    tenant: text,
-    actor: text,
-    traceparent: Type.Optional(text),
-    data,
-  } satisfies Record<keyof ReturnType<typeof toEventAnswer>, TSchema>);
+const eventOf = ([type, { schema: data, example }]: readonly [string, Described]) =>
+  Type.Object(
+    {
+      sequence: ordinal,
+      index: count,
+      type: Type.Literal(type),
+      time: instant,
+      jobId: text,
+      tenant: text,
+      actor: text,
+      traceparent: Type.Optional(text),
+      data,
+    } satisfies Record<keyof ReturnType<typeof toEventAnswer>, TSchema>,
+    { title: `${type}Event`, examples: [{ ...head, type, data: example }] },
+  );
+
+type Described = { readonly schema: TSchema; readonly example: unknown };
+
+const head = {
+  ...{ sequence: 1042, index: 0, time: "2026-11-21T09:30:00.000Z", jobId: "0193a5e0-6c1d-7a4b-9f2e-3d5c7b9a1e0e" },
+  ...{ tenant: "default", actor: "key:9f2e3d5c" },
+};
 
 export const event = Type.Unsafe<ReturnType<typeof toEventAnswer>>({
   title: "Event",

@@ -12,7 +12,7 @@ const reason = named("Reason", {
   changedBy: orNull(text),
 });
 
-const notKnown = Type.Array(Type.Enum(["workers", "group", "jobs-ahead", "parts"]), {
+const notKnown = Type.Array(Type.Enum(["workers", "group", "jobs-ahead", "receivers", "parts"]), {
   description: "What could not be found out now; the reasons say nothing about it.",
 });
 

@@ -50,14 +50,14 @@ export const jobPage = searchedPageOf("JobPage", job);
 /** `base` is the base path of the request, `/api` or `/api/v1`. */
 export function toJobAnswer(job: JobRecord, base: string): JobAnswer {
   const self = jobPath(base, job.id);
-  const { sent, failed, total, pending, deferred, unknown, suppressed } = job.progress;
+  const { sent, failed, total, pending, deferred, unknown, suppressed, bounced, complained } = job.progress;
   return {
     id: job.id,
     type: job.type,
     name: job.name,
     status: job.status,
     priority: job.priority,
-    progress: { sent, failed, total, pending, deferred, unknown, suppressed },
+    progress: { sent, failed, total, pending, deferred, unknown, suppressed, bounced, complained },
     subject: job.subject,
     attempt: job.attempt,
     maxAttempts: job.maxAttempts,

@@ -52,8 +52,17 @@ export const mailing = named("Mailing", {
   window: orNull(
     named("SendingWindow", { days: Type.Array(Type.Enum([...weekdays])), from: text, to: text, timeZone: text }),
   ),
-  stopWhen: orNull(named("StopWhen", { failureRate: Type.Number(), after: ordinal })),
-  stoppedBy: orNull(named("StoppedBy", { tried: count, failed: count })),
+  stopWhen: orNull(
+    named("StopWhen", {
+      failureRate: orNull(Type.Number()),
+      bounceRate: Type.Optional(Type.Number()),
+      complaintRate: Type.Optional(Type.Number()),
+      after: ordinal,
+    }),
+  ),
+  stoppedBy: orNull(
+    named("StoppedBy", { tried: count, failed: count, of: Type.Optional(Type.Enum(["bounces", "complaints"])) }),
+  ),
   completedAt: orNull(instant),
   metadata: recordOf(text),
   links: named("MailingLinks", { self: text, jobs: text }),
@@ -66,13 +75,13 @@ export const mailingPage = numberedPageOf("MailingPage", mailing);
 /** `base` is the base path of the request, `/api` or `/api/v1`. */
 export function toMailingAnswer(record: MailingRecord, base: string): MailingAnswer {
   const { brakes } = record;
-  const { sent, failed, total, pending, deferred, unknown, suppressed } = record.progress;
+  const { sent, failed, total, pending, deferred, unknown, suppressed, bounced, complained } = record.progress;
   return {
     id: record.id,
     name: record.name,
     status: record.status,
     priority: record.priority,
-    progress: { sent, failed, total, pending, deferred, unknown, suppressed },
+    progress: { sent, failed, total, pending, deferred, unknown, suppressed, bounced, complained },
     subject: record.subject,
     parts: record.parts,
     partsMade: record.partsMade,

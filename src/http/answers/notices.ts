@@ -1,8 +1,9 @@
 import { Type } from "typebox";
 import type { NotificationRecord } from "../../domain/notifications/notification.ts";
 import type { DeliveryState } from "../../domain/webhooks/delivery.ts";
-import { isAboutMailing, jobWebhookTypes, webhookTypes } from "../../domain/webhooks/events.ts";
+import { endWebhookTypes, isAboutMailing, webhookTypes } from "../../domain/webhooks/events.ts";
 import { jobPath } from "./job.ts";
+import { mailingPath } from "./mailing.ts";
 import {
   type AnswerOf,
   count,
@@ -12,8 +13,8 @@ import {
   named,
   ordinal,
   orNull,
+  outcomeCounts,
   pageOf,
-  progress,
   runId,
   text,
 } from "./parts.ts";
@@ -58,7 +59,7 @@ export const delivery = named("WebhookDelivery", {
   id: text,
   jobId: orNull(jobId),
   mailingId: orNull(jobId),
-  type: webhookType,
+  type: Type.Enum([...endWebhookTypes]),
   status: Type.Enum(["waiting", "delivered", "failed"]),
   round: ordinal,
   attempt: count,
@@ -96,26 +97,51 @@ export const webhookTestResult = named("WebhookTestResult", {
 
 export const notification = named("Notification", {
   id: text,
-  jobId,
+  jobId: orNull(jobId),
+  mailingId: orNull(jobId),
   run: ordinal,
-  type: Type.Enum([...jobWebhookTypes]),
-  progress: orNull(progress),
+  type: Type.Enum([...endWebhookTypes]),
+  progress: orNull(outcomeCounts),
   error: orNull(error),
   createdAt: instant,
   readAt: orNull(instant),
-  links: Type.Object({ job: text }),
+  links: Type.Union([Type.Object({ job: text }), Type.Object({ mailing: text })]),
 });
 
+/** One of the ids of the job and of the mailing is null. */
 export const toNotificationAnswer = (record: NotificationRecord, base: string): AnswerOf<typeof notification> => ({
   id: runId(record.jobId, record.run),
-  jobId: record.jobId,
+  jobId: isAboutMailing(record.type) ? null : record.jobId,
+  mailingId: isAboutMailing(record.type) ? record.jobId : null,
   run: record.run,
   type: record.type,
   progress: record.progress,
   error: record.error,
   createdAt: record.createdAt,
   readAt: record.readAt,
-  links: { job: jobPath(base, record.jobId) },
+  links: isAboutMailing(record.type)
+    ? { mailing: mailingPath(base, record.jobId) }
+    : { job: jobPath(base, record.jobId) },
 });
 
-export const notificationPage = pageOf("NotificationPage", notification);
+/** With what people call the job or the mailing, as the read model of jobs has it; null where that is erased, or not there yet. */
+const listedNotification = named("ListedNotification", {
+  ...notification.properties,
+  name: orNull(text),
+  subject: orNull(text),
+});
+
+export const toListedNotification = (
+  record: NotificationRecord,
+  names: { readonly name: string | null; readonly subject: string | null } | undefined,
+  base: string,
+): AnswerOf<typeof listedNotification> => ({
+  ...toNotificationAnswer(record, base),
+  name: names?.name ?? null,
+  subject: names?.subject ?? null,
+});
+
+export const notificationPage = pageOf("NotificationPage", listedNotification);
+
+/** How many were marked. With `hasMore` another call marks the next ones. */
+export const notificationsRead = named("NotificationsRead", { read: count, hasMore: Type.Boolean() });

@@ -18,7 +18,7 @@ export const priority = Type.Enum([...priorities]);
 /** Each kind of job adds codes of its own. */
 const code = Type.String({
   description:
-    "Stable. Of a failed job: `too-many-failures`, `attempts-exhausted`, `smtp-unavailable`, `expired`, `content-erased`, " +
+    "Stable. Of a failed job: `too-many-failures`, `attempts-exhausted`, `smtp-unavailable`, `expired`, `no-route`, `content-erased`, " +
     "`too-many-takeovers` (within one attempt five workers took it over from one that died or broke off), among others.",
 });
 
@@ -27,18 +27,30 @@ export const error = Type.Object({ code, message: text }, { title: "Error" });
 /** The version of a template whose words were taken over. */
 export const templateUse = Type.Object({ name: text, version: ordinal, sha256: text }, { title: "TemplateUse" });
 
+const counts = {
+  sent: count,
+  failed: count,
+  total: count,
+  pending: count,
+  deferred: count,
+  unknown: count,
+  suppressed: count,
+};
+
 /** The counts add up to the total. */
+export const outcomeCounts = Type.Object(counts, {
+  title: "OutcomeCounts",
+  description: "How many recipients there are of each kind; the others add up to `total`.",
+});
+
 export const progress = Type.Object(
+  { ...counts, bounced: count, complained: count },
   {
-    sent: count,
-    failed: count,
-    total: count,
-    pending: count,
-    deferred: count,
-    unknown: count,
-    suppressed: count,
+    title: "Progress",
+    description:
+      "How many recipients there are of each kind; the others add up to `total`, without `bounced` and `complained`: " +
+      "those were sent, and reports came back about them.",
   },
-  { title: "Progress", description: "How many recipients there are of each kind; the others add up to `total`." },
 );
 
 /** An object with any names, whose values all have the same type. */

@@ -38,6 +38,8 @@ export const problem = named("Problem", {
   limit: Type.Optional(count),
   left: Type.Optional(count),
   resetsAt: Type.Optional(instant),
+  matched: Type.Optional(count),
+  expected: Type.Optional(count),
   jobsErased: Type.Optional(count),
   reportsErased: Type.Optional(count),
   outboxRowsErased: Type.Optional(count),

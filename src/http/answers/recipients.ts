@@ -9,7 +9,7 @@ const logFields = {
   id: text,
   recipient: count,
   email: orNull(text),
-  status: Type.Enum(["success", "failed", "deferred", "unknown", "suppressed"]),
+  status: Type.Enum(["success", "failed", "deferred", "unknown", "suppressed", "bounced", "complained"]),
   attempt: ordinal,
   run: ordinal,
   sentAt: orNull(instant),
@@ -30,6 +30,8 @@ const recipientFields = {
   run: orNull(ordinal),
   attempt: orNull(ordinal),
   sentAt: orNull(instant),
+  bouncedAt: orNull(instant),
+  complainedAt: orNull(instant),
   updatedAt: instant,
   ...outcomeFields,
 };
@@ -46,7 +48,7 @@ const outcome = named("RecipientOutcome", {
   index: count,
   run: ordinal,
   attempt: ordinal,
-  status: Type.Enum(["sent", "failed", "deferred", "unknown", "suppressed"]),
+  status: Type.Enum(["sent", "failed", "deferred", "unknown", "suppressed", "bounced", "complained"]),
   at: instant,
   counts: Type.Boolean(),
   ...outcomeFields,
@@ -71,6 +73,7 @@ export const suppression = named("Suppression", {
   email: orNull(text),
   reason: Type.Enum([...suppressionReasons]),
   createdAt: instant,
+  event: Type.Optional(text),
 });
 
 export const suppressionImport = named("SuppressionImport", { entries: count, added: count, existing: count });

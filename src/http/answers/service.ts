@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { scopes } from "../../access/key-ring.ts";
 import { type JobStatus, jobStatuses } from "../../domain/job/job-view.ts";
+import { mailGroupings } from "../../domain/recipients/mail-counts.ts";
 import { count, instant, named, ordinal, orNull, pageOf, recordOf, text } from "./parts.ts";
+import { throttle } from "./throttles.ts";
 
 const waiting = named("Waiting", { jobs: count, oldestAgeSeconds: orNull(Type.Number({ minimum: 0 })) });
 const rate = Type.Number({ minimum: 0 });
@@ -14,6 +16,8 @@ const rates = named("RatesPerMinute", {
   mailsFailed: rate,
   mailsUnknown: rate,
   mailsSuppressed: rate,
+  mailsBounced: rate,
+  mailsComplained: rate,
 });
 const share = orNull(Type.Number({ minimum: 0, maximum: 1 }));
 const lag = named("ProjectionLag", { sequence: count, lagEvents: orNull(count), lagSeconds: orNull(rate) });
@@ -26,7 +30,84 @@ export const stats = named("Stats", {
   waiting: Type.Object({ high: waiting, normal: waiting, low: waiting }),
   perMinute: Type.Object({ last5Minutes: rates, last60Minutes: rates }),
   failureRate: orNull(Type.Object({ jobs: share, mails: share })),
+  /** Of the mails sent within the last hour, as far as reports came back in it: about mails sent then or before. */
+  bounceRate: share,
+  complaintRate: share,
+  throttles: orNull(
+    Type.Object(
+      { total: count, slowest: Type.Array(throttle) },
+      {
+        description:
+          "Receivers of mail that have asked for patience, of all tenants; an operator is told the slowest by name. Null where that is not known now.",
+      },
+    ),
+  ),
   projections: recordOf(lag),
+});
+
+const point = named("StatsPoint", {
+  at: instant,
+  jobsCreated: count,
+  jobsCompleted: count,
+  jobsFailed: count,
+  jobsCancelled: count,
+  mailsSent: count,
+  mailsFailed: count,
+  mailsUnknown: count,
+  mailsSuppressed: count,
+  mailsBounced: count,
+  mailsComplained: count,
+});
+
+/** Every step has a point, one without events too: the first is at `from`, and the last may be still going on. */
+export const statsSeries = Type.Object(
+  { from: instant, to: instant, stepSeconds: ordinal, points: Type.Array(point) },
+  {
+    title: "StatsSeries",
+    examples: [
+      {
+        from: "2026-11-21T09:30:00.000Z",
+        to: "2026-11-21T09:31:00.000Z",
+        stepSeconds: 60,
+        points: [
+          {
+            at: "2026-11-21T09:30:00.000Z",
+            jobsCreated: 2,
+            jobsCompleted: 1,
+            jobsFailed: 0,
+            jobsCancelled: 0,
+            mailsSent: 1200,
+            mailsFailed: 3,
+            mailsUnknown: 0,
+            mailsSuppressed: 1,
+            mailsBounced: 0,
+            mailsComplained: 0,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+const mailCounts = { sent: count, deferred: count, failed: count, bounced: count, complained: count };
+
+export const mailRates = named("MailRates", {
+  by: Type.Enum([...mailGroupings]),
+  /** The beginning of an hour. */
+  from: instant,
+  to: instant,
+  rates: Type.Array(
+    named("MailRate", {
+      /** A domain or the name of a route; `default` for the usual sender or route, and `*` for all others together. */
+      name: text,
+      ...mailCounts,
+      failureRate: share,
+      bounceRate: share,
+      complaintRate: share,
+    }),
+  ),
+  /** The hours in which something happened, where one name was asked for. */
+  points: orNull(Type.Array(named("MailRatePoint", { at: instant, ...mailCounts }))),
 });
 
 const seal = named("Seal", {

@@ -6,7 +6,7 @@ const version = named("TemplateVersion", { version: ordinal, sha256: text, creat
 
 const letter = named("TemplateLetter", {
   subject: text,
-  body: text,
+  body: Type.Optional(text),
   html: Type.Optional(text),
   text: Type.Optional(text),
   from: Type.Optional(text),

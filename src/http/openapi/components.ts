@@ -1,3 +1,5 @@
+import { exampleOf } from "./example.ts";
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Collects the schemas of a document, each once, under the name that its `title` gives. */
@@ -24,7 +26,10 @@ export function collectComponents(place: string): Components {
     const as = JSON.stringify(schema);
     const known = found.get(title);
     if (known !== undefined && known.as !== as) throw new Error(`Two different schemas have the title ${title}`);
-    if (known === undefined) found.set(title, { as, schema: within(schema) as Json });
+    if (known === undefined) {
+      const examples = [exampleOf(schema)];
+      found.set(title, { as, schema: { ...(within(schema) as Json), examples } });
+    }
     return { $ref: `${place}/${title}` };
   };
 

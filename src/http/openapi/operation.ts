@@ -3,12 +3,14 @@ import { problem } from "../answers/problem.ts";
 import type { Parameter } from "../server/query.ts";
 import { answerHeaders, type DescribedAnswer, type Route, requestHeaders, troubles } from "../server/route.ts";
 import type { Components } from "./components.ts";
+import { exampleOf, exampleOfProblem, examplePart, requestExamples } from "./example.ts";
 
 /** One route as an Operation Object. */
 export function toOperation(route: Route, base: string, components: Components): object {
   const { describes, scope } = route;
   const { operation, summary, body, answers } = describes;
   const json = "application/json";
+  const shown = requestExamples(body?.schema);
   return {
     operationId: operation,
     summary,
@@ -18,14 +20,22 @@ export function toOperation(route: Route, base: string, components: Components):
     ...(body === undefined
       ? {}
       : {
-          requestBody: { required: !body.isOptional, content: { [json]: { schema: components.refer(body.schema) } } },
+          requestBody: {
+            required: !body.isOptional,
+            content: { [json]: { schema: components.refer(body.schema), examples: shown } },
+          },
         }),
     ...(route.streams === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: Object.fromEntries(route.streams.types.map((type) => [type, { schema: { type: "string" } }])),
+            content: Object.fromEntries(
+              route.streams.types.map((type) => [
+                type,
+                { schema: { type: "string" }, example: route.streams?.examples[type] },
+              ]),
+            ),
           },
         }),
     responses: {
@@ -50,12 +60,14 @@ const parametersOf = ({ path, query, describes }: Route, { refer }: Components):
     in: "path",
     required: true,
     schema: { type: "string" },
+    example: examplePart(name ?? "", path),
   })),
   ...Object.entries(query as Readonly<Record<string, Parameter<unknown>>>).map(
     ([name, { absent, isRequired = false, expected, schema }]) => ({
       name,
       in: "query",
       required: isRequired,
+      ...(isRequired ? { example: exampleOf(schema, "", name) } : {}),
       description: `Expected: ${expected}.`,
       schema: refer(isDefault(absent) && !isRequired ? { ...schema, default: absent } : schema),
       ...((schema as { readonly type?: unknown }).type === "array" ? { style: "form", explode: false } : {}),
@@ -73,7 +85,8 @@ const parametersOf = ({ path, query, describes }: Route, { refer }: Components):
 const isDefault = (absent: unknown): boolean => ["string", "number", "boolean"].includes(typeof absent);
 
 function toResponse({ is, json, isEmpty, headers = [] }: DescribedAnswer, { offers }: Route, { refer }: Components) {
-  const content = offers.map((type) => [type, type === "application/json" && json ? { schema: refer(json) } : {}]);
+  const whole = json === undefined ? {} : { schema: refer(json), example: exampleOf(json) };
+  const content = offers.map((type) => [type, type === "application/json" ? whole : {}]);
   return {
     description: is,
     ...(isEmpty ? {} : { content: Object.fromEntries(content) }),
@@ -126,7 +139,8 @@ function problemResponses(
       };
       const titles = these.map(({ title, code }) => `${title} (\`${code}\`)`).join("; ");
       const description = isWriting && status === 503 ? `${titles}. ${mayBeDone}` : titles;
-      return [status, { description, content: { "application/problem+json": { schema } } }];
+      const examples = Object.fromEntries(these.map(({ code }) => [code, { value: exampleOfProblem(code) }]));
+      return [status, { description, content: { "application/problem+json": { schema, examples } } }];
     }),
   );
 }

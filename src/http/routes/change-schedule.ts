@@ -15,11 +15,13 @@ import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
 import { askIncluding } from "./ask-read-model.ts";
 import { readIdempotencyKey, refuseCreation } from "./create-job.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
+import { type RouteDependencies, rulesOf } from "./route-dependencies.ts";
 import { refuseSchedule, scheduleAnswerOf } from "./schedules.ts";
 
 /** All of them are in the memory of the process that fires them. */
 const maxSchedules = 100;
+/** Of all tenants: the checkpoint of what fires them names each active one, and is one message of NATS. */
+const maxSchedulesOfAll = 10_000;
 
 const changed = {
   200: { is: "The schedule as it is now.", json: scheduleSchema, headers: ["Event-Sequence"] },
@@ -147,6 +149,13 @@ async function create(dependencies: RouteDependencies, request: ApiRequest): Pro
       `There are ${there.scheduleIds.length} schedules; expected at most ${maxSchedules}.`,
     );
   }
+  const ofAll = await schedules.countAll();
+  if (ofAll >= maxSchedulesOfAll) {
+    return refuse(
+      "too-many-schedules",
+      `There are ${ofAll} schedules of all tenants; expected at most ${maxSchedulesOfAll}.`,
+    );
+  }
   const saving = { as: "new", requestSha256, request: asked.request, cause: toCause(context), at: now() } as const;
   const ports = request.inTime(dependencies);
   if (!(await ports.room.isLeftForJobs())) return refuseForNoRoom();
@@ -198,11 +207,11 @@ type Asked = { readonly request: ScheduleRequest } | { readonly answer: Answer }
 async function readAsked(dependencies: RouteDependencies, request: ApiRequest): Promise<Asked> {
   const { context, body, inTime } = request;
   if (body === undefined) return { answer: refuse("invalid-json", "The body is missing; expected a JSON object.") };
-  const { webhooks, mail, now } = dependencies;
+  const { now } = dependencies;
   const { log, contentStore, templates } = inTime(dependencies);
   const at = now();
   const found = await readScheduleRequest(body, {
-    rules: { senders: context.limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl },
+    rules: rulesOf(dependencies, context),
     templates,
     log,
     tenant: context.tenant,

@@ -14,7 +14,7 @@ import { type Answer, answerProblem, json, refuse, refuseFaults, refuseForNoRoom
 import { toCause } from "../server/request-context.ts";
 import { needed, route } from "../server/route.ts";
 import { holdAnswer } from "../streaming/hold-answer.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
+import { type RouteDependencies, rulesOf } from "./route-dependencies.ts";
 
 /** POST /jobs: checks the whole request, stores the content, then the event; sending begins after the answer. */
 export const createJobRoute = ({
@@ -29,6 +29,7 @@ export const createJobRoute = ({
   logger,
   maxAttempts,
   mail,
+  routesFor,
   now,
 }: RouteDependencies) =>
   route({
@@ -60,7 +61,7 @@ export const createJobRoute = ({
       if (tooMany !== null) return refuseCreation(tooMany, at);
       const { tenant, limits } = context;
       const key = readIdempotencyKey(header("Idempotency-Key"));
-      const rules = { senders: limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl };
+      const rules = rulesOf({ webhooks, mail, routesFor }, context);
       const isRepeatable = key.valid && key.value !== null;
       const job = { tenant, jobId: isRepeatable ? jobIdOfKey(tenant, key.value) : newId() };
       const ports = asked.inTime({ log, room, quota, contentStore, templates });

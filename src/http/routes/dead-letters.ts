@@ -12,7 +12,7 @@ import {
   readChangeRequest,
   readIgnoreRequest,
 } from "../../schemas/job-action-request.ts";
-import { deadLetter, deadLetterPage, toDeadLetterAnswer } from "../answers/dead-letter.ts";
+import { deadLetter, deadLetterCauses, deadLetterPage, toDeadLetterAnswer } from "../answers/dead-letter.ts";
 import { createdJob } from "../answers/job.ts";
 import {
   type Answer,
@@ -23,7 +23,7 @@ import {
   refuseForNoRoom,
   refuseRejection,
 } from "../server/answer.ts";
-import { oneOf, type Parameters, whole } from "../server/query.ts";
+import { oneOf, optionalText, type Parameters, whole } from "../server/query.ts";
 import { toCause, toRunRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./ask-read-model.ts";
@@ -32,8 +32,12 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 
 const statuses: readonly DeadLetterStatus[] = ["open", "requeued", "ignored", "retried"];
 
-const parameters: Parameters<DeadLetterListOptions> = {
+type ListQuery = Omit<DeadLetterListOptions, "failedBefore">;
+
+const parameters: Parameters<ListQuery> = {
   status: oneOf(statuses, null),
+  code: optionalText(64),
+  cause: optionalText(200),
   cursor: whole(null, 1, Number.MAX_SAFE_INTEGER),
   limit: whole(20, 1, 100),
 };
@@ -41,6 +45,7 @@ const parameters: Parameters<DeadLetterListOptions> = {
 /** Runs that failed, and the decisions that people make about them. */
 export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Route[] => [
   listRoute(dependencies),
+  causesRoute(dependencies),
   route({
     method: "POST",
     path: "/dead-letters/:id/requeue",
@@ -75,7 +80,7 @@ export const deadLetterRoutes = (dependencies: RouteDependencies): readonly Rout
 
 /** The failed runs, newest first, including what this process decided a moment ago. */
 const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) =>
-  route<DeadLetterListOptions>({
+  route<ListQuery>({
     method: "GET",
     path: "/dead-letters",
     describes: {
@@ -91,8 +96,34 @@ const listRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) 
       const behind = await awaitMinSequence(readPosition, "dead-letters", minSequence);
       if (behind !== null) return behind;
       await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(context.tenant));
-      const { letters, nextCursor, readSequence } = await askReadModel(() => deadLetters.list(context.tenant, query));
+      const { letters, nextCursor, readSequence } = await askReadModel(() =>
+        deadLetters.list(context.tenant, { ...query, failedBefore: null }),
+      );
       return json({ data: letters.map(toDeadLetterAnswer), nextCursor }, readSequenceHeader(readSequence));
+    },
+  });
+
+const mostCauses = 100;
+
+const causesRoute = ({ deadLetters, readPosition, ownWrites }: RouteDependencies) =>
+  route<Pick<ListQuery, "status">>({
+    method: "GET",
+    path: "/dead-letters/causes",
+    describes: {
+      operation: "listDeadLetterCauses",
+      summary: "Why jobs failed for good, in the words of the mail servers, and how many failed for each reason.",
+      headers: ["Min-Sequence"],
+      answers: { 200: { is: "Up to 100 causes.", json: deadLetterCauses, headers: ["Read-Sequence"] } },
+      needs: ["read-model"],
+      problems: ["read-model-behind"],
+    },
+    query: { status: parameters.status },
+    handle: async ({ context, query, minSequence }) => {
+      const behind = await awaitMinSequence(readPosition, "dead-letters", minSequence);
+      if (behind !== null) return behind;
+      await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(context.tenant));
+      const found = await askReadModel(() => deadLetters.causes(context.tenant, query.status, mostCauses));
+      return json({ data: found.causes }, readSequenceHeader(found.readSequence));
     },
   });
 

@@ -1,6 +1,7 @@
+import { decodeContent } from "../../content/encode-content.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import { type ExplainPorts, explainJobNow, explainMailingNow } from "../../explain/gather-facts.ts";
-import { toLoggable } from "../../logger.ts";
+import { toLoggable } from "../../logging/logger.ts";
 import { jobExplanation, mailingExplanation } from "../answers/explanation.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { jobNotFound, json, mailingNotFound } from "../server/answer.ts";
@@ -8,7 +9,10 @@ import { toJobRef } from "../server/request-context.ts";
 import { type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-type Dependencies = Pick<RouteDependencies, "log" | "jobs" | "waiting" | "system" | "logger" | "now">;
+type Dependencies = Pick<
+  RouteDependencies,
+  "log" | "jobs" | "waiting" | "system" | "contentStore" | "routesFor" | "providers" | "logger" | "now"
+>;
 
 /** Why a job or a mailing is where it is. The log says where; what is not known of the rest is left out, and named. */
 export const explainRoutes = (dependencies: Dependencies): readonly Route[] => [
@@ -64,8 +68,18 @@ const anyJob = {
   cursor: null,
 } as const;
 
-const portsOf = ({ log, jobs, waiting, system, logger }: Dependencies): ExplainPorts => ({
+const portsOf = ({ log, jobs, waiting, system, logger, now, ...mail }: Dependencies): ExplainPorts => ({
   log,
+  now,
+  mail: {
+    content: async (job) => {
+      const stored = await mail.contentStore.get(job);
+      return stored === null ? null : decodeContent(stored);
+    },
+    throttles: system.throttles,
+    routesFor: mail.routesFor,
+    providers: mail.providers,
+  },
   workers: system.workers,
   group: ({ jobId }, groupSha256) => waiting.groupOrder(jobId, groupSha256),
   queuedBefore: async (tenant, createdAt) => {

@@ -20,6 +20,8 @@ const statuses: readonly NonNullable<LogListOptions["status"]>[] = [
   "deferred",
   "unknown",
   "suppressed",
+  "bounced",
+  "complained",
 ];
 
 const after: Parameter<number | null> = {

@@ -1,5 +1,5 @@
 import type { RecipientList, RecipientListOptions } from "../../../projections/jobs/recipients/queries.ts";
-import { type RecipientStatus, recipientStatuses } from "../../domain/recipients/recipient-status.ts";
+import { type RecipientFilter, recipientFilters } from "../../domain/recipients/recipient-status.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { recipientPage } from "../answers/recipients.ts";
 import { type Answer, jobNotFound, json, refuseFaults } from "../server/answer.ts";
@@ -10,7 +10,7 @@ import { askIncluding, askReadModel, readLastDecision, readSequenceHeader, refus
 import type { RouteDependencies } from "./route-dependencies.ts";
 
 type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
-  readonly status: readonly RecipientStatus[];
+  readonly status: readonly RecipientFilter[];
   readonly page: number | null;
 };
 
@@ -18,7 +18,7 @@ type RecipientQuery = Omit<RecipientListOptions, "statuses" | "page"> & {
 const maxPageSize = 1000;
 
 const parameters: Parameters<RecipientQuery> = {
-  status: someOf(recipientStatuses),
+  status: someOf(recipientFilters),
   email: optionalText(254),
   page: whole(null, 1, 1_000_000),
   pageSize: whole(100, 1, maxPageSize),

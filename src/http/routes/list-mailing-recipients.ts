@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { MailingRecipientCursor, MailingRecipientOptions } from "../../../projections/jobs/recipients/queries.ts";
-import { recipientStatuses } from "../../domain/recipients/recipient-status.ts";
+import { recipientFilters } from "../../domain/recipients/recipient-status.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { mailingRecipientPage } from "../answers/recipients.ts";
 import { json, mailingNotFound } from "../server/answer.ts";
@@ -32,7 +32,7 @@ const cursorText = ({ madeAt, jobId, recipient }: MailingRecipientCursor): strin
   `${Date.parse(madeAt)}.${jobId}.${recipient}`;
 
 const parameters: Parameters<RecipientQuery> = {
-  status: someOf(recipientStatuses),
+  status: someOf(recipientFilters),
   email: optionalText(254),
   pageSize: whole(100, 1, 1000),
   cursor,

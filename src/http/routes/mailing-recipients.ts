@@ -18,6 +18,12 @@ import type { RouteDependencies } from "./route-dependencies.ts";
 /** What an import holds besides its addresses: the contents of some parts, as text and as bytes. */
 const memoryBytes = 2 * 1024 * 1024;
 
+const examples = {
+  [ndjsonType]:
+    '{"email":"ada@example.com","name":"Ada","variables":{"town":"London"}}\n"Bob <bob@example.com>"\n"carol@example.com"\n',
+  [csvType]: "email,name,town\nada@example.com,Ada,London\nbob@example.com,Bob,Paris\n",
+};
+
 /** PUT /mailings/:mailingId/recipients: reads the file while it arrives, and stores some thousand recipients at a time. */
 export const mailingRecipientsRoute = ({ importer, ownWrites }: RouteDependencies) =>
   route({
@@ -46,7 +52,7 @@ export const mailingRecipientsRoute = ({ importer, ownWrites }: RouteDependencie
         "too-many-imports",
       ],
     },
-    streams: { types: [ndjsonType, csvType], memoryBytes },
+    streams: { types: [ndjsonType, csvType], examples, memoryBytes },
     handle: async ({ context, part, streamed }) => {
       if (streamed === null) throw new Error("This route takes a stream.");
       const mailing = toJobRef(context, part("mailingId"));

@@ -9,7 +9,7 @@ import { maxRequestBytes } from "../../intake/check-request.ts";
 import { mailingIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { checkWithTemplate, noEarlierTemplate, templateOfMailing } from "../../intake/use-template.ts";
-import { toLoggable } from "../../logger.ts";
+import { toLoggable } from "../../logging/logger.ts";
 import { createMailing, type MailingCreation, toMailingDraft } from "../../mailings/create-mailing.ts";
 import { checkMailingRequest, mailingCreation } from "../../mailings/mailing-request.ts";
 import { faultsIn } from "../../schemas/fault.ts";
@@ -35,7 +35,7 @@ import { toCause, toJobRef } from "../server/request-context.ts";
 import { type ApiRequest, needed, type Route, route } from "../server/route.ts";
 import { askIncluding, askReadModel, awaitMinSequence, readSequenceHeader, refuseBehind } from "./ask-read-model.ts";
 import { readIdempotencyKey, refuseCreation } from "./create-job.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
+import { type RouteDependencies, rulesOf } from "./route-dependencies.ts";
 
 type ListQuery = Omit<MailingListOptions, "page"> & { readonly page: number | null };
 
@@ -99,12 +99,12 @@ export const mailingRoutes = (dependencies: RouteDependencies): readonly Route[]
 ];
 
 async function create(dependencies: RouteDependencies, request: ApiRequest): Promise<Answer> {
-  const { webhooks, mail, maxAttempts, now, ownWrites } = dependencies;
+  const { maxAttempts, now, ownWrites } = dependencies;
   const { context, base, body, header } = request;
   if (body === undefined) return refuse("invalid-json", "The body is missing; expected a JSON object.");
-  const { tenant, limits } = context;
+  const { tenant } = context;
   const key = readIdempotencyKey(header("Idempotency-Key"));
-  const rules = { senders: limits.senders, allowed: webhooks.allowed, publicUrl: mail.publicUrl };
+  const rules = rulesOf(dependencies, context);
   const isRepeatable = key.valid && key.value !== null;
   const job = { tenant, jobId: isRepeatable ? mailingIdOfKey(tenant, key.value) : newId() };
   const { log, room, contentStore, templates } = request.inTime(dependencies);

@@ -1,7 +1,16 @@
-import type { NotificationListOptions } from "../../../projections/notifications/queries.ts";
+import type { NotificationList, NotificationListOptions } from "../../../projections/notifications/queries.ts";
+import type { Instant } from "../../domain/message.ts";
 import type { NotificationEvent, NotificationRecord } from "../../domain/notifications/notification.ts";
+import { isAboutMailing } from "../../domain/webhooks/events.ts";
+import type { Cause, EventLog, JobRef } from "../../event-log/event-log.ts";
 import { notificationFromLog } from "../../history/notification-from-log.ts";
-import { notificationPage, notification as notificationSchema, toNotificationAnswer } from "../answers/notices.ts";
+import {
+  notificationPage,
+  notification as notificationSchema,
+  notificationsRead,
+  toListedNotification,
+  toNotificationAnswer,
+} from "../answers/notices.ts";
 import { type Answer, json, refuse } from "../server/answer.ts";
 import { flag, type Parameters, whole } from "../server/query.ts";
 import { toCause, toRunRef } from "../server/request-context.ts";
@@ -9,7 +18,10 @@ import { type ApiRequest, type Route, route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, caughtUp, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-type Dependencies = Pick<RouteDependencies, "notifications" | "log" | "readPosition" | "ownWrites" | "now">;
+type Dependencies = Pick<
+  RouteDependencies,
+  "notifications" | "jobs" | "mailings" | "log" | "readPosition" | "ownWrites" | "now"
+>;
 
 type Query = Omit<NotificationListOptions, "unreadOnly"> & { readonly unread: boolean };
 
@@ -19,14 +31,14 @@ const parameters: Parameters<Query> = {
   limit: whole(20, 1, 100),
 };
 
-/** Ended jobs, for the key that requested them: no other key sees them, not even one of the same tenant. */
+/** Ended jobs and mailings, for the key that requested them: no other key sees them, not even one of the same tenant. */
 export const notificationRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<Query>({
     method: "GET",
     path: "/notifications",
     describes: {
       operation: "listNotifications",
-      summary: "Ended jobs, for the key that requested them.",
+      summary: "Ended jobs and mailings, for the key that requested or started them.",
       headers: ["Min-Sequence"],
       answers: { 200: { is: "The newest first.", json: notificationPage, headers: ["Read-Sequence"] } },
       needs: ["read-model"],
@@ -47,10 +59,22 @@ export const notificationRoutes = (dependencies: Dependencies): readonly Route[]
     },
     handle: (request) => markRead(dependencies, request),
   }),
+  route({
+    method: "POST",
+    path: "/notifications/read",
+    describes: {
+      operation: "markNotificationsRead",
+      summary: "Mark all notifications of the key as read, up to 1,000 at a time.",
+      answers: { 200: { is: "How many were marked.", json: notificationsRead } },
+      needs: ["read-model", "log-writes"],
+      problems: [],
+    },
+    handle: (request) => markAllRead(dependencies, request),
+  }),
 ];
 
 async function list(
-  { notifications, readPosition, ownWrites }: Dependencies,
+  { notifications, jobs, mailings, readPosition, ownWrites }: Dependencies,
   { context, query, minSequence, base }: ApiRequest<Query>,
 ): Promise<Answer> {
   const behind = await awaitMinSequence(readPosition, "notifications", minSequence);
@@ -58,7 +82,13 @@ async function list(
   await caughtUp(readPosition, "notifications", ownWrites.ofTenant(context.tenant));
   const { unread: unreadOnly, ...page } = query;
   const found = await askReadModel(() => notifications.list(context.tenant, context.actor, { unreadOnly, ...page }));
-  const data = found.notifications.map((notification) => toNotificationAnswer(notification, base));
+  const idsOf = (isMailing: boolean) =>
+    found.notifications.filter(({ type }) => isAboutMailing(type) === isMailing).map(({ jobId }) => jobId);
+  const [ofJobs, ofMailings] = await askReadModel(() =>
+    Promise.all([jobs.names(context.tenant, idsOf(false)), mailings.names(context.tenant, idsOf(true))]),
+  );
+  const names = new Map([...ofJobs, ...ofMailings]);
+  const data = found.notifications.map((one) => toListedNotification(one, names.get(one.jobId), base));
   return json({ data, nextCursor: found.nextCursor }, readSequenceHeader(found.readSequence));
 }
 
@@ -66,22 +96,61 @@ async function list(
  * The mark is a fact of the log, so that it outlives every rebuild; it needs no database. The first request sets the time,
  * and repetitions keep it. Of two concurrent requests the log keeps one event, because both have the same id.
  */
-async function markRead(
-  { ownWrites, now, ...ports }: Dependencies,
-  { context, part, base, inTime }: ApiRequest,
-): Promise<Answer> {
-  const { log } = inTime(ports);
+async function markRead(dependencies: Dependencies, { context, part, base, inTime }: ApiRequest): Promise<Answer> {
+  const { log, ownWrites, now } = inTime(dependencies);
   const ref = toRunRef(context, part("id"));
   const found = ref && (await notificationFromLog(log, ref.job, ref.run, context.actor));
   if (!found) return refuse("notification-not-found", "There is no notification with this id.");
-  const { notification, causeId, readSequence } = found;
+  const { notification, readSequence } = found;
   if (readSequence !== null) return answer(notification, base, readSequence);
-  const event: NotificationEvent = { type: "NotificationRead", at: now(), data: { run: ref.run } };
-  const id = `${ref.job.jobId}/${ref.run}/${event.type}`;
-  const sequence = await log.record(ref.job, [{ ...toCause(context), causationId: causeId, id, event }]);
+  const at = now();
+  const sequence = await recordRead(log, { ...ref, at, cause: toCause(context), causeId: found.causeId });
   ownWrites.remember(ref.job, sequence);
   const stored = await notificationFromLog(log, ref.job, ref.run, context.actor);
-  return answer(stored?.notification ?? { ...notification, readAt: event.at }, base, sequence);
+  return answer(stored?.notification ?? { ...notification, readAt: at }, base, sequence);
+}
+
+type Reading = {
+  readonly job: JobRef;
+  readonly run: number;
+  readonly at: Instant;
+  readonly cause: Cause;
+  readonly causeId: string;
+};
+
+const recordRead = (log: Pick<EventLog, "record">, { job, run, at, cause, causeId }: Reading): Promise<number> => {
+  const event: NotificationEvent = { type: "NotificationRead", at, data: { run } };
+  return log.record(job, [{ ...cause, causationId: causeId, id: `${job.jobId}/${run}/${event.type}`, event }]);
+};
+
+const pageOfUnread = 100;
+const mostPages = 10;
+const marksAtOnce = 8;
+
+/** What ends after the call began is not marked: nobody has seen it. */
+async function markAllRead(dependencies: Dependencies, { context, inTime }: ApiRequest): Promise<Answer> {
+  const { notifications, readPosition, log, ownWrites, now } = inTime(dependencies);
+  await caughtUp(readPosition, "notifications", ownWrites.ofTenant(context.tenant));
+  const { tenant, actor } = context;
+  let [read, cursor]: [number, string | null] = [0, null];
+  for (let pages = 0; pages === 0 || (cursor !== null && pages < mostPages); pages += 1) {
+    const options = { unreadOnly: true, cursor: cursor === null ? null : Number(cursor), limit: pageOfUnread };
+    const page: NotificationList = await askReadModel(() => notifications.list(tenant, actor, options));
+    const unread = page.notifications.values();
+    const mark = async (): Promise<void> => {
+      for (const { jobId, run } of unread) {
+        const job = { tenant, jobId };
+        const found = await notificationFromLog(log, job, run, actor);
+        if (found === null || found.readSequence !== null) continue;
+        const reading = { job, run, at: now(), cause: toCause(context), causeId: found.causeId };
+        ownWrites.remember(job, await recordRead(log, reading));
+        read += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: marksAtOnce }, mark));
+    cursor = page.nextCursor;
+  }
+  return json({ read, hasMore: cursor !== null });
 }
 
 const answer = (notification: NotificationRecord, base: string, sequence: number): Answer =>

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { LedgerCursor } from "../../../projections/jobs/recipients/queries.ts";
 import { exportAddress } from "../../erasure/export-address.ts";
-import { isEmailAddress } from "../../schemas/email-address.ts";
+import { isRecipientAddress, longestAddress } from "../../schemas/erase-request.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { ledgerPage } from "../answers/recipients.ts";
 import { type Answer, json } from "../server/answer.ts";
@@ -19,17 +19,13 @@ type Dependencies = Pick<
 type AddressQuery = { readonly email: string };
 type LedgerQuery = AddressQuery & { readonly cursor: LedgerCursor | null; readonly limit: number };
 
-const maxUrlLength = 2048;
-const isUrl = (text: string): boolean =>
-  text.length <= maxUrlLength && /^https?:\/\//i.test(text) && URL.canParse(text);
-
 /** A mistyped address has no history, and an empty answer must not be taken for the truth about a person. */
 const email: Parameter<string> = {
   absent: "",
   isRequired: true,
   expected: "an e-mail address such as ada@example.com (with + as %2B), or the URL that a job called",
-  schema: Type.String({ minLength: 1, maxLength: maxUrlLength }),
-  read: (text) => (isEmailAddress(text) || isUrl(text) ? text : null),
+  schema: Type.String({ minLength: 1, maxLength: longestAddress }),
+  read: (text) => (isRecipientAddress(text) ? text : null),
 };
 
 const cursor: Parameter<LedgerCursor | null> = {

@@ -3,14 +3,17 @@ import type { Period, Stats, Waiting } from "../../../projections/jobs/stats/que
 import type { Priority } from "../../domain/job/events.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
+import { shareOf } from "../../domain/recipients/mail-counts.ts";
+import { toLoggable } from "../../logging/logger.ts";
 import type { AnswerOf } from "../answers/parts.ts";
 import { stats as statsSchema } from "../answers/service.ts";
+import { toThrottleAnswer } from "../answers/throttles.ts";
 import { json } from "../server/answer.ts";
 import { type ApiRequest, type Route, route } from "../server/route.ts";
 import { askReadModel, awaitMinSequence, readSequenceHeader } from "./ask-read-model.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-type Dependencies = Pick<RouteDependencies, "stats" | "projectionLags" | "readPosition" | "now">;
+type Dependencies = Pick<RouteDependencies, "stats" | "projectionLags" | "readPosition" | "system" | "logger" | "now">;
 
 /** GET /stats of the caller's tenant, and GET /admin/jobs/stats of all tenants together. */
 export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
@@ -43,25 +46,41 @@ export const statsRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
+/** More of them are what GET /api/admin/throttles lists. */
+const mostShown = 5;
+
 /** The last 5 minutes and the last 60 minutes. */
 const periods = [5, 60];
 
 async function answer(
   { minSequence }: ApiRequest,
   tenant: string | null,
-  { stats, projectionLags, readPosition, now }: Dependencies,
+  { stats, projectionLags, readPosition, system, logger, now }: Dependencies,
 ) {
   const behind = await awaitMinSequence(readPosition, "jobs", minSequence);
   if (behind !== null) return behind;
   const at = now();
-  const [found, lags] = await Promise.all([
+  const [found, lags, throttles] = await Promise.all([
     askReadModel(() => stats.read(tenant, at, periods)),
     askReadModel(projectionLags),
+    throttlesFor(tenant, system, at).catch((failure: unknown) => {
+      logger.warn({ failure: toLoggable(failure) }, "the slowed receivers are not to be had");
+      return null;
+    }),
   ]);
-  return json(toAnswer(found, lags, at), readSequenceHeader(found.readSequence));
+  return json({ ...toAnswer(found, lags, at), throttles }, readSequenceHeader(found.readSequence));
 }
 
-function toAnswer(stats: Stats, lags: readonly ProjectionLag[], at: Instant): AnswerOf<typeof statsSchema> {
+/** A tenant hears how many there are: a domain by name may be one that only another tenant mails. */
+async function throttlesFor(tenant: string | null, system: Dependencies["system"], at: Instant) {
+  const found = await system.throttles();
+  const shown = tenant === null ? found.slice(0, mostShown) : [];
+  return { total: found.length, slowest: shown.map((one) => toThrottleAnswer(one, Date.parse(at))) };
+}
+
+type Answered = Omit<AnswerOf<typeof statsSchema>, "throttles">;
+
+function toAnswer(stats: Stats, lags: readonly ProjectionLag[], at: Instant): Answered {
   const [last5Minutes, last60Minutes] = stats.periods;
   if (last5Minutes === undefined || last60Minutes === undefined) throw new Error("A period was not counted.");
   const waiting = (priority: Priority) => toWaiting(stats.waiting.get(priority) ?? nothingWaits, at);
@@ -71,6 +90,8 @@ function toAnswer(stats: Stats, lags: readonly ProjectionLag[], at: Instant): An
     waiting: { high: waiting("high"), normal: waiting("normal"), low: waiting("low") },
     perMinute: { last5Minutes: perMinute(last5Minutes, at), last60Minutes: perMinute(last60Minutes, at) },
     failureRate: failureRateOf(last60Minutes),
+    bounceRate: shareOf(last60Minutes.counts.mails_bounced, last60Minutes.counts.mails_sent),
+    complaintRate: shareOf(last60Minutes.counts.mails_complained, last60Minutes.counts.mails_sent),
     projections: Object.fromEntries(lags.map(({ projection, ...lag }) => [projection, lag])),
   };
 }
@@ -109,6 +130,8 @@ function perMinute({ from, counts }: Period, at: Instant) {
     mailsFailed: rate(counts.mails_failed),
     mailsUnknown: rate(counts.mails_unknown),
     mailsSuppressed: rate(counts.mails_suppressed),
+    mailsBounced: rate(counts.mails_bounced),
+    mailsComplained: rate(counts.mails_complained),
   };
 }
 
@@ -117,6 +140,3 @@ const failureRateOf = ({ counts }: Period) => ({
   jobs: shareOf(counts.jobs_failed, counts.jobs_failed + counts.jobs_completed),
   mails: shareOf(counts.mails_failed, counts.mails_failed + counts.mails_sent + counts.mails_unknown),
 });
-
-const shareOf = (part: number, whole: number): number | null =>
-  whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;

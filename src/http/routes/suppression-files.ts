@@ -24,6 +24,11 @@ const storedAtOnce = 64;
 const exportPageSize = 500;
 const columns = ["email", "reason", "createdAt"] as const;
 
+const examples = {
+  [csvType]: "email,reason\nada@example.com,unsubscribe\nbob@example.com,manual\n",
+  [ndjsonType]: '{"email":"ada@example.com","reason":"unsubscribe"}\n{"email":"bob@example.com"}\n',
+};
+
 /** Imports and exports a whole list at once. */
 export const suppressionFileRoutes = (dependencies: Dependencies): readonly Route[] => [
   route<ImportQuery>({
@@ -41,7 +46,7 @@ export const suppressionFileRoutes = (dependencies: Dependencies): readonly Rout
       needs: ["log-writes"],
     },
     query: importParameters,
-    streams: { types: [csvType, ndjsonType], maxBytes },
+    streams: { types: [csvType, ndjsonType], examples, maxBytes },
     handle: (request) => importList(dependencies, request),
   }),
   route<ExportQuery>({

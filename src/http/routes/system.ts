@@ -44,7 +44,7 @@ const systemRoute = ({ system, log }: Dependencies) =>
       const body: AnswerOf<typeof systemSchema> = {
         streams,
         consumers,
-        workers,
+        workers: workers.map(({ routes: _, ...worker }) => worker),
         keys: keys.map(toShownKey),
         passed: passes.map(toPassedAnswer),
       };

@@ -20,9 +20,9 @@ import { type Answer, json, refuse, refuseFaults } from "../server/answer.ts";
 import { type Parameters, whole } from "../server/query.ts";
 import { type ApiRequest, needed, optional, type Route, route } from "../server/route.ts";
 import { refuseCreation } from "./create-job.ts";
-import type { RouteDependencies } from "./route-dependencies.ts";
+import { type RouteDependencies, rulesOf } from "./route-dependencies.ts";
 
-type Dependencies = Pick<RouteDependencies, "templates" | "contentStore" | "webhooks" | "mail" | "now">;
+type Dependencies = Pick<RouteDependencies, "templates" | "contentStore" | "webhooks" | "mail" | "routesFor" | "now">;
 
 type ListQuery = { readonly cursor: number | null; readonly limit: number };
 
@@ -163,12 +163,6 @@ async function find(
 const templateNotFound = (): Answer =>
   refuse("template-not-found", "There is no template with this name, or no such version of it.");
 
-const rulesOf = ({ webhooks, mail }: Dependencies, { context }: ApiRequest) => ({
-  senders: context.limits.senders,
-  allowed: webhooks.allowed,
-  publicUrl: mail.publicUrl,
-});
-
 async function answerToPut(dependencies: Dependencies, request: ApiRequest): Promise<Answer> {
   const { context, body, part, inTime } = request;
   const name = part("name");
@@ -180,7 +174,7 @@ async function answerToPut(dependencies: Dependencies, request: ApiRequest): Pro
   const { templates, contentStore, now } = inTime(dependencies);
   const at = now();
   const ref = { tenant: context.tenant, name };
-  const put = await putTemplate({ templates, contentStore }, ref, body, rulesOf(dependencies, request), at);
+  const put = await putTemplate({ templates, contentStore }, ref, body, rulesOf(dependencies, request.context), at);
   if (put.outcome === "refused") return refuseCreation(put.refusal, at);
   if (put.outcome === "full") {
     return refuse("too-many-template-versions", `The template has ${maxVersions} versions, which is the most.`);
@@ -198,7 +192,7 @@ async function answerToPreview(dependencies: Dependencies, request: ApiRequest):
   if (found === null) return templateNotFound();
   const at = dependencies.now();
   const asShown = { tenant: request.context.tenant, letter: found.letter, email, variables };
-  const previewed = await previewTemplate(dependencies, asShown, rulesOf(dependencies, request), at);
+  const previewed = await previewTemplate(dependencies, asShown, rulesOf(dependencies, request.context), at);
   if (previewed.outcome === "refused") return refuseCreation(previewed.refusal, at);
   const result = previewed.shown as AnswerOf<typeof dryRunResult>;
   const { subject, html, text } = result.mail;

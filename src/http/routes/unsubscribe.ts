@@ -1,13 +1,15 @@
 import { createRateLimit } from "../../access/rate-limit.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
-import type { JobRef } from "../../event-log/event-log.ts";
-import { unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
+import { type Cause, type JobRef, LogFull } from "../../event-log/event-log.ts";
+import { recordUnsubscribed, unsubscribedIdOf } from "../../feedback/record-feedback.ts";
+import { type Unsubscribing, unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
 import { type Answer, refuseForNow } from "../server/answer.ts";
+import { toCause } from "../server/request-context.ts";
 import { type Route, route } from "../server/route.ts";
 import type { RouteDependencies } from "./route-dependencies.ts";
 
-type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "now">;
+type Dependencies = Pick<RouteDependencies, "suppressions" | "contentStore" | "log" | "now">;
 
 /** More than any person or mail provider needs. Links are signed, so a caller cannot make up other links. */
 const timesAMinute = 10;
@@ -52,18 +54,36 @@ export function unsubscribeRoutes(dependencies: Dependencies): readonly Route[] 
         needs: ["log-writes"],
         problems: ["rate-limited"],
       },
-      handle: async ({ part, inTime }) => {
-        const { suppressions, contentStore, now } = inTime(dependencies);
+      handle: async ({ context, part, inTime }) => {
+        const ports = inTime(dependencies);
+        const { suppressions } = ports;
         const link = (await suppressions.links()).read(part("token"));
         if (link === null) return unsubscribeInvalid();
         if (uses.take(`${link.job.tenant}.${link.digest}`).retryAfterSeconds !== null) {
           return refuseForNow("rate-limited", "This link was used too often within a minute. Try again later.", 60);
         }
-        await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), now());
+        await unsubscribe(ports, link, toCause(context));
         return unsubscribeDone();
       },
     }),
   ];
+}
+
+/**
+ * The event comes first: its listener suppresses the address if this process dies in between. Where the log takes no event
+ * the address is suppressed all the same. Throws Unavailable after that, so that the same request again records it; a full
+ * log takes no event for long, and is no reason to tell the person that it did not work.
+ */
+async function unsubscribe(
+  { suppressions, contentStore, log, now }: Dependencies,
+  link: Unsubscribing,
+  cause: Cause,
+): Promise<void> {
+  const [at, mail] = [now(), { ...link.job, recipient: link.recipient }];
+  const recording = await recordUnsubscribed(log, mail, cause, at).catch((failure: unknown) => ({ failure }));
+  const event = recording === "recorded" || recording === "known" ? unsubscribedIdOf(mail) : undefined;
+  await suppressions.unsubscribe(link, (job, recipient) => readAddress(contentStore, job, recipient), at, event);
+  if (typeof recording === "object" && !(recording.failure instanceof LogFull)) throw recording.failure;
 }
 
 /** Null once the address was erased. */

@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import { traceIdOf } from "../../event-log/traceparent.ts";
-import { toLoggable } from "../../logger.ts";
+import { toLoggable } from "../../logging/logger.ts";
 import { answerFailure, isOutage, refuse } from "./answer.ts";
 import { type ApiState, send } from "./mount-route.ts";
 import { toRequestContext } from "./request-context.ts";
@@ -53,10 +53,22 @@ export function answerEverything(logger: Logger, served: Served = () => {}): Mid
     served({ method: methods.has(method) ? method : "other", route, status, ms });
     const { requestId, tenant, actor } = context;
     const traceId = traceIdOf(context.traceparent);
-    const line = { requestId, traceId, tenant, actor, method, route, status, ms: Math.round(ms) };
+    const path = pathToLog(ctx.path, route);
+    const made = status === 201 ? ctx.response.get("Location") : "";
+    const about = made === "" ? { method, route, path } : { method, route, path, made };
+    const line = { requestId, traceId, tenant, actor, ...about, status, ms: Math.round(ms) };
     if (route.startsWith("/api") || status === 404) lines.info(line, "request");
     else lines.trace(line, "request");
   };
+}
+
+const longestPath = 200;
+
+/** The path with its ids. Addresses and the tokens of people are left out, as log lines never contain them. */
+function pathToLog(path: string, route: string): string {
+  if (route.includes(":email") || route.includes(":token")) return route;
+  const shown = path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
+  return /@|%40/.test(shown) ? shown.replace(/[^/]*(?:@|%40)[^/]*/g, ":address") : shown;
 }
 
 function logFailure(logger: Logger, ctx: ParameterizedContext<ApiState>, failure: unknown): void {

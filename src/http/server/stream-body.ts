@@ -18,10 +18,11 @@ export type StreamedBody<Type extends string = string> = {
  * For a route that takes a stream: the types that it accepts, and the limit in bytes; or, where the route keeps nothing of
  * what it has read, the memory that reading takes, however long the body is. Such a body may be packed.
  */
-export type Streams = { readonly types: readonly string[] } & (
-  | { readonly maxBytes: number }
-  | { readonly memoryBytes: number }
-);
+export type Streams = {
+  readonly types: readonly string[];
+  /** What such a body looks like, by its type. */
+  readonly examples: Readonly<Record<string, string>>;
+} & ({ readonly maxBytes: number } | { readonly memoryBytes: number });
 
 class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";

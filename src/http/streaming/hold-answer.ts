@@ -2,7 +2,7 @@ import type { JobRef } from "../../event-log/event-log.ts";
 import { traceIdOf } from "../../event-log/traceparent.ts";
 import type { JobMoment } from "../../live/job-fold.ts";
 import type { Live } from "../../live/live.ts";
-import { toLoggable } from "../../logger.ts";
+import { toLoggable } from "../../logging/logger.ts";
 import { toJobAnswer } from "../answers/job.ts";
 import type { RouteDependencies } from "../routes/route-dependencies.ts";
 import { type Answer, json } from "../server/answer.ts";

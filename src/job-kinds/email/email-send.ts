@@ -1,7 +1,16 @@
-import { failed, faultAt, faultsIn, passed } from "../../schemas/fault.ts";
+import { failed, faultsIn, passed } from "../../schemas/fault.ts";
 import { jobKind } from "../job-kind.ts";
 import { letterFaults } from "./letter-faults.ts";
-import { attachmentsOf, checkSender, checkUnsubscribe, mailFields, mailRecipient, splitBody } from "./mail-request.ts";
+import {
+  attachmentsOf,
+  checkRoute,
+  checkSender,
+  checkUnsubscribe,
+  faultsOfWords,
+  mailFields,
+  mailRecipient,
+  splitBody,
+} from "./mail-request.ts";
 import { createMailWork } from "./mail-work.ts";
 import { showFirstMail, showMail, wordsOfMail } from "./show-mail.ts";
 import { hasTemplate } from "./templates/template.ts";
@@ -15,12 +24,23 @@ export const emailSend = jobKind({
   fields: mailFields,
   trimmed: ["subject"],
   recipients: mailRecipient,
-  contradictions: (body) =>
-    "html" in body && "text" in body
-      ? [faultAt("/text", "is given beside html; expected one of them, as body is the other part")]
-      : [],
-  check: ({ from, ...links }, { senders, publicUrl }) => {
-    const parts = [checkSender(from, senders), checkUnsubscribe(links, publicUrl)];
+  example: {
+    subject: "Your invoice {{ number }}",
+    html: "<p>Hello {{ name }}, your invoice is attached.</p>",
+    from: "Example Shop <shop@example.com>",
+    metadata: { campaign: "november" },
+    recipients: [
+      { email: "ada@example.com", name: "Ada Lovelace", variables: { number: 17 } },
+      { email: "bob@example.com", name: "Bob", variables: { number: 18 } },
+    ],
+  },
+  contradictions: faultsOfWords,
+  check: ({ from, route, ...links }, { senders, publicUrl, routesFor }) => {
+    const parts = [
+      checkSender(from, senders),
+      checkRoute(route, () => routesFor(from)),
+      checkUnsubscribe(links, publicUrl),
+    ];
     return parts.every(({ valid }) => valid) ? passed(null) : failed(faultsIn(...parts));
   },
   recipientKey: (email) => email.toLowerCase(),
@@ -42,6 +62,7 @@ export const emailSend = jobKind({
     if (deferFor !== undefined) return deferFor * 1000;
     return groupKey === undefined ? usualPatienceMs : null;
   },
+  routeOf: ({ route }) => route,
   letter: { words: ["subject", "body", "html", "text"], others: ["from", "replyTo", "headers", "unsubscribe"] },
   attachments: ({ attachments = [] }) => attachmentsOf(attachments),
   checkContent: letterFaults,

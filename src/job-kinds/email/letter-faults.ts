@@ -1,4 +1,5 @@
 import type { JobContent } from "../../content/content-store.ts";
+import { addressOf } from "../../domain/recipients/address.ts";
 import { type Fault, faultAt } from "../../schemas/fault.ts";
 import type { RequestedRecipient } from "../../schemas/job-request.ts";
 import { checkLetters, type LetterFault } from "./templates/check-letters.ts";
@@ -38,4 +39,6 @@ function fieldOf(part: PartName, { html, text }: MailRequest): "subject" | "body
 
 /** The first spelling of an address stands, with its variables. */
 const indexInRequest = ({ recipients = [] }: MailRequest, email: string): number =>
-  recipients.findIndex((recipient) => (typeof recipient === "string" ? recipient : recipient["email"]) === email);
+  recipients.findIndex(
+    (recipient) => (typeof recipient === "string" ? addressOf(recipient) : recipient["email"]) === email,
+  );

@@ -2,7 +2,8 @@ import { type Static, Type } from "typebox";
 import { isSenderAllowed } from "../../access/caller-limits.ts";
 import type { AttachmentFile } from "../../content/content-store.ts";
 import { digestOf } from "../../content/encode-content.ts";
-import { addressOf } from "../../domain/recipients/address.ts";
+import { addressOf, nameOf } from "../../domain/recipients/address.ts";
+import { maxNameLength } from "../../domain/recipients/display-name.ts";
 import { address } from "../../schemas/email-address.ts";
 import { type Checked, type Fault, failed, faultAt, passed, shown } from "../../schemas/fault.ts";
 import { closed, singleLine } from "../../schemas/request-schema.ts";
@@ -39,6 +40,13 @@ const attachment = Type.Object(
 const mailbox = Type.String({ format: "mailbox", description: "an address, or a name and an address in <…>" });
 const part = Type.String({ minLength: 1, description: "a non-empty string" });
 
+/** What a mail program shows in place of the address. */
+const displayName = Type.String({
+  maxLength: maxNameLength,
+  pattern: singleLine,
+  description: "a name of at most 200 characters, without control characters",
+});
+
 /** The fields that only a request for a mailing has. */
 export const mailFields = {
   subject: Type.String({
@@ -47,7 +55,7 @@ export const mailFields = {
     pattern: singleLine,
     description: "1 to 200 characters after trimming, without control characters",
   }),
-  body: part,
+  body: Type.Optional(part),
   html: Type.Optional(part),
   text: Type.Optional(part),
   from: Type.Optional(mailbox),
@@ -72,6 +80,8 @@ export const mailFields = {
     }),
   ),
   unsubscribe: Type.Optional(Type.Boolean({ description: "true or false" })),
+  /** Its mails go by this mail route and no other. */
+  route: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,31}$", description: "the name of a mail route" })),
   /** How long deferred recipients are tried again. */
   deferFor: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 604_800, description: "seconds, a whole number from 0 to 604800" }),
@@ -81,10 +91,26 @@ export const mailFields = {
 /** The recipients of a mailing. */
 export const mailRecipient = {
   key: "email",
-  text: address,
-  object: Type.Object({ email: address, variables: Type.Optional(variables) }, closed),
+  text: Type.String({ format: "mailbox", description: "an e-mail address such as ada@example.com" }),
+  object: Type.Object(
+    { email: address, name: Type.Optional(displayName), variables: Type.Optional(variables) },
+    closed,
+  ),
   expected: "an address, or an object with one as email",
+  ofText: (text: string) => {
+    const name = nameOf(text);
+    return { email: addressOf(text), ...(name === null ? {} : { name }) };
+  },
 } as const;
+
+/** `body` is the one part that `html` and `text` leave: beside both of them it has no place. */
+export function faultsOfWords(words: Readonly<Record<string, unknown>>): readonly Fault[] {
+  const { body, html, text } = words as { readonly body?: unknown; readonly html?: unknown; readonly text?: unknown };
+  const isMissing = body === undefined && html === undefined && text === undefined;
+  if (isMissing) return [faultAt("/body", "is missing; expected a non-empty string")];
+  const isTooMuch = body !== undefined && html !== undefined && text !== undefined;
+  return isTooMuch ? [faultAt("/text", "is given beside html and body; expected at most two of the three")] : [];
+}
 
 /**
  * Checks that the tenant may send with the sender that the request names; a request without a sender uses the service's.
@@ -94,6 +120,15 @@ export function checkSender(from: string | undefined, senders: readonly string[]
   if (from === undefined || senders === null || isSenderAllowed(addressOf(from), senders)) return passed(null);
   const message = `from is ${shown(from)}; expected one of this tenant's senders: ${senders.join(", ")}`;
   return failed([{ pointer: "/from", message }]);
+}
+
+/** Checks that the mails can go by the route that the request asks for. */
+export function checkRoute(route: string | undefined, usable: () => readonly string[]): Checked<null> {
+  if (route === undefined) return passed(null);
+  const names = usable();
+  if (names.includes(route)) return passed(null);
+  const expected = `expected a mail route for this tenant and this sender: ${names.join(", ") || "there is none"}`;
+  return failed([{ pointer: "/route", message: `route is ${shown(route)}; ${expected}` }]);
 }
 
 type Links = { readonly unsubscribe?: boolean; readonly headers?: Readonly<Record<string, string>> };
@@ -120,14 +155,14 @@ const elements =
 
 const tag = new RegExp(`<(?:!doctype\\s+html|/?(?:${elements})(?=[\\s/>]))`, "i");
 
+type Parts = { readonly html: string | null; readonly text: string | null };
+
 /**
  * Decides which part of a mail `body` is. With `text` given it is the HTML, with `html` given the plain text. Alone it is
  * HTML if there is a doctype or the tag of an element in it: `<p>` makes it HTML, `a < b` and `<ada@example.com>` do not.
  */
-export function splitBody(mail: { readonly body: string; readonly html?: string; readonly text?: string }): {
-  readonly html: string | null;
-  readonly text: string | null;
-} {
+export function splitBody(mail: { readonly body?: string; readonly html?: string; readonly text?: string }): Parts {
+  if (mail.body === undefined) return { html: mail.html ?? null, text: mail.text ?? null };
   if (mail.text !== undefined) return { html: mail.body, text: mail.text };
   if (mail.html !== undefined) return { html: mail.html, text: mail.body };
   return tag.test(mail.body) ? { html: mail.body, text: null } : { html: null, text: mail.body };

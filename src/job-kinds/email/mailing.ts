@@ -4,6 +4,7 @@ import type { JobError } from "../../domain/job/events.ts";
 import { addressOf } from "../../domain/recipients/address.ts";
 import type { JobRef } from "../../event-log/event-log.ts";
 import { type Mail, messageIdOf } from "../../mail/mailer.ts";
+import type { ReturnPathOf, ReturnPaths } from "../../mail/return-path.ts";
 import type { SuppressionGuard } from "../../suppressions/suppression-guard.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import { type Letters, PartFault, readLetters } from "./templates/letters.ts";
@@ -14,6 +15,8 @@ export type Mailing = {
   readonly letters: Letters;
   /** The link that unsubscribes a recipient; null for mails without such links. */
   readonly unsubscribeUrlOf: ((recipient: number, email: string) => string) | null;
+  /** Null where all mails have the sender of their letter as return path. */
+  readonly returnPathOf: ReturnPathOf | null;
 };
 
 type Sources = {
@@ -21,12 +24,13 @@ type Sources = {
   readonly mailFrom: string;
   readonly suppressions: Pick<SuppressionGuard, "links">;
   readonly publicUrl: string | null;
+  readonly returnPaths: ReturnPaths | null;
 };
 
 /** Reads the mailing, once for each attempt; returns an error where the job's original content is gone or changed. */
 export async function loadMailing(
   named: NamedContent,
-  { contentStore, mailFrom, suppressions, publicUrl }: Sources,
+  { contentStore, mailFrom, suppressions, publicUrl, returnPaths }: Sources,
 ): Promise<Mailing | JobError> {
   const content = await loadContent(named, contentStore);
   if ("code" in content) return content;
@@ -40,11 +44,23 @@ export async function loadMailing(
   const unsubscribeUrlOf =
     content.unsubscribe && publicUrl !== null ? await urlsOf(named.job, suppressions, publicUrl) : null;
   try {
-    return { content, letters: readLetters(content, mailFrom, attachments), unsubscribeUrlOf };
+    const letters = withComplaints(readLetters(content, mailFrom, attachments), returnPaths);
+    return { content, letters, unsubscribeUrlOf, returnPathOf: returnPaths?.of(named.job) ?? null };
   } catch (failure) {
     if (!(failure instanceof PartFault)) throw failure;
     return { code: "template-failed", message: `The ${failure.part} of the mailing cannot be read as a template.` };
   }
+}
+
+const complaintHeader = "CFBL-Address";
+
+/** Names the address for complaints about mails of this sender (RFC 9477), where there is one and the request names none. */
+export function withComplaints({ letter, personalFor }: Letters, returnPaths: ReturnPaths | null): Letters {
+  const address = returnPaths?.complaintsOf(addressOf(letter.from)) ?? null;
+  const isNamed = Object.keys(letter.headers).some((name) => name.toLowerCase() === complaintHeader.toLowerCase());
+  if (address === null || isNamed) return { letter, personalFor };
+  const headers = { ...letter.headers, [complaintHeader]: `${address}; report=arf` };
+  return { letter: { ...letter, headers }, personalFor };
 }
 
 async function urlsOf(job: JobRef, suppressions: Sources["suppressions"], publicUrl: string) {
@@ -59,8 +75,28 @@ export type Addressee = {
   readonly unsubscribeUrl: string | null;
 };
 
-/** The mail to one recipient. Throws a PartFault where the variables do not fill in its templates. */
-export function mailTo({ letter, personalFor }: Letters, { job, index, recipient, unsubscribeUrl }: Addressee): Mail {
-  const messageId = messageIdOf(job.tenant, job.jobId, index, addressOf(letter.from));
-  return { letter, to: recipient.email, messageId, personal: personalFor(recipient, unsubscribeUrl), unsubscribeUrl };
+/**
+ * The mail to one recipient. Its Message-ID is the same on every attempt, and names the mail where it has a return path of
+ * its own. Throws a PartFault where the variables do not fill in its templates.
+ */
+export function mailTo(
+  { letter, personalFor }: Letters,
+  { job, index, recipient, unsubscribeUrl }: Addressee,
+  returnPathOf: ReturnPathOf | null,
+): Mail {
+  const sender = addressOf(letter.from);
+  const path = returnPathOf?.(index) ?? null;
+  const messageId =
+    path === null
+      ? messageIdOf(job.tenant, job.jobId, index, sender)
+      : `<${path.token}${sender.slice(sender.lastIndexOf("@"))}>`;
+  return {
+    letter,
+    to: recipient.email,
+    name: recipient.name ?? null,
+    messageId,
+    returnPath: path?.address ?? null,
+    personal: personalFor(recipient, unsubscribeUrl),
+    unsubscribeUrl,
+  };
 }

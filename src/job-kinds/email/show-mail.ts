@@ -1,24 +1,31 @@
 import type { ContentRecipient, JobContent } from "../../content/content-store.ts";
 import { loadAttachments } from "../../content/stored-content.ts";
+import { mailboxOf } from "../../domain/recipients/address.ts";
 import { composeLetter } from "../../mail/compose-letter.ts";
 import type { DkimSettings } from "../../mail/dkim.ts";
+import type { ReturnPaths } from "../../mail/return-path.ts";
 import { unsubscribeUrl } from "../../suppressions/unsubscribe-links.ts";
 import type { Draft, SentTo, ShownMessage, ShowPorts } from "../job-kind.ts";
-import { type Addressee, mailTo } from "./mailing.ts";
+import { type Addressee, mailTo, withComplaints } from "./mailing.ts";
 import { PartFault, readLetters } from "./templates/letters.ts";
 
 /** The first mail of a mailing as it would be sent now. Nothing is stored and nothing is sent. */
 export async function showFirstMail(
   { job, settings, decoded: content, attachments }: Draft,
-  { mail: { mailFrom, dkim, publicUrl } }: Pick<ShowPorts, "mail">,
+  { mail: { mailFrom, dkim, publicUrl, returnPaths } }: Pick<ShowPorts, "mail">,
   at: string,
 ): Promise<object> {
   const [recipient] = content.recipients;
   if (!recipient) throw new Error("A mailing without recipients passed the check of requests.");
-  const letters = readLetters(content, mailFrom, attachments);
+  const letters = withComplaints(readLetters(content, mailFrom, attachments), returnPaths);
   // The link unsubscribes no address: the author who tries out the mailing has mailed no one yet.
   const link = content.unsubscribe && publicUrl !== null ? unsubscribeUrl(publicUrl, "example") : null;
-  const { bytes, parts } = await compose(letters, { job, index: 0, recipient, unsubscribeUrl: link }, dkim, at);
+  const { bytes, parts } = await compose(
+    letters,
+    { job, index: 0, recipient, unsubscribeUrl: link },
+    { dkim, returnPaths },
+    at,
+  );
   const { from, replyTo, headers } = letters.letter;
   const { subject, html, text } = parts;
   const raw = bytes.toString();
@@ -28,7 +35,7 @@ export async function showFirstMail(
     duplicates: settings.duplicates,
     mail: {
       from,
-      to: recipient.email,
+      to: mailboxOf(recipient),
       replyTo,
       subject,
       html,
@@ -62,15 +69,20 @@ function warningsOf(html: string | null, text: string | null) {
  */
 export async function showMail(
   { job, content, index, recipient }: SentTo,
-  { contentStore, mail: { mailFrom, publicUrl } }: ShowPorts,
+  { contentStore, mail: { mailFrom, publicUrl, returnPaths } }: ShowPorts,
   at: string,
 ): Promise<ShownMessage | string> {
   const attachments = await loadAttachments(contentStore, job, content.attachments);
   if (attachments === null) return "An attachment of this mail no longer exists.";
   const link = content.unsubscribe ? unsubscribeUrl(publicUrl ?? "https://example.invalid", "example") : null;
   try {
-    const letters = readLetters(content, mailFrom, attachments);
-    const { bytes } = await compose(letters, { job, index, recipient, unsubscribeUrl: link }, null, at);
+    const letters = withComplaints(readLetters(content, mailFrom, attachments), returnPaths);
+    const { bytes } = await compose(
+      letters,
+      { job, index, recipient, unsubscribeUrl: link },
+      { dkim: null, returnPaths },
+      at,
+    );
     return { mediaType: "message/rfc822", bytes };
   } catch (failure) {
     if (failure instanceof PartFault)
@@ -82,10 +94,10 @@ export async function showMail(
 async function compose(
   letters: ReturnType<typeof readLetters>,
   addressee: Addressee,
-  dkim: DkimSettings | null,
+  { dkim, returnPaths }: { readonly dkim: DkimSettings | null; readonly returnPaths: ReturnPaths | null },
   at: string,
 ) {
-  const mail = mailTo(letters, addressee);
+  const mail = mailTo(letters, addressee, returnPaths?.of(addressee.job) ?? null);
   const { messageOf } = await composeLetter(letters.letter, dkim);
   return { bytes: Buffer.concat(await messageOf(mail, new Date(at))), parts: mail.personal ?? letters.letter };
 }

@@ -42,6 +42,7 @@ export const reportExport = jobKind({
   type: "report.export",
   fields: { payload },
   recipients: null,
+  example: { type: "report.export", payload: { of: "logs", format: "csv", from: "2026-11-01T00:00:00.000Z" } },
   contradictions: emptySpan,
   toContent: ({ payload: { of, format, from, to } }) => {
     const report: ReportRequest = { of, format, from: instantOf(from), to: instantOf(to) };

@@ -2,7 +2,7 @@ import type { ContentStore } from "../../content/content-store.ts";
 import { type ResultStore, ResultStoreFull } from "../../content/result-store.ts";
 import { loadContent } from "../../content/stored-content.ts";
 import type { JobError } from "../../domain/job/events.ts";
-import { progressOf } from "../../domain/job/job-view.ts";
+import { outcomesOf } from "../../domain/job/job-view.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
 import { type EventLog, UndecodableEvent } from "../../event-log/event-log.ts";
 import { persistently } from "../../event-log/persistently.ts";
@@ -127,7 +127,7 @@ function endAfter(failure: unknown): Exclude<End, string> {
 }
 
 const countsOf = ({ ledger }: HeldTurn, rows: number): Extract<AttemptEnd, { kind: "completed" }>["counts"] =>
-  progressOf({ ledger, rows });
+  outcomesOf({ ledger, rows });
 
 /**
  * The first attempt of a run fixes what the report holds, and the log keeps that: all attempts mean the same rows. A job

@@ -5,7 +5,8 @@ import type { SafePost } from "../../signed-post/safe-post.ts";
 import type { WebhookSecret } from "../../signed-post/secret.ts";
 import { deliverUnlessDown, deliveryIdOf, type Payload, type Verdict } from "../../signed-post/signed-post.ts";
 import { failedBecause, type JobWork } from "../../workers/job-work.ts";
-import { type Served, servedErased, serveRecipients } from "../../workers/serve-recipients.ts";
+import { serveRecipients } from "../../workers/serve-recipients.ts";
+import { type Served, servedErased } from "../../workers/serving.ts";
 import type { HeldTurn } from "../../workers/turn.ts";
 
 /** Concurrent calls of one job: receivers are independent of each other, so these may all be slow ones. */

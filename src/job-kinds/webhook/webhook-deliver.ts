@@ -37,6 +37,11 @@ export const webhookDeliver = jobKind({
     object: Type.Object({ url, variables: Type.Optional(variables) }, closed),
     expected: "a URL, or an object with one as url",
   },
+  example: {
+    type: "webhook.deliver",
+    payload: { event: "order.paid", data: { order: 17 } },
+    recipients: ["https://shop.example.com/a", { url: "https://shop.example.com/b", variables: { vip: true } }],
+  },
   check: ({ recipients = [] }, { allowed }) => {
     const faults = recipients.flatMap((recipient, index) => {
       const [text, at] =

@@ -2,8 +2,11 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { answerOrders } from "../answer-orders.ts";
 
-/** The first order makes it listen; each later one asks how many mails it has taken so far. */
-export type SinkOrder = { readonly msPerMail: number };
+/**
+ * The first order makes it listen; each later one asks how many mails it has taken so far. Recipients in a domain that begins
+ * with `refuses` are asked for patience.
+ */
+export type SinkOrder = { readonly msPerMail: number; readonly refuses?: string | null };
 export type SinkState = { readonly port: number; readonly mails: number };
 
 const goodbye = "221 2.0.0 Bye\r\n";
@@ -18,13 +21,24 @@ const answers: Readonly<Record<string, string>> = {
   QUIT: goodbye,
 };
 
+const patience = "450 4.7.0 Too many mails, come back later\r\n";
+const nobody = "554 5.5.1 No valid recipients\r\n";
+
 let mails = 0;
+let refused: string | null = null;
 
 /** Takes every mail and throws it away, with as little work as the protocol allows, and pipelined as Postfix's does. */
 function serve(socket: Socket, msPerMail: number): void {
   let pending = "";
   let isData = false;
   let said = "";
+  let isRefused = false;
+  const answerTo = (verb: string, line: string): string => {
+    if (verb === "RCPT") isRefused = refused !== null && line.includes(`@${refused}`);
+    if (isRefused && verb === "RCPT") return patience;
+    if (isRefused && verb === "DATA") return nobody;
+    return answers[verb] ?? "502 5.5.1 Not here\r\n";
+  };
   const take = (): void => {
     mails += 1;
     const answer = "250 2.0.0 Ok\r\n";
@@ -41,10 +55,11 @@ function serve(socket: Socket, msPerMail: number): void {
       return false;
     }
     const verb = isData ? "" : pending.slice(0, 4).toUpperCase();
+    const line = isData ? "" : pending.slice(0, end);
     pending = pending.slice(end + mark.length);
     if (isData) take();
-    else said += answers[verb] ?? "502 5.5.1 Not here\r\n";
-    isData = verb === "DATA";
+    else said += answerTo(verb, line);
+    isData = verb === "DATA" && !isRefused;
     // A message without any line ends with its first one.
     if (isData) pending = `\r\n${pending}`;
     return true;
@@ -71,7 +86,8 @@ async function listen(msPerMail: number): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-answerOrders<SinkOrder, SinkState>(async ({ msPerMail }) => {
+answerOrders<SinkOrder, SinkState>(async ({ msPerMail, refuses = null }) => {
+  refused = refuses;
   port ??= await listen(msPerMail);
   return { port, mails };
 });

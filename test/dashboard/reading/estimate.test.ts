@@ -6,8 +6,9 @@ describe("The time that a job has left", () => {
     id: "a",
     status,
     attempt: 1,
-    progress: { total: 100, sent, failed: 0, pending: 100 - sent, deferred: 0, unknown: 0, suppressed: 0 },
+    progress: { ...none, total: 100, sent, pending: 100 - sent },
   });
+  const none = { failed: 0, deferred: 0, unknown: 0, suppressed: 0, bounced: 0, complained: 0 };
   let at: number;
   const estimates = () => createEstimates(() => at);
 

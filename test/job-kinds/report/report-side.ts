@@ -10,6 +10,7 @@ import { createEventSource } from "../../../src/job-kinds/report/event-source.ts
 import type { ReportRequest } from "../../../src/job-kinds/report/report-source.ts";
 import { createReportWork } from "../../../src/job-kinds/report/report-work.ts";
 import { createBookkeeper, createUnwritten } from "../../../src/workers/bookkeeper.ts";
+import { notNow } from "../../../src/workers/job-work.ts";
 import { watchLease } from "../../../src/workers/lease.ts";
 import type { AttemptEnd, HeldTurn } from "../../../src/workers/turn.ts";
 import { caused, jobCreated, jobStarted, settings } from "../../support/examples.ts";
@@ -90,13 +91,17 @@ export async function openReportSide(): Promise<ReportSide> {
         claimed: [],
         isLastAttempt: false,
         deferredUntil: null,
+        putOff: 0,
+        putOffUntil: new Date(0).toISOString(),
         supply: null,
         help: null,
       };
       const lease = watchLease(log, held, stopping);
       const books = createBookkeeper(log, held, now, createUnwritten(1), { claiming: stopping, giveUp: stopping });
       const ports = { log, contentStore, sources, results: options.results ?? results };
-      const { work } = await createReportWork(ports, options.chunkBytes ?? 2000).prepare(job, held.settings);
+      const prepared = await createReportWork(ports, options.chunkBytes ?? 2000).prepare(job, held.settings);
+      if (prepared === notNow) throw new Error("A report never waits for anything that is away.");
+      const { work } = prepared;
       return await work(held, lease, books, stopping).finally(lease.end);
     },
     chunks,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { progressOf } from "../../../src/domain/job/job-view.ts";
+import { outcomesOf, progressOf } from "../../../src/domain/job/job-view.ts";
 import type { ResultEvent } from "../../../src/domain/result/events.ts";
 import type { JobRef } from "../../../src/event-log/event-log.ts";
 import { caused, jobCancelled, jobPaused, recipientSent } from "../../support/examples.ts";
@@ -69,7 +69,7 @@ describe("A report that is written", () => {
     await expectWhole(job);
     const view = await side.view(job);
     expect(progressOf(view)).to.include({ total: lines + 3, sent: lines + 3, pending: 0 });
-    expect(end).to.have.property("counts").that.deep.equals(progressOf(view));
+    expect(end).to.have.property("counts").that.deep.equals(outcomesOf(view));
   });
 
   it("goes on behind the last piece where its process was stopped", async () => {

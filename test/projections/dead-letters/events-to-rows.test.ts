@@ -23,7 +23,7 @@ describe("the dead letters of a job", () => {
   });
   after(() => side.cleanUp());
 
-  const everything = { status: null, cursor: null, limit: 100 };
+  const everything = { status: null, code: null, cause: null, failedBefore: null, cursor: null, limit: 100 };
   const lettersOf = async (job: JobRef): Promise<readonly DeadLetterRecord[]> => {
     await side.caughtUp("dead-letters");
     const { letters, readSequence } = await createDeadLetterQueries(side.db).list("default", everything);
@@ -87,6 +87,35 @@ describe("the dead letters of a job", () => {
       const [letter] = await lettersOf(job);
       expect(letter).to.deep.equal((await deadLetterFromLog(side.log, side.contentStore, job, 1))?.letter);
     }
+  });
+
+  it("have the words of the mail servers, and are counted by their cause", async () => {
+    const tenant = "words";
+    const said = (message: string) =>
+      example.recipientFailed({ error: { code: "rejected", message, replyCode: 554, statusCode: null } });
+    const fail = async (message: string): Promise<JobRef> => {
+      const job = newJob(tenant);
+      await side.happens(job, ...failed().slice(0, 2), said(message), ...failed().slice(2));
+      return job;
+    };
+    const first = await fail("554 5.7.1 refused, id 4fb4d7f45d1cf");
+    await fail("554 5.7.1 refused, id 9c1d7aa45d1ee");
+    await fail("550 5.1.1 no such user");
+    await side.caughtUp("dead-letters");
+    const queries = createDeadLetterQueries(side.db);
+    const { code } = example.tooManyFailures;
+    const { causes } = await queries.causes(tenant, "open", 10);
+    expect(causes).to.deep.equal([
+      { code, cause: "554 5.7.1 refused, id …", letters: 2, newestFailedAt: example.now },
+      { code, cause: "550 5.1.1 no such user", letters: 1, newestFailedAt: example.now },
+    ]);
+    const ofCause = { ...everything, status: "open" as const, code, cause: "554 5.7.1 refused, id …" };
+    expect(await queries.count(tenant, ofCause)).to.equal(2);
+    expect(await queries.count(tenant, { ...ofCause, failedBefore: example.now })).to.equal(0);
+    const { letters } = await queries.list(tenant, ofCause);
+    expect(letters.map(({ reply }) => reply)).to.include("554 5.7.1 refused, id 4fb4d7f45d1cf");
+    const letter = letters.find(({ jobId }) => jobId === first.jobId);
+    expect(letter).to.deep.equal((await deadLetterFromLog(side.log, side.contentStore, first, 1))?.letter);
   });
 
   it("are another tenant's where the job is", async () => {

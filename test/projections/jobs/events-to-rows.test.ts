@@ -63,7 +63,17 @@ describe("a job in the read model", () => {
       name: "November",
       subject: "Your invoice",
       metadata: { campaign: "11" },
-      progress: { total: 3, sent: 0, failed: 0, pending: 3, deferred: 0, unknown: 0, suppressed: 0 },
+      progress: {
+        total: 3,
+        sent: 0,
+        failed: 0,
+        pending: 3,
+        deferred: 0,
+        unknown: 0,
+        suppressed: 0,
+        bounced: 0,
+        complained: 0,
+      },
       attempt: 0,
       maxAttempts: 4,
       createdAt: earlier,
@@ -138,6 +148,8 @@ describe("a job in the read model", () => {
       deferred: 1,
       unknown: 0,
       suppressed: 0,
+      bounced: 0,
+      complained: 0,
     });
     expect(await progressAfter(...claimed, recipientUnknown({ recipient: 1 }))).to.include({ pending: 2, unknown: 1 });
   });

@@ -16,7 +16,7 @@ import {
   VersionConflict,
   type WaybillEvent,
 } from "../../../src/event-log/event-log.ts";
-import { isAboutRecipients, isDecision, isNotice } from "../../../src/event-log/select-events.ts";
+import { isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "../../../src/event-log/select-events.ts";
 import { channelOf, channelOfEntry } from "../../../src/event-log/subjects.ts";
 import { events as eventTable } from "../../../src/schemas/events.ts";
 
@@ -70,6 +70,7 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     readMailing: async (mailing) => everythingAbout(mailing).filter(isOfMailing),
     readSchedule: async (schedule) => everythingAbout(schedule).findLast(isOfSchedule) ?? null,
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
+    readFeedback: async (job) => historyOf(job).filter(isAboutFeedback),
     readNotices: async (job) => historyOf(job).filter(isNotice),
     readHistory: async (job) => historyOf(job),
     lastDecision: async (job) => lastDecisionOf(job),

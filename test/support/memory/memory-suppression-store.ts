@@ -22,7 +22,7 @@ export function createMemorySuppressionStore(): SuppressionStore {
     forget: async (key, ofJob) => {
       const there = stored.get(keyOf(key));
       if (there !== undefined && (ofJob === undefined || there.ofJob === ofJob))
-        there.suppression = { ...there.suppression, email: null };
+        there.suppression = withoutAddress(there.suppression);
       return there !== undefined;
     },
     page: async (tenant, { after, limit }) => {
@@ -35,3 +35,5 @@ export function createMemorySuppressionStore(): SuppressionStore {
     },
   };
 }
+
+const withoutAddress = ({ event: _, ...suppression }: Suppression): Suppression => ({ ...suppression, email: null });

@@ -1,13 +1,25 @@
-import type { deadLetterPage } from "../../../http/answers/dead-letter.ts";
+import type { BulkAnswer } from "../../../http/answers/bulk.ts";
+import type { deadLetterCauses, deadLetterPage } from "../../../http/answers/dead-letter.ts";
 import type { event, eventPage } from "../../../http/answers/event.ts";
 import type { jobExplanation, mailingExplanation } from "../../../http/answers/explanation.ts";
 import type { createdJob, dryRunResult, job, jobPage } from "../../../http/answers/job.ts";
+import type { MailRouteAnswer, mailRouteList } from "../../../http/answers/mail-route.ts";
 import type { createdMailing, mailing, mailingPage, recipientImport } from "../../../http/answers/mailing.ts";
-import type { endpointPage, notificationPage } from "../../../http/answers/notices.ts";
+import type { endpointPage, notificationPage, notificationsRead } from "../../../http/answers/notices.ts";
 import type { AnswerOf } from "../../../http/answers/parts.ts";
 import type { ledgerPage, logEntries, recipientPage, suppressionPage } from "../../../http/answers/recipients.ts";
 import type { firingPage, ScheduleAnswer, schedulePage } from "../../../http/answers/schedule.ts";
-import type { caller, caughtMails, readiness, sealKey, sealPage, stats } from "../../../http/answers/service.ts";
+import type { senderReadiness } from "../../../http/answers/sender-readiness.ts";
+import type {
+  caller,
+  caughtMails,
+  mailRates,
+  readiness,
+  sealKey,
+  sealPage,
+  stats,
+  statsSeries,
+} from "../../../http/answers/service.ts";
 import type { readModelList, systemOf } from "../../../http/answers/system.ts";
 import type {
   storedTemplate,
@@ -16,6 +28,7 @@ import type {
   templatePreview,
   templateVersion,
 } from "../../../http/answers/template.ts";
+import type { throttleList } from "../../../http/answers/throttles.ts";
 
 // The answers of the API, by the schemas that describe them. Only types may come from the server: its code would be built
 // into what the browser loads.
@@ -47,10 +60,14 @@ export type TemplatePreviewAnswer = AnswerOf<typeof templatePreview>;
 export type EventAnswer = AnswerOf<typeof event>;
 export type EventPage = AnswerOf<typeof eventPage>;
 
+export type { BulkAnswer };
+
+export type DeadLetterCauses = AnswerOf<typeof deadLetterCauses>;
 export type DeadLetterPage = AnswerOf<typeof deadLetterPage>;
 export type DeadLetterAnswer = DeadLetterPage["data"][number];
 export type NotificationPage = AnswerOf<typeof notificationPage>;
 export type NotificationAnswer = NotificationPage["data"][number];
+export type NotificationsRead = AnswerOf<typeof notificationsRead>;
 export type EndpointPage = AnswerOf<typeof endpointPage>;
 
 export type LogEntry = AnswerOf<typeof logEntries>[number];
@@ -70,12 +87,18 @@ export type Me = AnswerOf<typeof caller>;
 export type Scope = Me["scopes"][number];
 
 export type StatsAnswer = AnswerOf<typeof stats>;
+export type SeriesAnswer = AnswerOf<typeof statsSeries>;
+export type MailRatesAnswer = AnswerOf<typeof mailRates>;
 export type Dependencies = AnswerOf<typeof readiness>["dependencies"];
 export type SealPage = AnswerOf<typeof sealPage>;
 export type SealAnswer = SealPage["data"][number];
 export type SealKey = AnswerOf<typeof sealKey>;
 export type ReadModelList = AnswerOf<typeof readModelList>;
 export type ReadModelAnswer = ReadModelList["data"][number];
+export type { MailRouteAnswer };
+export type MailRouteList = AnswerOf<typeof mailRouteList>;
 export type SystemAnswer = AnswerOf<ReturnType<typeof systemOf>>;
 export type StreamAnswer = SystemAnswer["streams"][number];
+export type SenderReadiness = AnswerOf<typeof senderReadiness>;
+export type ThrottleListAnswer = AnswerOf<typeof throttleList>;
 export type CaughtMail = AnswerOf<typeof caughtMails>[number];

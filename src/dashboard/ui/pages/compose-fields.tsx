@@ -118,6 +118,7 @@ const LetterFields = ({ draft, onChange }: Omit<FieldsProps, "recipients">) => (
 );
 
 function variablesOf(recipients: readonly Recipient[]): string {
-  const names = Object.keys(recipients[0]?.variables ?? {});
+  const [first] = recipients;
+  const names = [...(first?.name === undefined ? [] : ["name"]), ...Object.keys(first?.variables ?? {})];
   return names.length === 0 ? "" : ` with ${names.join(", ")}`;
 }

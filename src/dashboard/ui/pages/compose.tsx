@@ -14,6 +14,7 @@ import { createDrafting, createSending, type Drafting, type Sending } from "./co
 
 export const composePage: Page = {
   path: "compose",
+  shortcut: "c",
   title: "Compose",
   needs: ["jobs:write"],
   view: () => <Compose />,

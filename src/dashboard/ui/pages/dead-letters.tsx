@@ -4,6 +4,8 @@ import { send, withQuery } from "../api/client.ts";
 import type { Page } from "../page.ts";
 import { AskDialog, type GivenReason } from "../parts/ask-dialog.tsx";
 import { Bar } from "../parts/bar.tsx";
+import type { BulkQuestion } from "../parts/bulk-dialog.tsx";
+import { BulkRun } from "../parts/bulk-run.tsx";
 import { CursorPager } from "../parts/cursor-pager.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
@@ -12,9 +14,11 @@ import { Table } from "../parts/table.tsx";
 import { changeQuery, goTo, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
 import { useGet } from "../use-load.ts";
+import { Causes, useCauses } from "./dead-letters-causes.tsx";
 
 export const deadLettersPage: Page = {
   path: "dead-letters",
+  shortcut: "d",
   title: "Dead letters",
   needs: ["jobs:read"],
   view: () => <DeadLetters />,
@@ -36,9 +40,22 @@ function DeadLetters() {
   const { query } = place.value;
   const status = query.get("status") ?? "open";
   const cursor = query.get("cursor");
-  const path = withQuery("api/dead-letters", { status: status === "any" ? null : status, cursor, limit: 50 });
+  const [code, cause] = [query.get("code"), query.get("cause")];
+  const path = withQuery("api/dead-letters", {
+    status: status === "any" ? null : status,
+    code,
+    cause,
+    cursor,
+    limit: 50,
+  });
   const list = useGet<DeadLetterPage>(path, refreshMs);
+  const causes = useCauses();
   const [asked, setAsked] = useState<Decision | null>(null);
+  const [askedOfMany, setAskedOfMany] = useState<BulkQuestion | null>(null);
+  const reload = (): void => {
+    list.reload();
+    causes.reload();
+  };
   const letters = list.value?.data ?? [];
 
   const decide = async ({ letter, action }: Decision, body: GivenReason): Promise<void> => {
@@ -46,7 +63,7 @@ function DeadLetters() {
     if (action === "ignore") {
       await send("POST", address, { body });
       tell("The dead letter is ignored.");
-      list.reload();
+      reload();
     } else {
       const { jobId } = await send<CreatedAnswer>("POST", address, { body });
       tell("Requeued as this job.");
@@ -57,6 +74,9 @@ function DeadLetters() {
   return (
     <>
       <h1>Dead letters</h1>
+      <Causes causes={causes} onAsk={setAskedOfMany} />
+      <BulkRun asked={askedOfMany} onAnswered={() => setAskedOfMany(null)} onDone={reload} />
+      <h2>Dead letters one by one</h2>
       <search class="filters">
         <Choice
           label="Decision"
@@ -64,6 +84,11 @@ function DeadLetters() {
           options={statuses}
           onChange={(value) => changeQuery({ status: value === "open" ? null : value, cursor: null })}
         />
+        {code !== null && (
+          <button type="button" onClick={() => changeQuery({ code: null, cause: null, cursor: null })}>
+            Of every cause, not only {cause ?? code}
+          </button>
+        )}
       </search>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && letters.length === 0 && (
@@ -104,6 +129,7 @@ const Row = ({ letter, onAsk }: RowProps) => (
     </td>
     <td class="wide">
       <code>{letter.error.code}</code> {letter.error.message}
+      {letter.reply !== null && <div class="said">{letter.reply}</div>}
     </td>
     <td class="progress">
       <Bar counts={letter.progress} />

@@ -6,6 +6,7 @@ import { type Problem, toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
 import { EventList } from "../parts/event-list.tsx";
 import { Seek, TimeField } from "../parts/field.tsx";
+import { Foldable } from "../parts/foldable.tsx";
 import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
 import { counted } from "../reading/words.ts";
 import { changeQuery, place } from "../router.ts";
@@ -13,6 +14,7 @@ import { eventTypes, findEnd, findSequenceAt, pageAfter } from "./events-seek.ts
 
 export const eventsPage: Page = {
   path: "events",
+  shortcut: "e",
   title: "Events",
   needs: ["events:read"],
   view: () => <Events />,
@@ -50,26 +52,28 @@ function Events() {
           </button>
         )}
       </div>
-      <search class="filters">
-        <Seek
-          label="After sequence"
-          value={after ?? ""}
-          pattern="\d*"
-          onSeek={(typed) => changeQuery({ after: typed })}
-        />
-        <TimeField label="From time" value="" onChange={(value) => void seekTo(value)} />
-        <details>
-          <summary>Types{chosen.length === 0 ? "" : `: ${chosen.join(", ")}`}</summary>
-          <fieldset class="chips">
-            <legend class="unseen">Types</legend>
-            {eventTypes.map((type) => (
-              <button key={type} type="button" aria-pressed={chosen.includes(type)} onClick={() => toggle(type)}>
-                {type}
-              </button>
-            ))}
-          </fieldset>
-        </details>
-      </search>
+      <Foldable title="Filters">
+        <search class="filters">
+          <Seek
+            label="After sequence"
+            value={after ?? ""}
+            pattern="\d*"
+            onSeek={(typed) => changeQuery({ after: typed })}
+          />
+          <TimeField label="From time" value="" onChange={(value) => void seekTo(value)} />
+          <details>
+            <summary>Types{chosen.length === 0 ? "" : `: ${chosen.join(", ")}`}</summary>
+            <fieldset class="chips">
+              <legend class="unseen">Types</legend>
+              {eventTypes.map((type) => (
+                <button key={type} type="button" aria-pressed={chosen.includes(type)} onClick={() => toggle(type)}>
+                  {type}
+                </button>
+              ))}
+            </fieldset>
+          </details>
+        </search>
+      </Foldable>
       {after === null ? (
         <Tail key={types} types={types} />
       ) : (

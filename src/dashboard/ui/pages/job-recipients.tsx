@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
+import { recipientFilters } from "../../../domain/recipients/recipient-status.ts";
 import type { JobAnswer, RecipientAnswer, RecipientPage } from "../api/answers.ts";
 import { get, withQuery } from "../api/client.ts";
 import { Attempts } from "../parts/attempts.tsx";
-import { recipientStatuses } from "../parts/bar.tsx";
 import { Choice, Search } from "../parts/field.tsx";
 import { LoadedMail } from "../parts/loaded-mail.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
@@ -48,7 +48,7 @@ export function JobRecipients({ job }: { readonly job: JobAnswer }) {
         <Choice
           label="State"
           value={asked.status}
-          options={[["", "any"], ...recipientStatuses.map((status) => [status, status] as const)]}
+          options={[["", "any"], ...recipientFilters.map((status) => [status, status] as const)]}
           onChange={(recipients) => changeQuery({ recipients, page: null }, "same-step")}
         />
       </search>
@@ -102,6 +102,8 @@ function Row({ job, row, isOpen, onToggle }: RowProps) {
         </td>
         <td>
           <Status of={row.status} />
+          {row.bouncedAt !== null && <Status of="bounced" />}
+          {row.complainedAt !== null && <Status of="complained" />}
           {row.error !== null && <small> {row.error.code}</small>}
         </td>
         <td>{figure(row.attempts)}</td>

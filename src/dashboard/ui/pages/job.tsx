@@ -10,7 +10,7 @@ import { type Tab, Tabs } from "../parts/tabs.tsx";
 import { Why } from "../parts/why.tsx";
 import { createEstimates } from "../reading/estimate.ts";
 import { doneInWords, isMail, isReport, titleOf } from "../reading/kinds.ts";
-import { duration } from "../reading/words.ts";
+import { between, duration } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
@@ -133,10 +133,16 @@ function Summary({ job, perSecond, secondsLeft }: SummaryProps) {
             <Ago at={job.startedAt} />
           </Fact>
         )}
+        {job.startedAt !== null && (
+          <Fact name="Waited">{between(job.scheduledAt ?? job.createdAt, job.startedAt)}</Fact>
+        )}
         {job.completedAt !== null && (
           <Fact name="Ended">
             <Ago at={job.completedAt} />
           </Fact>
+        )}
+        {job.startedAt !== null && job.completedAt !== null && (
+          <Fact name="Took">{between(job.startedAt, job.completedAt)}</Fact>
         )}
         {job.mailing !== null && (
           <Fact name="Part of">

@@ -1,97 +1,71 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { toProblem } from "../api/problem.ts";
-import type { GivenReason } from "../parts/ask-dialog.tsx";
-import { tell } from "../parts/messages.tsx";
-import { counted, figure } from "../reading/words.ts";
-import { type Asked, BulkDialog, doneTo, nameOf } from "./jobs-bulk-dialog.tsx";
-import { actOnAll, type BulkAction, type Progress } from "./jobs-bulk-run.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { BulkQuestion } from "../parts/bulk-dialog.tsx";
+import { BulkRun } from "../parts/bulk-run.tsx";
+import { figure } from "../reading/words.ts";
 import type { JobFilter } from "./jobs-list.ts";
 
 type BulkProps = {
-  /** Null without a filter: then every job would match, and the page does not offer that. */
+  /** Null without a filter: then every job would match, and neither the page nor the service offers that. */
   readonly filter: JobFilter | null;
   readonly total: number;
   readonly selected: ReadonlySet<string>;
   readonly onDone: () => void;
 };
 
-/**
- * Applies one action to many jobs. The page sends one request per job, and can stop between any two: the API has no call
- * for many jobs. Jobs whose status does not allow the action are counted and skipped.
- */
-export function Bulk({ filter, total, selected, onDone }: BulkProps) {
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const [progress, setProgress] = useState<Progress | null>(null);
-  const stop = useRef<AbortController | null>(null);
+const path = "api/jobs/bulk";
+const actions = ["cancel", "pause", "resume", "retry"] as const;
+type Action = (typeof actions)[number];
 
-  // After leaving the page the user could neither see nor stop the run.
-  useEffect(() => () => stop.current?.abort(), []);
+const words: Readonly<Record<Action, Omit<BulkQuestion, "bulk" | "noun">>> = {
+  cancel: { verb: "Cancel", done: "cancelled", isDangerous: true, note: <p>A cancelled job cannot go on.</p> },
+  pause: {
+    verb: "Pause",
+    done: "paused",
+    undo: { verb: "Resume", done: "resumed", noun: "job", path, action: "resume" },
+  },
+  resume: {
+    verb: "Resume",
+    done: "resumed",
+    undo: { verb: "Pause", done: "paused", noun: "job", path, action: "pause" },
+  },
+  retry: { verb: "Retry", done: "retried", note: <p>Recipients that were sent are not mailed again.</p> },
+};
+
+/** The filter as the service takes it: statuses as a list, and no empty conditions. */
+function filterOf({ status, ...others }: JobFilter): Readonly<Record<string, unknown>> {
+  const given = Object.entries(others).filter(([, value]) => value.trim() !== "");
+  return { ...Object.fromEntries(given), ...(status === "" ? {} : { status: status.split(",") }) };
+}
+
+/** Applies one action to many jobs: the selected ones, or, where none is selected, those that match the filter. */
+export function Bulk({ filter, total, selected, onDone }: BulkProps) {
+  const [asked, setAsked] = useState<BulkQuestion | null>(null);
   // The back button may change the filters while the dialog is open.
   useEffect(() => setAsked(null), [JSON.stringify(filter)]);
 
-  const run = async (action: BulkAction, ids: readonly string[], given: GivenReason): Promise<void> => {
-    const going = new AbortController();
-    stop.current = going;
-    let last: Progress = { done: 0, skipped: 0, of: ids.length };
-    const show = (progress: Progress): void => {
-      last = progress;
-      setProgress(progress);
-    };
-    try {
-      show(last);
-      await actOnAll(action, ids, given, going.signal, show);
-      const rest = last.skipped === 0 ? "" : `, ${figure(last.skipped)} passed over`;
-      tell(`${counted(last.done, "job")} ${doneTo(action)}${rest}${going.signal.aborted ? ", then stopped" : ""}.`);
-    } catch (failure) {
-      going.abort();
-      tell(`Stopped after ${counted(last.done, "job")}: ${toProblem(failure).message}`);
-    } finally {
-      setProgress(null);
-      onDone();
-    }
-  };
-
-  if (progress !== null) {
-    return (
-      <div class="box bulk" role="status">
-        <progress max={progress.of} value={progress.done + progress.skipped} aria-label="Jobs done" />
-        {figure(progress.done + progress.skipped)} of {counted(progress.of, "job")}
-        <button type="button" onClick={() => stop.current?.abort()}>
-          Stop
-        </button>
-      </div>
-    );
-  }
+  const isOfFilter = filter !== null && selected.size === 0;
+  const count = isOfFilter ? total : selected.size;
+  const which = isOfFilter ? { filter: filterOf(filter) } : { jobs: [...selected] };
   return (
-    <fieldset class="bulk">
-      <legend class="unseen">Bulk actions</legend>
-      {(["cancel", "retry"] as const).map((action) => (
-        <span key={action} class="joined">
+    <>
+      <fieldset class="bulk">
+        <legend class="unseen">Bulk actions</legend>
+        {actions.map((action) => (
           <button
+            key={action}
             type="button"
-            disabled={selected.size === 0}
-            onClick={() => setAsked({ action, jobs: [...selected] })}
+            disabled={count === 0}
+            onClick={() => setAsked({ ...words[action], noun: "job", bulk: { path, body: { action, ...which } } })}
           >
-            {nameOf(action)} {figure(selected.size)} selected
+            {words[action].verb} {isOfFilter ? allThatMatch(count) : `${figure(count)} selected`}
           </button>
-          {filter !== null && (
-            <button type="button" disabled={total === 0} onClick={() => setAsked({ action, jobs: filter })}>
-              {nameOf(action)} all {figure(total)} that match
-            </button>
-          )}
-        </span>
-      ))}
-      {filter === null && <small>Select jobs, or filter them.</small>}
-      {asked !== null && (
-        <BulkDialog
-          asked={asked}
-          onConfirm={async (ids, given) => {
-            setAsked(null);
-            void run(asked.action, ids, given);
-          }}
-          onClose={() => setAsked(null)}
-        />
-      )}
-    </fieldset>
+        ))}
+        {filter === null && <small>Select jobs, or filter them.</small>}
+      </fieldset>
+      <BulkRun asked={asked} onAnswered={() => setAsked(null)} onDone={onDone} />
+    </>
   );
 }
+
+const allThatMatch = (count: number): string =>
+  count === 1 ? "the one that matches" : `all ${figure(count)} that match`;

@@ -1,18 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
 import { jobStatuses } from "../../../domain/job/job-view.ts";
-import type { JobAnswer } from "../api/answers.ts";
+import type { JobAnswer, StatsAnswer } from "../api/answers.ts";
 import type { Page } from "../page.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Search, TimeField } from "../parts/field.tsx";
+import { Foldable } from "../parts/foldable.tsx";
 import { ListPager } from "../parts/list-pager.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { doneInWords, titleOf } from "../reading/kinds.ts";
-import { toLocal } from "../reading/words.ts";
+import { figure, toLocal } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
-import { useLoad } from "../use-load.ts";
+import { useGet, useLoad } from "../use-load.ts";
 import { Job } from "./job.tsx";
 import { Bulk } from "./jobs-bulk.tsx";
 import { ExportJobs } from "./jobs-export.tsx";
@@ -20,6 +21,7 @@ import { filterNames, type JobFilter, loadJobs, readFilter } from "./jobs-list.t
 
 export const jobsPage: Page = {
   path: "jobs",
+  shortcut: "j",
   title: "Jobs",
   needs: ["jobs:read"],
   view: ({ parts: [jobId] }) => (jobId === undefined ? <Jobs /> : <Job key={jobId} jobId={jobId} />),
@@ -63,18 +65,20 @@ function Jobs() {
         <h1>Jobs</h1>
         <ExportJobs filter={filter} total={matching} />
       </div>
-      <Filters filter={filter} />
-      {can("jobs:write") && (
-        <Bulk
-          filter={isFiltered && matching !== null ? filter : null}
-          total={matching ?? 0}
-          selected={selected}
-          onDone={() => {
-            setSelected(new Set());
-            list.reload();
-          }}
-        />
-      )}
+      <Foldable title="Filters and actions">
+        <Filters filter={filter} />
+        {can("jobs:write") && (
+          <Bulk
+            filter={isFiltered && matching !== null ? filter : null}
+            total={matching ?? 0}
+            selected={selected}
+            onDone={() => {
+              setSelected(new Set());
+              list.reload();
+            }}
+          />
+        )}
+      </Foldable>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && jobs.length === 0 && (
         <Empty
@@ -89,6 +93,7 @@ function Jobs() {
 }
 
 function Filters({ filter }: { readonly filter: JobFilter }) {
+  const counts = useGet<StatsAnswer>("api/stats", refreshMs).value?.jobs ?? null;
   const chosen = filter.status.split(",").filter(Boolean);
   const toggle = (status: string): void => {
     const after = chosen.includes(status) ? chosen.filter((one) => one !== status) : [...chosen, status];
@@ -98,10 +103,10 @@ function Filters({ filter }: { readonly filter: JobFilter }) {
   return (
     <search class="filters">
       <fieldset class="chips">
-        <legend>Status</legend>
+        <legend>Status, with the number of all jobs in it</legend>
         {jobStatuses.map((status) => (
           <button key={status} type="button" aria-pressed={chosen.includes(status)} onClick={() => toggle(status)}>
-            {status}
+            {status} {counts !== null && <small>{figure(counts[status])}</small>}
           </button>
         ))}
       </fieldset>

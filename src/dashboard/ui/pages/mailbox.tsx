@@ -11,6 +11,7 @@ import { useGet } from "../use-load.ts";
 
 export const mailboxPage: Page = {
   path: "mailbox",
+  shortcut: "b",
   title: "Mailbox",
   needs: ["admin"],
   isOffered: hasMailbox,

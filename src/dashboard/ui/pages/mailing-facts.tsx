@@ -1,6 +1,6 @@
 import type { MailingAnswer } from "../api/answers.ts";
 import { Ago, Fact, Status } from "../parts/status.tsx";
-import { counted, figure } from "../reading/words.ts";
+import { between, counted, figure } from "../reading/words.ts";
 import { linkTo } from "../router.ts";
 import { brakesInWords } from "./mailing-words.ts";
 
@@ -34,6 +34,9 @@ export function MailingFacts({ mailing }: { readonly mailing: MailingAnswer }) {
             <Ago at={mailing[field]} />
           </Fact>
         ),
+      )}
+      {mailing.startedAt !== null && mailing.completedAt !== null && (
+        <Fact name="Took">{between(mailing.startedAt, mailing.completedAt)}</Fact>
       )}
       {mailing.subject !== null && mailing.name !== null && <Fact name="Subject">{mailing.subject}</Fact>}
       {mailing.tests.map(({ jobId, recipients, testedAt }) => (

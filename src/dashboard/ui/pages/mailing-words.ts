@@ -10,6 +10,15 @@ export const nameOf = ({ name, subject }: Pick<MailingAnswer, "name" | "subject"
 export const hasMailingEnded = (status: Status): boolean =>
   ["completed", "completed-with-failures", "failed", "cancelled"].includes(status);
 
+function stopsInWords({ failureRate, bounceRate, complaintRate }: NonNullable<MailingAnswer["stopWhen"]>): string {
+  const limits = [
+    failureRate === null ? null : `more than ${percent(failureRate)} fail`,
+    bounceRate === undefined ? null : `more than ${percent(bounceRate)} come back`,
+    complaintRate === undefined ? null : `more than ${percent(complaintRate)} complain`,
+  ];
+  return limits.filter((limit) => limit !== null).join(", or ");
+}
+
 /** Each brake of a mailing, by its name; none for one that goes out as fast as it can. */
 export function brakesInWords({
   rate,
@@ -27,11 +36,6 @@ export function brakesInWords({
       : [["Window", `${window.days.join(", ")} ${window.from}–${window.to} (${window.timeZone})`] as const]),
     ...(stopWhen === null
       ? []
-      : [
-          [
-            "Stops when",
-            `more than ${percent(stopWhen.failureRate)} fail, of at least ${figure(stopWhen.after)}`,
-          ] as const,
-        ]),
+      : [["Stops when", `${stopsInWords(stopWhen)}, of at least ${figure(stopWhen.after)}`] as const]),
   ];
 }

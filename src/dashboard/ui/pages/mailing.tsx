@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
+import { stopInWords } from "../../../domain/mailing/brakes.ts";
 import type { MailingAnswer } from "../api/answers.ts";
 import { get } from "../api/client.ts";
 import { Bar, BarLegend } from "../parts/bar.tsx";
 import { ProblemBox } from "../parts/messages.tsx";
 import { Why } from "../parts/why.tsx";
-import { figure, percent } from "../reading/words.ts";
+import { percent } from "../reading/words.ts";
 import { linkTo } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
@@ -71,19 +72,24 @@ export function Mailing({ mailingId }: { readonly mailingId: string }) {
 const isShownBelow = (action: MailingAction, { stoppedBy }: MailingAnswer): boolean =>
   action === "approve" || action === "reject" || (action === "resume" && stoppedBy !== null);
 
+const limitOf = (
+  { of }: NonNullable<MailingAnswer["stoppedBy"]>,
+  { failureRate, bounceRate, complaintRate }: NonNullable<MailingAnswer["stopWhen"]>,
+): number | null => (of === undefined ? failureRate : ((of === "bounces" ? bounceRate : complaintRate) ?? null));
+
 type StoppedProps = { readonly mailing: MailingAnswer; readonly onChanged: (mailing: MailingAnswer) => void };
 
 function Stopped({ mailing, onChanged }: StoppedProps) {
   const { stoppedBy, stopWhen } = mailing;
   if (stoppedBy === null) return null;
-  const { failed, tried } = stoppedBy;
+  const limit = stopWhen === null ? null : limitOf(stoppedBy, stopWhen);
   return (
     <div class="box problem" role="alert">
       <strong>This mailing stopped by itself</strong>
       <p>
-        {figure(failed)} of {figure(tried)} recipients failed
-        {stopWhen !== null && `; it stops above ${percent(stopWhen.failureRate)}`}. Look at the failed parts before you
-        resume it: from then on it counts anew.
+        {stopInWords(stoppedBy).replace(/\.$/, "")}
+        {limit !== null && `; it stops above ${percent(limit)}`}. Look at the cause before you resume it: from then on
+        it counts anew.
       </p>
       <MailingActions
         mailing={mailing}

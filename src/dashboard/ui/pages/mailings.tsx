@@ -8,12 +8,14 @@ import { Ago, Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { figure } from "../reading/words.ts";
 import { linkTo, place } from "../router.ts";
+import { can } from "../session.ts";
 import { useGet } from "../use-load.ts";
 import { Mailing } from "./mailing.tsx";
 import { nameOf } from "./mailing-words.ts";
 
 export const mailingsPage: Page = {
   path: "mailings",
+  shortcut: "m",
   title: "Mailings",
   needs: ["jobs:read"],
   view: ({ parts: [mailingId] }) =>
@@ -35,7 +37,14 @@ function Mailings() {
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && mailings.length === 0 && (
         <Empty title="There is no mailing yet." command={firstCommand}>
-          <p>A mailing has one letter and as many recipients as you like. Create its draft, and add recipients here.</p>
+          <p>
+            A mailing has one letter and as many recipients as you like.{" "}
+            {can("jobs:write") && (
+              <>
+                <a href={linkTo(["compose"])}>Compose one</a>, or create its draft and add recipients here.
+              </>
+            )}
+          </p>
         </Empty>
       )}
       {mailings.length > 0 && <MailingTable mailings={mailings} />}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { NotificationAnswer, NotificationPage } from "../api/answers.ts";
+import type { NotificationAnswer, NotificationPage, NotificationsRead } from "../api/answers.ts";
 import { get, send, withQuery } from "../api/client.ts";
 import { toProblem } from "../api/problem.ts";
 import type { Page } from "../page.ts";
@@ -10,12 +10,14 @@ import { Empty, ProblemBox, tell } from "../parts/messages.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { askUnread, Unread } from "../parts/unread.tsx";
+import { figure } from "../reading/words.ts";
 import { changeQuery, linkTo, place } from "../router.ts";
 import { can } from "../session.ts";
 import { useLoad } from "../use-load.ts";
 
 export const notificationsPage: Page = {
   path: "notifications",
+  shortcut: "n",
   title: "Notifications",
   mark: () => <Unread />,
   needs: ["jobs:read"],
@@ -24,7 +26,7 @@ export const notificationsPage: Page = {
 
 const refreshMs = 5000;
 
-/** Ended jobs, of those that this key created. */
+/** Ended jobs and mailings, of those that this key created or started. */
 function Notifications() {
   const { query } = place.value;
   const unread = query.has("all") ? null : "true";
@@ -34,10 +36,10 @@ function Notifications() {
   const shown = list.value?.data ?? [];
   const news = shown.filter(({ readAt }) => readAt === null);
 
-  const markRead = async (ids: readonly string[]): Promise<void> => {
+  const markRead = async (mark: () => Promise<unknown>): Promise<void> => {
     setBusy(true);
     try {
-      for (const id of ids) await send("POST", `api/notifications/${encodeURIComponent(id)}/read`);
+      await mark();
     } catch (failure) {
       tell(`Not marked: ${toProblem(failure).message}`);
     }
@@ -60,25 +62,21 @@ function Notifications() {
           onChange={(all) => changeQuery({ all, cursor: null })}
         />
         {can("jobs:write") && (
-          <button
-            type="button"
-            disabled={isBusy || news.length === 0}
-            onClick={() => void markRead(news.map(({ id }) => id))}
-          >
-            Mark all shown as read
+          <button type="button" disabled={isBusy || news.length === 0} onClick={() => void markRead(markAll)}>
+            Mark all as read
           </button>
         )}
       </search>
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && shown.length === 0 && (
         <Empty title="Nothing new.">
-          <p>This page lists the ended jobs that this key created.</p>
+          <p>This page lists what ended of the jobs that this key created, and of the mailings that it started.</p>
         </Empty>
       )}
       {shown.length > 0 && (
-        <Table caption="Notifications" head={["Job", "Ended", "Progress", "Read"]}>
+        <Table caption="Notifications" head={["What", "Ended", "Progress", "Read"]}>
           {shown.map((one) => (
-            <Row key={one.id} one={one} isBusy={isBusy} onRead={() => void markRead([one.id])} />
+            <Row key={one.id} one={one} isBusy={isBusy} onRead={() => void markRead(() => mark(one.id))} />
           ))}
         </Table>
       )}
@@ -87,26 +85,49 @@ function Notifications() {
   );
 }
 
+const mark = (id: string): Promise<unknown> => send("POST", `api/notifications/${encodeURIComponent(id)}/read`);
+
+/** Also those on other pages. */
+async function markAll(): Promise<void> {
+  let answer: NotificationsRead;
+  do answer = await send<NotificationsRead>("POST", "api/notifications/read");
+  while (answer.hasMore && answer.read > 0);
+}
+
 type RowProps = { readonly one: NotificationAnswer; readonly isBusy: boolean; readonly onRead: () => void };
 
-const Row = ({ one: { jobId, type, progress, error, createdAt, readAt }, isBusy, onRead }: RowProps) => (
-  <tr>
-    <td class="wide">
-      <a href={linkTo(["jobs", jobId])}>{jobId}</a>
-      {error !== null && <div>{error.message}</div>}
-    </td>
-    <td>
-      <Status of={type.replace("job.", "")} /> <Ago at={createdAt} />
-    </td>
-    <td class="progress">{progress !== null && <Bar counts={progress} />}</td>
-    <td>
-      {readAt === null && can("jobs:write") ? (
-        <button type="button" disabled={isBusy} onClick={onRead}>
-          Mark as read
-        </button>
-      ) : (
-        <Ago at={readAt} />
-      )}
-    </td>
-  </tr>
-);
+const Row = ({ one, isBusy, onRead }: RowProps) => {
+  const { jobId, mailingId, name, subject, type, progress, error, createdAt, readAt } = one;
+  const place = mailingId === null ? ["jobs", jobId ?? ""] : ["mailings", mailingId];
+  return (
+    <tr>
+      <td class="wide">
+        <a href={linkTo(place)}>{name ?? subject ?? mailingId ?? jobId}</a>
+        <small> {mailingId === null ? "job" : "mailing"}</small>
+        {error !== null && <div>{error.message}</div>}
+      </td>
+      <td>
+        <Status of={type.replace(/^\w+\./, "")} /> <Ago at={createdAt} />
+      </td>
+      <td class="progress">
+        {progress !== null && (
+          <>
+            <Bar counts={progress} />
+            <small>
+              {figure(progress.sent)} of {figure(progress.total)}
+            </small>
+          </>
+        )}
+      </td>
+      <td>
+        {readAt === null && can("jobs:write") ? (
+          <button type="button" disabled={isBusy} onClick={onRead}>
+            Mark as read
+          </button>
+        ) : (
+          <Ago at={readAt} />
+        )}
+      </td>
+    </tr>
+  );
+};

@@ -1,46 +1,45 @@
 import { useEffect } from "preact/hooks";
 import { durationInWords } from "../../../domain/figures-in-words.ts";
-import type { DeadLetterPage, JobAnswer, JobPage, StatsAnswer } from "../api/answers.ts";
+import type { DeadLetterCauses, JobAnswer, JobPage, StatsAnswer } from "../api/answers.ts";
 import { withQuery } from "../api/client.ts";
-import { type LoadedStats, loadStats } from "../api/load-stats.ts";
+import { loadStats } from "../api/load-stats.ts";
 import type { Page } from "../page.ts";
 import { RaisedAlerts } from "../parts/alerts.tsx";
 import { Bar } from "../parts/bar.tsx";
-import { Chart } from "../parts/chart.tsx";
 import { Empty, ProblemBox } from "../parts/messages.tsx";
 import { ReadModels } from "../parts/read-models.tsx";
 import { Section } from "../parts/section.tsx";
 import { Status } from "../parts/status.tsx";
 import { Table } from "../parts/table.tsx";
 import { createEstimates } from "../reading/estimate.ts";
-import { grouped } from "../reading/grouped.ts";
 import { titleOf } from "../reading/kinds.ts";
 import { duration, figure, percent } from "../reading/words.ts";
 import { linkTo } from "../router.ts";
 import { useGet, useLoad } from "../use-load.ts";
+import { MailRates } from "./overview-mails.tsx";
+import { Rates } from "./overview-rates.tsx";
 
 export const overviewPage: Page = {
   path: "overview",
+  shortcut: "o",
   title: "Overview",
   needs: ["jobs:read"],
   view: () => <Overview />,
 };
 
 const refreshMs = 5000;
-/** Half an hour of samples; they survive a change of pages, and end with the tab. */
-const keptLooks = 360;
-let looks: readonly StatsAnswer[] = [];
 const estimates = createEstimates();
 
 function Overview() {
-  const stats = useLoad("stats", loadAndKeep, refreshMs);
+  const stats = useLoad("stats", loadStats, refreshMs);
   return (
     <>
       <h1>Overview</h1>
       <RaisedAlerts stats={stats.value?.ofAll ?? null} />
       {stats.problem !== null && <ProblemBox problem={stats.problem} />}
       {stats.value !== null && <Figures stats={stats.value.own} />}
-      {stats.value !== null && <RatesChart />}
+      <Rates />
+      <MailRates />
       <Running />
       <Failures />
       {stats.value !== null && <ReadModels stats={stats.value.own} />}
@@ -48,14 +47,8 @@ function Overview() {
   );
 }
 
-async function loadAndKeep(signal: AbortSignal): Promise<LoadedStats> {
-  const stats = await loadStats(signal);
-  looks = [...looks, stats.own].slice(-keptLooks);
-  return stats;
-}
-
 function Figures({ stats }: { readonly stats: StatsAnswer }) {
-  const { jobs, waiting, perMinute, failureRate } = stats;
+  const { jobs, waiting, perMinute, failureRate, bounceRate, complaintRate } = stats;
   const depth = Object.values(waiting).reduce((sum, lane) => sum + lane.jobs, 0);
   const oldest = Math.max(-1, ...Object.values(waiting).map((lane) => lane.oldestAgeSeconds ?? -1));
   const lanes = Object.entries(waiting).map(([priority, lane]) => `${figure(lane.jobs)} ${priority}`);
@@ -64,8 +57,8 @@ function Figures({ stats }: { readonly stats: StatsAnswer }) {
     <dl class="tiles">
       <Tile
         name="Mails sent"
-        value={`${figure(Math.round(last5Minutes.mailsSent))} a minute`}
-        note="over the last 5 minutes"
+        value={figure(Math.round(last5Minutes.mailsSent))}
+        note="a minute, over the last 5 minutes"
       />
       <Tile
         name="Waiting jobs"
@@ -81,6 +74,11 @@ function Figures({ stats }: { readonly stats: StatsAnswer }) {
         link={linkTo(["jobs"], { status: "processing" })}
       />
       <Tile name="Failed mails" value={percent(failureRate?.mails ?? null)} note="in the last hour" />
+      <Tile
+        name="Came back"
+        value={percent(bounceRate)}
+        note={`in the last hour; ${percent(complaintRate)} complained`}
+      />
       <Tile
         name="Failed jobs"
         value={percent(failureRate?.jobs ?? null)}
@@ -100,20 +98,6 @@ const Tile = ({ name, value, note, link }: TileProps) => (
       {value} <small>{note}</small>
     </dd>
   </div>
-);
-
-const RatesChart = () => (
-  <Section name="Rates" title="Mails per minute">
-    <Chart
-      label="Mails per minute since this page was opened"
-      times={looks.map(({ at }) => Date.parse(at) / 1000)}
-      series={[
-        { label: "sent", color: "--good", values: looks.map(({ perMinute }) => perMinute.last5Minutes.mailsSent) },
-        { label: "failed", color: "--bad", values: looks.map(({ perMinute }) => perMinute.last5Minutes.mailsFailed) },
-      ]}
-    />
-    <p class="quiet">Means over 5 minutes, looked up every {refreshMs / 1000} seconds since this page was opened.</p>
-  </Section>
 );
 
 function Running() {
@@ -157,27 +141,20 @@ const timeLeft = (job: JobAnswer): string => {
   return seconds === null ? "–" : duration(seconds);
 };
 
-/** Only the newest dead letters are counted: old reasons are no news. */
-const lookedAt = 100;
-
 function Failures() {
-  const path = withQuery("api/dead-letters", { status: "open", limit: lookedAt });
-  const letters = useGet<DeadLetterPage>(path, refreshMs * 2);
-  const groups = grouped(letters.value?.data ?? [], ({ error }) => error.code);
-  if (groups.length === 0) return null;
+  const causes = useGet<DeadLetterCauses>("api/dead-letters/causes?status=open", refreshMs * 2);
+  const found = causes.value?.data ?? [];
+  if (found.length === 0) return null;
   return (
     <Section name="Failures" title="Failed jobs without a decision">
-      <Table caption="Failures by reason" head={["Reason", "Jobs", "For instance"]}>
-        {groups.map(({ key, rows }) => (
-          <tr key={key}>
+      <Table caption="Failures by reason" head={["Reason", "Jobs", "In the words of the mail servers"]}>
+        {found.map(({ code, cause, letters }) => (
+          <tr key={`${code} ${cause}`}>
             <td>
-              <a href={linkTo(["dead-letters"])}>{key}</a>
+              <a href={linkTo(["dead-letters"], { code, cause })}>{code}</a>
             </td>
-            <td>
-              {figure(rows.length)}
-              {letters.value?.nextCursor != null && " or more"}
-            </td>
-            <td class="wide">{rows[0]?.error.message}</td>
+            <td>{figure(letters)}</td>
+            <td class="wide">{cause}</td>
           </tr>
         ))}
       </Table>

@@ -18,6 +18,7 @@ import { useLoad } from "../use-load.ts";
 
 export const recipientsPage: Page = {
   path: "recipients",
+  shortcut: "r",
   title: "Recipients",
   needs: ["jobs:read"],
   view: () => {

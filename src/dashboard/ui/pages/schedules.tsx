@@ -13,6 +13,7 @@ import { NewSchedule } from "./schedule-form.tsx";
 
 export const schedulesPage: Page = {
   path: "schedules",
+  shortcut: "h",
   title: "Schedules",
   needs: ["jobs:read"],
   view: ({ parts: [scheduleId] }) => {

@@ -16,6 +16,7 @@ import { useGet } from "../use-load.ts";
 
 export const suppressionsPage: Page = {
   path: "suppressions",
+  shortcut: "u",
   title: "Suppressions",
   needs: ["jobs:read"],
   view: () => <Suppressions />,
@@ -39,7 +40,6 @@ function Suppressions() {
   return (
     <>
       <h1>Suppressions</h1>
-      {can("jobs:write") && <Add onAdded={list.reload} />}
       <Seek label="Find an address" value={email} onSeek={(typed) => changeQuery({ email: typed, cursor: null })} />
       {list.problem !== null && <ProblemBox problem={list.problem} />}
       {list.value !== null && rows.length === 0 && (
@@ -72,6 +72,7 @@ function Suppressions() {
         </Table>
       )}
       <CursorPager first="Oldest" next="Newer" nextCursor={list.value?.nextCursor ?? null} />
+      {can("jobs:write") && <Add onAdded={list.reload} />}
       {asked !== null && (
         <AskDialog
           title={`Mail ${asked} again?`}

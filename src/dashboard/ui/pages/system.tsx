@@ -9,14 +9,18 @@ import { ReadModels } from "../parts/read-models.tsx";
 import { Section } from "../parts/section.tsx";
 import { Ago, Fact, Status } from "../parts/status.tsx";
 import { Rows, Table } from "../parts/table.tsx";
-import { duration } from "../reading/words.ts";
+import { duration, figure } from "../reading/words.ts";
 import { can } from "../session.ts";
 import { useGet, useLoad } from "../use-load.ts";
 import { RebuiltReadModels } from "./system-read-models.tsx";
+import { ReadyToSend } from "./system-readiness.tsx";
+import { MailRoutes } from "./system-routes.tsx";
 import { Servers } from "./system-servers.tsx";
+import { Throttles } from "./system-throttles.tsx";
 
 export const systemPage: Page = {
   path: "system",
+  shortcut: "s",
   title: "System",
   needs: ["jobs:read"],
   view: () => <System />,
@@ -35,6 +39,9 @@ function System() {
       {stats.problem !== null && <ProblemBox problem={stats.problem} />}
       {stats.value !== null && <Waiting stats={stats.value.own} />}
       {can("admin") ? <RebuiltReadModels /> : stats.value !== null && <ReadModels stats={stats.value.own} />}
+      {can("admin") && <MailRoutes />}
+      {can("admin") && <Throttles />}
+      {can("admin") && <ReadyToSend />}
       {can("admin") && <Servers />}
       {can("events:read") && <Seals />}
       <Endpoints />
@@ -53,6 +60,14 @@ const loadReadiness = (signal: AbortSignal): Promise<Dependencies> =>
     },
   );
 
+/** `last sequence` for `lastSequence`. */
+const detailInWords = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function valueInWords(value: unknown): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "number" ? figure(value) : String(value);
+}
+
 function Readiness() {
   const found = useLoad("readyz", loadReadiness, refreshMs);
   return (
@@ -69,7 +84,7 @@ function Readiness() {
               <td class="wide">
                 {Object.entries(details).map(([detail, value]) => (
                   <div key={detail}>
-                    {detail}: {String(value)}
+                    {detailInWords(detail)}: {valueInWords(value)}
                   </div>
                 ))}
               </td>

@@ -8,9 +8,16 @@ import { Section } from "../parts/section.tsx";
 import { goTo, linkTo } from "../router.ts";
 import { draftOf, emptyLetter, type LetterDraft, readLetter } from "./template-letter.ts";
 
+/** What was typed and neither stored nor closed is there again when the editor is, until the page is loaded anew. */
+const unstored = { name: "", letters: new Map<string, LetterDraft>() };
+
 /** A template that has no version yet. */
 export function NewTemplate() {
-  const [name, setName] = useState("");
+  const [name, setName] = useState(unstored.name);
+  const changeName = (changed: string): void => {
+    unstored.name = changed;
+    setName(changed);
+  };
   return (
     <>
       <p class="path">
@@ -19,7 +26,7 @@ export function NewTemplate() {
       <h1>New template</h1>
       <TemplateEditor
         name={name}
-        onName={setName}
+        onName={changeName}
         from={null}
         onStored={() => {}}
         onClose={() => goTo(["templates"])}
@@ -42,11 +49,22 @@ type EditorProps = {
 export function TemplateEditor({ name, onName, from, onStored, onClose }: EditorProps) {
   // What it began with stays, also where someone else has stored a version since.
   const [base] = useState(from);
-  const [draft, setDraft] = useState<LetterDraft>(() => (base === null ? emptyLetter : draftOf(base.letter)));
+  const [place] = useState(base === null ? "" : `${name}@${base.version}`);
+  const [draft, setDraft] = useState<LetterDraft>(
+    () => unstored.letters.get(place) ?? (base === null ? emptyLetter : draftOf(base.letter)),
+  );
   const [problem, setProblem] = useState<Problem | null>(null);
   const [headersFault, setHeadersFault] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
 
+  const change = (changed: LetterDraft): void => {
+    unstored.letters.set(place, changed);
+    setDraft(changed);
+  };
+  const forget = (): void => {
+    unstored.letters.delete(place);
+    if (base === null) unstored.name = "";
+  };
   const store = async (): Promise<void> => {
     const { letter, fault } = readLetter(draft);
     setHeadersFault(fault);
@@ -57,6 +75,7 @@ export function TemplateEditor({ name, onName, from, onStored, onClose }: Editor
       const path = `api/templates/${encodeURIComponent(name.trim())}`;
       if (base === null) await checkName(name.trim(), path);
       const stored = await send<StoredTemplateAnswer>("PUT", path, { body: letter });
+      forget();
       tell(storedInWords(stored, base?.latest ?? 0));
       onStored();
       goTo(["templates", stored.name], { version: String(stored.version) });
@@ -71,7 +90,7 @@ export function TemplateEditor({ name, onName, from, onStored, onClose }: Editor
       value={draft[of]}
       {...(rows === undefined ? {} : { rows })}
       fault={(of === "headers" ? headersFault : null) ?? faultOf(problem, `/${of}`)}
-      onInput={(value) => setDraft({ ...draft, [of]: value })}
+      onInput={(value) => change({ ...draft, [of]: value })}
     />
   );
 
@@ -104,14 +123,20 @@ export function TemplateEditor({ name, onName, from, onStored, onClose }: Editor
             <input
               type="checkbox"
               checked={draft.unsubscribe}
-              onChange={(event) => setDraft({ ...draft, unsubscribe: event.currentTarget.checked })}
+              onChange={(event) => change({ ...draft, unsubscribe: event.currentTarget.checked })}
             />{" "}
             A link to unsubscribe in each mail
           </label>
         </details>
         {problem !== null && <ProblemBox problem={problem} />}
         <div class="buttons">
-          <button type="button" onClick={onClose}>
+          <button
+            type="button"
+            onClick={() => {
+              forget();
+              onClose();
+            }}
+          >
             Close without storing
           </button>
           <button type="button" class="primary" disabled={isBusy} onClick={() => void store()}>

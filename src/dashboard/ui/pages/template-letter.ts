@@ -30,13 +30,12 @@ export type ReadLetter =
   | { readonly letter: null; readonly fault: string };
 
 /** The body of the request, without fields that are empty; `fault` is about the headers. */
-export function readLetter({ subject, body, headers, unsubscribe, ...others }: LetterDraft): ReadLetter {
+export function readLetter({ subject, headers, unsubscribe, ...others }: LetterDraft): ReadLetter {
   const read = readObject(headers);
   if (read.fault !== null) return { letter: null, fault: read.fault };
   const given = Object.entries(others).filter(([, value]) => value.trim() !== "");
   const letter = {
     subject,
-    body,
     ...Object.fromEntries(given),
     ...(Object.keys(read.value).length === 0 ? {} : { headers: read.value }),
     ...(unsubscribe ? { unsubscribe } : {}),

@@ -14,6 +14,7 @@ import { NewTemplate } from "./template-editor.tsx";
 
 export const templatesPage: Page = {
   path: "templates",
+  shortcut: "t",
   title: "Templates",
   needs: ["jobs:read"],
   view: ({ parts: [name] }) => {

@@ -62,10 +62,12 @@ export function RaisedAlerts({ stats }: { readonly stats: StatsAnswer | null }) 
 function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
   if (stats === null) return raised;
   switch (raised.alert) {
-    case "failure-rate": {
-      const isOfTheSameHour = raised.windowSeconds === 3600;
-      return isOfTheSameHour ? { ...raised, value: stats.failureRate?.mails ?? raised.value } : raised;
-    }
+    case "failure-rate":
+      return ofThisHour(raised, stats.failureRate?.mails ?? null);
+    case "bounce-rate":
+      return ofThisHour(raised, stats.bounceRate);
+    case "complaint-rate":
+      return ofThisHour(raised, stats.complaintRate);
     case "oldest-waiting": {
       const ages = Object.entries(stats.waiting).map(([about, lane]) => ({
         about,
@@ -83,6 +85,10 @@ function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
       return raised;
   }
 }
+
+/** The statistics know the last hour only. */
+const ofThisHour = (raised: AlertFigure, value: number | null): AlertFigure =>
+  raised.windowSeconds === 3600 ? { ...raised, value: value ?? raised.value } : raised;
 
 type Extreme = Pick<AlertFigure, "value" | "about">;
 

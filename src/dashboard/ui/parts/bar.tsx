@@ -1,9 +1,10 @@
 import type { RecipientCounts } from "../../../domain/job/events.ts";
+import type { FeedbackCounts } from "../../../domain/recipients/feedback.ts";
 import type { RecipientStatus } from "../../../domain/recipients/recipient-status.ts";
 import { figure } from "../reading/words.ts";
 
 /** Every status: without one of them the pieces would not add up. */
-export const recipientStatuses = Object.keys({
+const recipientStatuses = Object.keys({
   sent: true,
   failed: true,
   suppressed: true,
@@ -27,8 +28,25 @@ const inWords = (counts: RecipientCounts): string =>
     .map((kind) => `${figure(counts[kind])} ${kind}`)
     .join(", ") || "none";
 
-/** The same as figures, with their sum. */
-export const BarLegend = ({ counts }: { readonly counts: RecipientCounts }) => (
+/** Nothing where no mail came back and no recipient complained. */
+const CameBack = ({ bounced = 0, complained = 0 }: Partial<FeedbackCounts>) => (
+  <>
+    {bounced > 0 && <Report name="came back" count={bounced} />}
+    {complained > 0 && <Report name="complained" count={complained} />}
+  </>
+);
+
+const Report = ({ name, count }: { readonly name: string; readonly count: number }) => (
+  <div>
+    <dt>
+      <span class="dot failed" /> of those sent, {name}
+    </dt>
+    <dd data-count={name}>{figure(count)}</dd>
+  </div>
+);
+
+/** The same as figures, with their sum; and what came back of the mails that were sent. */
+export const BarLegend = ({ counts }: { readonly counts: RecipientCounts & Partial<FeedbackCounts> }) => (
   <dl class="legend">
     {recipientStatuses.map((kind) => (
       <div key={kind}>
@@ -42,5 +60,6 @@ export const BarLegend = ({ counts }: { readonly counts: RecipientCounts }) => (
       <dt>total</dt>
       <dd data-count="total">{figure(recipientStatuses.reduce((sum, kind) => sum + counts[kind], 0))}</dd>
     </div>
+    <CameBack {...counts} />
   </dl>
 );

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import UPlot from "uplot";
+import { zoneAt } from "../reading/words.ts";
 
 export type Series = { readonly label: string; readonly color: string; readonly values: readonly (number | null)[] };
 
@@ -13,7 +14,24 @@ type ChartProps = {
 const height = 220;
 /** With fewer samples, two of them would fill the whole width. */
 const leastSeconds = 300;
-const timeOf = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString("sv-SE");
+const daySeconds = 86_400;
+const formats = {
+  time: new Intl.DateTimeFormat("sv-SE", { timeStyle: "short" }),
+  dayAndTime: new Intl.DateTimeFormat("sv-SE", {
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+  }),
+  day: new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" }),
+};
+
+/** As much of a moment as tells it from the others of the chart. */
+function timeOf(seconds: number, times: ArrayLike<number>): string {
+  const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
+  const format = span <= daySeconds ? "time" : span <= 60 * daySeconds ? "dayAndTime" : "day";
+  return formats[format].format(seconds * 1000);
+}
 
 /** A canvas is invisible to screen readers: the same figures are in a table that can be opened. */
 export function Chart({ label, times, series }: ChartProps) {
@@ -44,7 +62,7 @@ export function Chart({ label, times, series }: ChartProps) {
         <table>
           <thead>
             <tr>
-              <th scope="col">Time</th>
+              <th scope="col">Time ({zoneAt(new Date())})</th>
               {series.map((one) => (
                 <th key={one.label} scope="col">
                   {one.label}
@@ -55,7 +73,7 @@ export function Chart({ label, times, series }: ChartProps) {
           <tbody>
             {times.slice(-20).map((time, index) => (
               <tr key={time}>
-                <td>{timeOf(time)}</td>
+                <td>{timeOf(time, times)}</td>
                 {series.map(({ label: name, values }) => (
                   <td key={name}>{values.slice(-20)[index] ?? "–"}</td>
                 ))}
@@ -99,8 +117,8 @@ function optionsFor(place: HTMLElement, series: readonly Series[]): UPlot.Option
       y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      // Room for hours, minutes and seconds side by side.
-      { ...axis, space: 90, values: (_plot, seconds) => seconds.map(timeOf) },
+      // Room for dates and times side by side.
+      { ...axis, space: 90, values: ({ data: [times] }, seconds) => seconds.map((at) => timeOf(at, times)) },
       { ...axis, size: 60 },
     ],
     series: [

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { zoneAt } from "../reading/words.ts";
 
 type TypedProps = {
   readonly label: string;
@@ -29,10 +30,10 @@ export const Search = (props: TypedProps) => (
   </label>
 );
 
-/** A local time, without its zone. */
+/** A local time. The label says of which zone. */
 export const TimeField = (props: TypedProps) => (
   <label class="field">
-    {props.label}
+    {props.label} ({zoneAt(new Date(props.value || Date.now()))})
     <input type="datetime-local" {...useSettled(props)} />
   </label>
 );
@@ -42,11 +43,13 @@ type SeekProps = {
   readonly value: string;
   /** The format that the browser itself accepts; anything where it is absent. */
   readonly pattern?: string;
+  /** The label of the button. */
+  readonly action?: string;
   readonly onSeek: (value: string) => void;
 };
 
 /** Called when the value is complete: the service would only refuse a half-typed one. */
-export function Seek({ label, value, pattern = ".*", onSeek }: SeekProps) {
+export function Seek({ label, value, pattern = ".*", action = "Find", onSeek }: SeekProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
   const submit = (event: Event): void => {
@@ -59,7 +62,7 @@ export function Seek({ label, value, pattern = ".*", onSeek }: SeekProps) {
         {label}
         <input type="text" pattern={pattern} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
       </label>
-      <button type="submit">Find</button>
+      <button type="submit">{action}</button>
     </form>
   );
 }

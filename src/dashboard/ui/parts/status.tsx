@@ -23,6 +23,9 @@ const tones: Readonly<Record<string, Tone>> = {
   rebuilding: "busy",
   stopped: "bad",
   closed: "good",
+  usable: "good",
+  partly: "held",
+  away: "bad",
   "half-open": "held",
   processing: "busy",
   queued: "busy",
@@ -31,6 +34,11 @@ const tones: Readonly<Record<string, Tone>> = {
   paused: "held",
   unknown: "held",
   suppressed: "held",
+  bounced: "bad",
+  complained: "bad",
+  fine: "good",
+  warning: "held",
+  serious: "bad",
 };
 
 /** A status in its colour; the word alone carries the meaning, too. */

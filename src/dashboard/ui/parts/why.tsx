@@ -57,5 +57,6 @@ const unknownFacts: Readonly<Record<ExplanationAnswer["notKnown"][number], strin
   workers: "what the workers do",
   group: "which job of its group goes first",
   "jobs-ahead": "how many jobs go first",
+  receivers: "which of its receivers are slow",
   parts: "which of its parts are jobs",
 };

@@ -1,9 +1,14 @@
+import { toDisplayName } from "../../../domain/recipients/display-name.ts";
 import { readCsv } from "./csv.ts";
 
-export type Recipient = { readonly email: string; readonly variables?: Readonly<Record<string, string>> };
+export type Recipient = {
+  readonly email: string;
+  readonly name?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 /**
- * Pasted or dropped text: a table whose first line names the columns, one of them `email` and the others variables; or
+ * Pasted or dropped text: a table whose first line names the columns, `email`, `name` and variables; or
  * addresses, one per line or with commas or semicolons. The service checks the addresses.
  */
 export function readRecipients(text: string): readonly Recipient[] {
@@ -23,11 +28,14 @@ export function readRecipients(text: string): readonly Recipient[] {
 }
 
 function toRecipient(header: readonly string[], row: readonly string[], emailColumn: number): Recipient {
-  const variables = header.flatMap((name, column) =>
-    column === emailColumn || name === "" ? [] : [[name, row[column] ?? ""] as const],
-  );
-  const email = row[emailColumn] ?? "";
-  return variables.length === 0 ? { email } : { email, variables: Object.fromEntries(variables) };
+  // As in an imported file: what cannot stand beside an address is a variable like the others.
+  const name = toDisplayName(row[header.indexOf("name")] ?? "");
+  const variables = header.flatMap((title, column) => {
+    const isOwn = column === emailColumn || title === "" || (title === "name" && name !== null);
+    return isOwn ? [] : [[title, row[column] ?? ""] as const];
+  });
+  const own = { email: row[emailColumn] ?? "", ...(name === null ? {} : { name }) };
+  return variables.length === 0 ? own : { ...own, variables: Object.fromEntries(variables) };
 }
 
 /** Splits a list into lists of `size`, in order. */

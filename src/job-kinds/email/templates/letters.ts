@@ -80,8 +80,9 @@ function readTemplates({ subject, html, text }: MailContent): Letters["personalF
   const fillHtml = html === null ? null : readPart("html", html, "html");
   const fillText = text === null ? null : readPart("text", text, "text");
   const convert = html === null || fillText !== null ? null : readConversion(html);
-  return ({ email, variables }, unsubscribeUrl = null, spent = () => {}) => {
-    const scope = { email, ...variables, ...(unsubscribeUrl === null ? {} : { unsubscribeUrl }) };
+  return ({ email, name, variables }, unsubscribeUrl = null, spent = () => {}) => {
+    const named = name === undefined ? {} : { name };
+    const scope = { email, ...named, ...variables, ...(unsubscribeUrl === null ? {} : { unsubscribeUrl }) };
     const filledHtml = fillHtml?.(scope, spent) ?? null;
     return {
       subject: fillSubject(scope, spent),

@@ -25,7 +25,7 @@ const pages = { page: whole(1, 1, 1_000_000), pageSize: whole(20, 1, 100) };
 const lists = { status: someOf(jobStatuses), pageSize: pages.pageSize, cursor: optionalText(100) };
 
 /**
- * The routes for jobs as Waybill has them, made of the same parts: what is asked is read by koa-body and checked by the
+ * The routes for jobs as Waybill has them, made of the same parts: what is asked is read and checked by the
  * same compiled schema, stored and queued, then answered with 201; questions are answered from the rows.
  */
 export function createApp(accept: (job: NewJob) => Promise<Accepted>, reads: Reads): Koa {

@@ -61,7 +61,7 @@ function toRecord(row: RowDataPacket, maxAttempts: number): JobRecord {
     name: row["name"],
     subject: row["subject"],
     metadata: JSON.parse(row["metadata"]),
-    progress: { total, sent, failed, pending: total - sent - failed, deferred: 0, unknown: 0, suppressed: 0 },
+    progress: { total, sent, failed, pending: total - sent - failed, ...nothingElse },
     attempt: row["attempt"],
     maxAttempts,
     createdAt: row["created_at"].toISOString(),
@@ -84,3 +84,5 @@ const toRecipient = (row: RowDataPacket): object => ({
   response: row["response"],
   updatedAt: row["updated_at"].toISOString(),
 });
+
+const nothingElse = { deferred: 0, unknown: 0, suppressed: 0, bounced: 0, complained: 0 };

@@ -60,6 +60,8 @@ describe("a recipient of a job", () => {
       response: null,
       error: null,
       sentAt: null,
+      bouncedAt: null,
+      complainedAt: null,
       updatedAt: earlier,
     };
     expect(await firstAfter()).to.deep.equal(expected);
@@ -78,6 +80,8 @@ describe("a recipient of a job", () => {
       response: "250 2.0.0 OK",
       error: null,
       sentAt: now,
+      bouncedAt: null,
+      complainedAt: null,
       updatedAt: now,
     });
   });

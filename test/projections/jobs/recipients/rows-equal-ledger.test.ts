@@ -47,6 +47,17 @@ describe("the recipients of any histories of some jobs, cut into batches anywher
           expect(statuses.filter((status) => status === "sent")).to.have.length(sent);
           expect(statuses.filter((status) => status === "failed")).to.have.length(failed);
           expect(statuses).to.have.length(total);
+          const { bounced, complained } = progressOf(view);
+          expect(list?.recipients.filter(({ bouncedAt }) => bouncedAt !== null)).to.have.length(bounced);
+          expect(list?.recipients.filter(({ complainedAt }) => complainedAt !== null)).to.have.length(complained);
+          const { list: returned } = await queries.ofJob(job, { ...all, statuses: ["bounced"] });
+          expect(returned?.recipients.map(({ recipient }) => recipient)).to.deep.equal(
+            list?.recipients.filter(({ bouncedAt }) => bouncedAt !== null).map(({ recipient }) => recipient),
+          );
+          expect(await side.db("jobs").where({ id: job.jobId }).first("bounced", "complained")).to.include({
+            bounced,
+            complained,
+          });
           expect(await countingIn(side.db, job)).to.deep.equal(countingOf(history));
         }
       }),
@@ -91,7 +102,10 @@ async function projectAll({ db, contentStore }: ReadSide, batches: Batches): Pro
 async function countingIn(db: Knex, { jobId }: JobRef): Promise<readonly (readonly boolean[])[]> {
   const [job] = await db("jobs").where({ id: jobId }).select("place", "total");
   const rows = await db("recipients").where({ job: job.place }).whereNotNull("place").select("recipient", "place");
-  const earlier = await db("recipients_earlier").where({ job: job.place }).select("recipient", "place", "counts");
+  const earlier = await db("recipients_earlier")
+    .where({ job: job.place })
+    .whereNotIn("status", ["bounced", "complained"])
+    .select("recipient", "place", "counts");
   const counting: boolean[][] = Array.from({ length: job.total }, () => []);
   const found = [...rows, ...earlier] as { recipient: number; place: number; counts?: number }[];
   for (const { recipient, counts = 1 } of found.sort((one, other) => one.place - other.place)) {
@@ -116,7 +130,7 @@ function countingOf([created, ...history]: readonly EventOfJob[]): readonly (rea
         if (open.includes(view.ledger.cells[recipient])) isSettled.delete(recipient);
       }
     }
-    if (!("data" in event) || !("recipient" in event.data)) continue;
+    if (!("data" in event) || !("recipient" in event.data) || !("run" in event.data)) continue;
     const { recipient, run } = event.data;
     const isSent = event.type === "RecipientSent";
     const counts = isSent ? !hasLeft.has(recipient) : run === view.run && !isSettled.has(recipient);

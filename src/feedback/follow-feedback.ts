@@ -1,0 +1,71 @@
+import type { ContentStore } from "../content/content-store.ts";
+import { decodeContent } from "../content/encode-content.ts";
+import type { SuppressionReason } from "../domain/recipients/events.ts";
+import { isReturn, type ReturnEvent } from "../domain/recipients/feedback.ts";
+import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
+import type { Listener } from "../following/listener.ts";
+import type { AddressKey, SuppressionStore } from "../suppressions/suppression-store.ts";
+import { createKeyed, type Keyed } from "../suppressions/unsubscribe-links.ts";
+import type { SoftBounceStore } from "./soft-bounces.ts";
+
+export type FeedbackPorts = {
+  readonly contentStore: Pick<ContentStore, "get">;
+  readonly suppressions: SuppressionStore;
+  readonly softBounces: SoftBounceStore;
+  /** So many soft bounces of an address, within the time that the store keeps them, put it on the list. */
+  readonly softBounceLimit: number;
+};
+
+const atOnce = 50;
+const tryAgainMs = 1000;
+
+/**
+ * Puts addresses on the suppression list of their tenant: of a hard bounce, of a complaint, of a soft bounce too many,
+ * and of an unsubscription, which is usually there already.
+ * An address that was erased meanwhile is not known any more, and stays unknown.
+ */
+export function createFeedbackListener(ports: FeedbackPorts): Listener {
+  const keyed = createKeyed(ports.suppressions);
+  return {
+    name: "feedback",
+    beginAfter: () => 0,
+    atOnce,
+    tryAgainMs,
+    act: (stored) => (isReturn(stored.event) ? follow(ports, keyed, stored as StoredEvent<ReturnEvent>) : null),
+  };
+}
+
+async function follow(
+  ports: FeedbackPorts,
+  keyed: () => Promise<Keyed>,
+  stored: StoredEvent<ReturnEvent>,
+): Promise<void> {
+  const { tenant, jobId, event } = stored;
+  const job: JobRef = { tenant, jobId };
+  const email = await emailOf(ports, job, event.data.recipient);
+  if (email === null) return;
+  const { digest } = await keyed();
+  const key: AddressKey = { tenant, digest: digest(tenant, email) };
+  const reason = await reasonOf(ports, key, stored);
+  if (reason === null) return;
+  await ports.suppressions.put(key, { email, reason, createdAt: event.at, event: stored.id }, jobId);
+  // If the content was erased in between, the report must not bring the address back.
+  if ((await emailOf(ports, job, event.data.recipient)) === null) await ports.suppressions.forget(key, jobId);
+}
+
+async function reasonOf(
+  { softBounces, softBounceLimit }: FeedbackPorts,
+  key: AddressKey,
+  { id, event }: StoredEvent<ReturnEvent>,
+): Promise<SuppressionReason | null> {
+  if (event.type === "RecipientComplained") return "complaint";
+  if (event.type === "RecipientUnsubscribed") return "unsubscribe";
+  if (event.data.bounce === "hard") return "hard-bounce";
+  if (event.data.bounce !== "soft") return null;
+  return (await softBounces.note(key, { id, at: event.at })) >= softBounceLimit ? "soft-bounces" : null;
+}
+
+async function emailOf({ contentStore }: FeedbackPorts, job: JobRef, recipient: number): Promise<string | null> {
+  const stored = await contentStore.get(job);
+  return stored === null ? null : (decodeContent(stored).recipients[recipient]?.email ?? null);
+}

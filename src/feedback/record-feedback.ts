@@ -1,0 +1,111 @@
+import type { ContentStore } from "../content/content-store.ts";
+import { decodeContent } from "../content/encode-content.ts";
+import type { Instant } from "../domain/message.ts";
+import { type FeedbackEvent, isNews, type ReturnEvent } from "../domain/recipients/feedback.ts";
+import { type Cause, type EventLog, type JobRef, type NewEvent, VersionConflict } from "../event-log/event-log.ts";
+import { maskReply } from "../mail/mask-reply.ts";
+
+/** The mail to one recipient of a job. */
+export type MailRef = JobRef & { readonly recipient: number };
+
+/** `known`: the log has it already. `no-such-mail`: the job has no such recipient, or is no job. */
+export type Recorded = "recorded" | "known" | "no-such-mail";
+
+type Ports = { readonly log: EventLog; readonly contentStore: Pick<ContentStore, "get"> };
+
+type NewOf<Event extends FeedbackEvent> = {
+  readonly type: Event["type"];
+  readonly data: Omit<Event["data"], "recipient">;
+};
+
+/** What a report says, before it is recorded: addresses in a `diagnostic` are still to be masked. */
+export type NewFeedback =
+  | NewOf<Extract<FeedbackEvent, { type: "RecipientBounced" }>>
+  | NewOf<Extract<FeedbackEvent, { type: "RecipientComplained" }>>;
+
+/**
+ * Records a report about a mail, once: however often it comes, and in how many processes at the same moment. Throws
+ * Unavailable; the sender of the report then has to be told to try again.
+ */
+export async function recordFeedback(
+  { log, contentStore }: Ports,
+  mail: MailRef,
+  feedback: NewFeedback,
+  cause: Cause,
+  at: Instant,
+): Promise<Recorded> {
+  const { recipient, ...job } = mail;
+  // What comes again is the usual case of what is forged, and of a sender that had no answer: it costs one question.
+  const unmasked = { ...feedback, at, data: { ...feedback.data, recipient } } as FeedbackEvent;
+  const earlier = await log.readFeedback(job);
+  if (
+    !isNews(
+      unmasked,
+      earlier.map(({ event }) => event),
+    )
+  )
+    return "known";
+  if (!(await isMail(log, mail))) return "no-such-mail";
+  const event = await masked(contentStore, job, unmasked);
+  return await appendNews(log, mail, { ...cause, id: idOf(mail, event), event }, (known) => isNews(event, known));
+}
+
+/** The id of the event, as which the suppression list names it. */
+export const unsubscribedIdOf = ({ jobId, recipient }: MailRef): string => `${jobId}:${recipient}:unsubscribed`;
+
+/** Records that a recipient asked for no more mails, once for each mail. Throws Unavailable and LogFull. */
+export async function recordUnsubscribed(log: EventLog, mail: MailRef, cause: Cause, at: Instant): Promise<Recorded> {
+  const { recipient } = mail;
+  if (!(await isMail(log, mail))) return "no-such-mail";
+  const recorded = {
+    ...cause,
+    id: unsubscribedIdOf(mail),
+    event: { type: "RecipientUnsubscribed", at, data: { recipient } } as const,
+  };
+  return await appendNews(
+    log,
+    mail,
+    recorded,
+    (earlier) => !earlier.some(({ type, data }) => type === "RecipientUnsubscribed" && data.recipient === recipient),
+  );
+}
+
+async function isMail(log: EventLog, { recipient, ...job }: MailRef): Promise<boolean> {
+  const [created] = await log.readDecisions(job);
+  return created?.event.type === "JobCreated" && recipient < created.event.data.total;
+}
+
+async function appendNews(
+  log: EventLog,
+  { recipient: _, ...job }: MailRef,
+  recorded: NewEvent<ReturnEvent>,
+  isNew: (earlier: readonly ReturnEvent[]) => boolean,
+): Promise<"recorded" | "known"> {
+  for (;;) {
+    const earlier = await log.readFeedback(job);
+    if (!isNew(earlier.map(({ event }) => event))) return "known";
+    try {
+      await log.append(job, [recorded], earlier.at(-1)?.sequence ?? 0);
+      return "recorded";
+    } catch (failure) {
+      if (!(failure instanceof VersionConflict)) throw failure;
+    }
+  }
+}
+
+/** A recipient has each of them once. */
+function idOf({ jobId, recipient }: MailRef, event: FeedbackEvent): string {
+  const what = event.type === "RecipientComplained" ? "complained" : event.data.bounce === "hard" ? "hard" : "bounced";
+  return `${jobId}:${recipient}:${what}`;
+}
+
+/** The log holds no address, nor words of the mail. Of an erased recipient it is not known what to mask: no word is kept. */
+async function masked(contentStore: Ports["contentStore"], job: JobRef, event: FeedbackEvent): Promise<FeedbackEvent> {
+  if (event.type === "RecipientComplained" || event.data.diagnostic === "") return event;
+  const stored = await contentStore.get(job);
+  const content = stored === null ? null : decodeContent(stored);
+  const to = content?.recipients[event.data.recipient]?.email;
+  const { diagnostic } = event.data;
+  const kept = to === undefined ? "" : maskReply(diagnostic, { to, subject: content?.subject ?? "" });
+  return { ...event, data: { ...event.data, diagnostic: kept } };
+}

@@ -1,0 +1,55 @@
+import { type Static, Type } from "typebox";
+import { checkRequest } from "../../schemas/request-schema.ts";
+import { classify } from "./classify.ts";
+import { nothing, type Reading, toDiagnostic, toStatusCode } from "./report.ts";
+
+const text = Type.String();
+const notification = Type.Object({
+  event: text,
+  type: Type.Optional(text),
+  status: Type.Optional(text),
+  reason: Type.Optional(text),
+  "smtp-id": Type.Optional(text),
+});
+const check = checkRequest(Type.Array(notification, { maxItems: 10_000 }));
+
+/** The event webhook of SendGrid, which brings many events at a time. `smtp-id` is the Message-ID that the mail was handed over with. */
+export function readSendgrid(body: unknown): readonly Reading[] | null {
+  const checked = check(body);
+  return checked.valid ? checked.value.map(readEvent) : null;
+}
+
+function readEvent(event: Static<typeof notification>): Reading {
+  const names = [event["smtp-id"], ...customOf(event)].filter((name) => name !== undefined);
+  switch (event.event) {
+    case "spamreport":
+      return {
+        kind: "report",
+        report: { source: "sendgrid", feedback: { kind: "complaint", complaint: "abuse" }, names },
+      };
+    case "bounce": {
+      const told = classify({ status: toStatusCode(event.status), text: toDiagnostic(event.reason ?? "") });
+      // Blocked: refused because of the mail or its sender, and tried again next time.
+      const bounce = event.type === "blocked" ? "unknown" : event.type === "bounce" ? "hard" : told.bounce;
+      return { kind: "report", report: { source: "sendgrid", feedback: { ...told, bounce }, names } };
+    }
+    case "dropped": {
+      const isOfAddress = /bounced address|invalid/i.test(event.reason ?? "");
+      const told = classify({ status: null, text: toDiagnostic(event.reason ?? "") });
+      return {
+        kind: "report",
+        report: { source: "sendgrid", feedback: { ...told, bounce: isOfAddress ? "hard" : "unknown" }, names },
+      };
+    }
+    case "deferred":
+      return nothing("delayed");
+    default:
+      return nothing("delivered");
+  }
+}
+
+/** What a sender adds to a mail stands beside the fields of SendGrid itself. */
+const customOf = (event: object): readonly string[] =>
+  Object.entries(event).flatMap(([name, value]) =>
+    /^waybill/i.test(name) && typeof value === "string" ? [value] : [],
+  );

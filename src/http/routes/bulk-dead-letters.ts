@@ -1,0 +1,103 @@
+import { handleCommand } from "../../commands/handle-command.ts";
+import type { Instant } from "../../domain/message.ts";
+import { Archived, type RunRef } from "../../event-log/event-log.ts";
+import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
+import { requeueJob } from "../../intake/requeue-job.ts";
+import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";
+import { bulkResult, toBulkAnswer } from "../answers/bulk.ts";
+import { runId } from "../answers/parts.ts";
+import { type Answer, json, refuseFaults, refuseForNoRoom } from "../server/answer.ts";
+import { toCause, toRunRef } from "../server/request-context.ts";
+import { type ApiRequest, needed, route } from "../server/route.ts";
+import { askReadModel, caughtUp } from "./ask-read-model.ts";
+import { refuseMore } from "./bulk-jobs.ts";
+import type { RouteDependencies } from "./route-dependencies.ts";
+
+/** POST /dead-letters/bulk: one decision about every dead letter of a list or of a cause. */
+export const bulkLettersRoute = (dependencies: RouteDependencies) =>
+  route({
+    method: "POST",
+    path: "/dead-letters/bulk",
+    describes: {
+      operation: "decideDeadLetters",
+      summary: "Requeue or ignore many dead letters: those of a list, or the open ones that a dry run has counted.",
+      body: needed(bulkLettersRequest),
+      answers: { 200: { is: "What was done; with a `nextCursor`, the same call with it goes on.", json: bulkResult } },
+      needs: ["read-model", "log-writes"],
+      problems: ["more-than-expected"],
+    },
+    takesBody: true,
+    handle: (request) => decideMany(dependencies, request),
+  });
+
+/** A requeued job has its content stored anew, which takes longer than a decision. */
+const pageSize = 20;
+const bounds = { atOnce: 4, most: 180, forMs: 1000 };
+
+async function decideMany(dependencies: RouteDependencies, request: ApiRequest): Promise<Answer> {
+  const asked = readBulkLetters(request.body);
+  if (!asked.valid) return refuseFaults(asked.faults);
+  const { action, letters, dryRun, expected, cursor = null } = asked.value;
+  const asOf = instantOf(asked.value.asOf) ?? dependencies.now();
+  const work = workOf(dependencies, request, asked.value, asOf);
+  const matched = cursor !== null ? null : (letters?.length ?? (await work.count()));
+  if (dryRun === true) return json(toBulkAnswer(asOf, matched, { acted: [], nextCursor: null }));
+  if (matched !== null && expected !== undefined && matched > expected) return refuseMore(matched, expected);
+  if (action === "requeue" && !(await request.inTime(dependencies).room.isLeftForJobs())) return refuseForNoRoom();
+  const page = letters === undefined ? work.page : pagesOfList(letters, pageSize);
+  const done = await actOnMany<string>(cursor, { page, act: work.act, ...bounds });
+  return json(toBulkAnswer(asOf, matched, done));
+}
+
+function workOf(dependencies: RouteDependencies, request: ApiRequest, asked: BulkLettersRequest, asOf: Instant) {
+  const { deadLetters, readPosition, ownWrites } = dependencies;
+  const { tenant } = request.context;
+  const { code = null, cause = null } = asked.filter ?? {};
+  const matching = { status: "open" as const, code, cause, failedBefore: asOf };
+  return {
+    count: async (): Promise<number> => {
+      await caughtUp(readPosition, "dead-letters", ownWrites.ofTenant(tenant));
+      return askReadModel(() => deadLetters.count(tenant, matching));
+    },
+    page: async (cursor: string | null): Promise<PageOfMany<string>> => {
+      const place = { cursor: cursor === null ? null : Number(cursor), limit: pageSize };
+      const found = await askReadModel(() => deadLetters.list(tenant, { ...matching, ...place }));
+      return { items: found.letters.map(({ jobId, run }) => runId(jobId, run)), nextCursor: found.nextCursor };
+    },
+    act: actOn(dependencies, request, asked),
+  };
+}
+
+function actOn(dependencies: RouteDependencies, { context, inTime }: ApiRequest, asked: BulkLettersRequest) {
+  const { log, contentStore, ownWrites, now } = inTime(dependencies);
+  const reason = asked.reason ?? null;
+  const cause = toCause(context);
+
+  const requeue = async (id: string, letter: RunRef): Promise<Acted> => {
+    const requeued = await requeueJob(log, contentStore, { ...letter, reason, cause, at: now() });
+    if (requeued.outcome === "rejected") return { id, outcome: "skipped", code: requeued.rejection.code };
+    if (requeued.outcome === "impossible") return { id, outcome: "skipped", code: requeued.why };
+    ownWrites.remember(requeued.job, requeued.sequence);
+    ownWrites.remember(letter.job, await log.lastDecision(letter.job));
+    return requeued.isRepeat ? { id, outcome: "unchanged" } : { id, outcome: "changed", jobId: requeued.job.jobId };
+  };
+  const ignore = async (id: string, { job, run }: RunRef): Promise<Acted> => {
+    const command = { type: "IgnoreDeadLetter", at: now(), run, reason: reason ?? "" } as const;
+    const outcome = await handleCommand(log, job, command, cause);
+    if (outcome.outcome === "rejected") return { id, outcome: "skipped", code: outcome.rejection.code };
+    if (outcome.events.length === 0) return { id, outcome: "unchanged" };
+    ownWrites.remember(job, outcome.sequence);
+    return { id, outcome: "changed", jobId: job.jobId };
+  };
+
+  return async (id: string): Promise<Acted> => {
+    const letter = toRunRef(context, id);
+    if (letter === null) return { id, outcome: "skipped", code: "dead-letter-not-found" };
+    try {
+      return await (asked.action === "requeue" ? requeue : ignore)(id, letter);
+    } catch (failure) {
+      if (failure instanceof Archived) return { id, outcome: "skipped", code: "archived" };
+      throw failure;
+    }
+  };
+}

@@ -1,0 +1,89 @@
+import {
+  adapt,
+  type Heard,
+  type Throttle,
+  type ThrottleRules,
+  type Unthrottled,
+} from "../../domain/throttles/throttle.ts";
+
+/** A throttled receiver in the memory of one worker, which takes its share of window and pace. */
+export type LocalThrottle = {
+  throttle: Throttle;
+  inFlight: number;
+  /** When the next mail may be sent. */
+  nextAt: number;
+  /** Until when the mails that were put off have taken the room. */
+  bookedUntil: number;
+  /** Since the last step. */
+  heard: Heard;
+  steppedAt: number;
+  /** The pace that the store has; null for none. */
+  storedPace: number | null;
+  storedAt: number;
+  /** Whether the store lacks a refusal. */
+  isUnstored: boolean;
+};
+
+/** Mails that could not be sent for a moment may follow at once. */
+const burstMs = 250;
+/** A slot of the window is free again about now. */
+const soonMs = 50;
+
+const nothing = (at: number): Heard => ({ at, taken: 0, refused: 0, reason: null });
+
+export const localThrottle = (throttle: Throttle, at: number): LocalThrottle => ({
+  throttle,
+  inFlight: 0,
+  nextAt: at,
+  bookedUntil: at,
+  heard: nothing(at),
+  steppedAt: at,
+  storedPace: null,
+  storedAt: Number.NEGATIVE_INFINITY,
+  isUnstored: true,
+});
+
+export const gapMs = ({ throttle }: LocalThrottle, workers: number): number => (1000 * workers) / throttle.perSecond;
+
+/** The milliseconds until the next mail may be sent: 0 for now. Each worker has at least one slot of the window. */
+export function roomIn(local: LocalThrottle, at: number, workers: number, { longestPauseMs }: ThrottleRules): number {
+  const { window, pausedUntil, rounds } = local.throttle;
+  // The clock of the worker that wrote it may be ahead.
+  if (at < pausedUntil) return Math.min(pausedUntil - at, longestPauseMs);
+  const slots = rounds > 1 ? 1 : Math.max(1, Math.floor(window / workers));
+  if (local.inFlight >= slots) return soonMs;
+  return Math.max(0, Math.min(local.nextAt - at, gapMs(local, workers)));
+}
+
+export function takeRoom(local: LocalThrottle, at: number, workers: number): void {
+  local.nextAt = Math.max(local.nextAt, at - burstMs) + gapMs(local, workers);
+  local.inFlight += 1;
+}
+
+/**
+ * Counts an answer, and adapts once in a round: by all that was answered in it, as one refusal among many answers means
+ * nothing. Returns whether the receiver is still throttled.
+ */
+export function addAnswer(local: LocalThrottle, one: Heard, free: () => Unthrottled, rules: ThrottleRules): boolean {
+  const { heard, steppedAt } = local;
+  const [taken, refused] = [heard.taken + one.taken, heard.refused + one.refused];
+  local.heard = { at: one.at, taken, refused, reason: one.reason ?? heard.reason };
+  if (one.at - steppedAt < rules.roundMs && one.at >= steppedAt) return true;
+  const after = adapt(local.throttle, local.heard, free(), rules);
+  if (after === null) return false;
+  local.isUnstored ||= after.refusedAt > local.throttle.refusedAt;
+  local.throttle = after;
+  local.heard = nothing(one.at);
+  local.steppedAt = one.at;
+  return true;
+}
+
+const storeEveryMs = 1000;
+/** A growth by less is not worth a request to the store. */
+const worthStoring = 1.25;
+
+/** Whether the store is to have what this worker knows: a refusal soon, growth in steps, neither more than once a second. */
+export function isToBeStored({ throttle, storedPace, storedAt, isUnstored }: LocalThrottle, at: number): boolean {
+  if (Math.abs(at - storedAt) < storeEveryMs) return false;
+  return isUnstored || (storedPace !== null && throttle.perSecond >= storedPace * worthStoring);
+}

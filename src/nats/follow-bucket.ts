@@ -1,0 +1,75 @@
+import { readEntries, streamOfBucket, subjectsOfBucket } from "./bucket.ts";
+import { asking, type JetStreamConnection } from "./connection.ts";
+import { nameWith } from "./names.ts";
+
+export type FollowedBucket = {
+  /** Reads the bucket if it has changed since it was read last. Throws Unavailable. */
+  refresh(): Promise<void>;
+  /** How long ago the entries were last known to be complete. */
+  ageMs(): number;
+  stop(): Promise<void>;
+};
+
+export type BucketEntry = { readonly name: string; readonly text: string };
+
+/** Less than half of the second within which a change must be known. */
+const askEveryMs = 400;
+
+/**
+ * Reads a bucket that exists whenever it has changed. A change is announced at once; because an announcement can be lost,
+ * the version of the bucket is also polled. Returns once everything has been read. If `read` throws, the entries count as
+ * unread, and are read again.
+ */
+export async function followBucket(
+  connection: JetStreamConnection,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  read: (entries: readonly BucketEntry[]) => void,
+  report: (failure: unknown) => void,
+): Promise<FollowedBucket> {
+  const name = nameWith(prefix, bucket);
+  let version = "";
+  let completeAt = Number.NEGATIVE_INFINITY;
+  let isStopping = false;
+  let signalChange: () => void = () => {};
+
+  const refresh = async (): Promise<void> => {
+    const askedAt = performance.now();
+    const found = await versionOf(connection, name);
+    // A write between the two requests is read now, and read again next time, because the version then differs.
+    if (found !== version) read(await readEntries(connection, name));
+    version = found;
+    completeAt = askedAt;
+  };
+  const keepUp = async (): Promise<void> => {
+    while (!isStopping) {
+      const changed = new Promise<void>((resolve) => {
+        signalChange = resolve;
+      });
+      const timer = setTimeout(() => signalChange(), askEveryMs);
+      await changed;
+      clearTimeout(timer);
+      if (!isStopping) await refresh().catch(report);
+    }
+  };
+
+  await refresh();
+  const subscription = connection.nats.subscribe(subjectsOfBucket(name), { callback: () => signalChange() });
+  const loop = keepUp();
+  return {
+    refresh,
+    ageMs: () => performance.now() - completeAt,
+    stop: async () => {
+      isStopping = true;
+      signalChange();
+      if (!connection.nats.isClosed()) subscription.unsubscribe();
+      await loop;
+    },
+  };
+}
+
+/** Changes with every write, and when the bucket is created anew. */
+async function versionOf(connection: JetStreamConnection, bucket: string): Promise<string> {
+  const manager = await connection.nats.jetstreamManager({ checkAPI: false, timeout: 1000 });
+  const { created, state } = await asking(connection, () => manager.streams.info(streamOfBucket(bucket)));
+  return `${created} ${state.last_seq}`;
+}

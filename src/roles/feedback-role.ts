@@ -1,0 +1,32 @@
+import { createReadPositions } from "../../projections/following/read-position.ts";
+import { createJobFinder } from "../../projections/jobs/find-job.ts";
+import { createAttribution } from "../feedback/attribute.ts";
+import { createFeedbackListener } from "../feedback/follow-feedback.ts";
+import type { FeedbackIntake } from "../feedback/intake.ts";
+import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
+import { recordFeedback } from "../feedback/record-feedback.ts";
+import { createTurnsOfJobs } from "../feedback/turns-of-jobs.ts";
+import { startListener } from "./listeners.ts";
+import { mailTokensOf, type Parts } from "./parts.ts";
+
+/** Suppresses addresses whose mails came back, or whose owners complained. */
+export async function startFeedback(parts: Parts): Promise<void> {
+  const { config, connection, contentStore, suppressions, patiently } = parts;
+  const { limit: softBounceLimit, days } = config.softBounces;
+  const bucket = { prefix: config.natsPrefix, replicas: config.streamReplicas };
+  const softBounces = await patiently(() => createJetStreamSoftBounces(connection, bucket, days));
+  startListener(parts, createFeedbackListener({ contentStore, suppressions, softBounces, softBounceLimit }));
+}
+
+/** For every way in which reports arrive. */
+export async function feedbackIntakeOf(parts: Parts): Promise<FeedbackIntake> {
+  const { log, contentStore, reads, announcements } = parts;
+  const tokens = await mailTokensOf(parts);
+  const finder = createJobFinder(reads, createReadPositions(reads, announcements));
+  const inTurn = createTurnsOfJobs();
+  return {
+    attribute: createAttribution(tokens, finder, log),
+    record: (mail, feedback, cause, at) =>
+      inTurn(mail, () => recordFeedback({ log, contentStore }, mail, feedback, cause, at)),
+  };
+}

@@ -1,0 +1,111 @@
+import type { JobError } from "../domain/job/events.ts";
+import type { Bookkeeper } from "./bookkeeper.ts";
+import { answersHoldMs, type Lease } from "./lease.ts";
+import type { LeavingOut } from "./leave-out.ts";
+import type { Aside } from "./put-aside.ts";
+import type { Served, Serving } from "./serving.ts";
+import { type HeldTurn, mayBeDeferred, mayBePutOff, type Tried } from "./turn.ts";
+
+/** No recipient holds back the others for longer than this. */
+const longestRetryAfterMs = 3_600_000;
+
+type Recipients = {
+  /** Recipients that are claimed, or about to be, and certainly not handed over. */
+  readonly notSent: Set<number>;
+  readonly last: number | undefined;
+  readonly aside: Pick<Aside, "refused">;
+};
+
+type Progress = Tried & {
+  readonly handle: (recipient: number) => Promise<void>;
+  /** Why no recipient at all can be served, once that is known. */
+  readonly outage: () => JobError | null;
+  /** Aborts when nothing more is to be waited for. */
+  readonly hurry: AbortSignal;
+  readonly end: () => void;
+};
+
+export function trackProgress(
+  held: HeldTurn,
+  lease: Lease,
+  books: Bookkeeper,
+  leavingOut: LeavingOut,
+  { notSent, last, aside }: Recipients,
+  { serve, after, stopping }: Serving,
+): Progress {
+  let outage: JobError | null = null;
+  let notBeforeMs = 0;
+  const untilNext = new AbortController();
+  const hurry = (): void => untilNext.abort();
+  lease.onLost(hurry);
+  stopping.addEventListener("abort", hurry);
+
+  const record = async (recipient: number, served: Served): Promise<void> => {
+    const { messageId, outcome, retryAfterMs, isThrottled = false, onceRecorded } = served;
+    const byRoute = served.route ? { route: served.route } : {};
+    if (outcome.kind === "sent") {
+      const { response } = outcome;
+      return await books.outcome({ type: "RecipientSent", recipient, messageId, response, ...byRoute });
+    }
+    if (outcome.kind === "unavailable") {
+      outage ??= outcome.error;
+      notSent.add(recipient);
+      return;
+    }
+    const { error } = outcome;
+    switch (outcome.kind) {
+      case "failed":
+        return await books.outcome({ type: "RecipientFailed", recipient, error, ...byRoute }, onceRecorded);
+      case "unknown": {
+        // Not sent again at once: a server that is slow to answer would get one copy after the other.
+        const isLeftAlone = held.settings.onUnknown === "skip" || held.isLastAttempt;
+        return await books.outcome({ type: isLeftAlone ? "RecipientUnknown" : "RecipientDeferred", recipient, error });
+      }
+      case "deferred": {
+        notBeforeMs = Math.min(longestRetryAfterMs, Math.max(notBeforeMs, retryAfterMs ?? 0));
+        const isPutOff = isThrottled && held.deferredUntil === null && mayBePutOff(held);
+        if (isPutOff) aside.refused(recipient);
+        if (isPutOff || mayBeDeferred(held))
+          return await books.outcome({ type: "RecipientDeferred", recipient, error, ...byRoute });
+        const last = { ...error, code: held.deferredUntil === null ? "attempts-exhausted" : "deferred-too-long" };
+        return await books.outcome({ type: "RecipientFailed", recipient, error: last, ...byRoute });
+      }
+    }
+  };
+
+  const mayServe = async (recipient: number): Promise<boolean> => {
+    let lookedAt: number;
+    do {
+      lookedAt = performance.now();
+      if (!stopping.aborted && (await leavingOut.sift([recipient])).length === 0) return false;
+      if (stopping.aborted || !(await lease.confirmLately())) return false;
+      // The lease was checked last; if that took long, the first answer is out of date.
+    } while (performance.now() - lookedAt > answersHoldMs);
+    return true;
+  };
+
+  return {
+    outage: () => outage,
+    hurry: untilNext.signal,
+    notBeforeMs: () => notBeforeMs,
+    end: () => stopping.removeEventListener("abort", hurry),
+    handle: async (recipient) => {
+      if (leavingOut.isLeftOut(recipient)) return;
+      // Whenever it asks, the recipient is certainly not served, also if the answer is an exception.
+      const mayStill = async (): Promise<boolean> => {
+        notSent.add(recipient);
+        const isAllowed = await mayServe(recipient);
+        if (isAllowed || leavingOut.isLeftOut(recipient)) notSent.delete(recipient);
+        return isAllowed;
+      };
+      if (!(await mayStill())) return;
+      const served = await serve(recipient, mayStill, untilNext.signal);
+      if (served === null) {
+        if (!leavingOut.isLeftOut(recipient)) notSent.add(recipient);
+        return;
+      }
+      await record(recipient, served);
+      if (recipient !== last) await after?.(untilNext.signal);
+    },
+  };
+}

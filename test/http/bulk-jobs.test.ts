@@ -1,0 +1,188 @@
+import { expect } from "chai";
+import { jobsProjector } from "../../projections/jobs/projector.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { type ApiWithReadSide, startApiWithReadSide } from "../support/api-with-read-side.ts";
+import { counts, jobCompleted, later, now, recipientFailed } from "../support/examples.ts";
+import { newJob } from "../support/happen.ts";
+import { cancelled, completed, failed, paused, pending, processing, scheduled } from "../support/histories.ts";
+import { jobsWith } from "../support/read-side.ts";
+
+describe("Many jobs, changed in one call", () => {
+  let service: ApiWithReadSide;
+
+  beforeEach(async () => {
+    service = await startApiWithReadSide();
+    service.readSide.startProjector(jobsProjector);
+  });
+  afterEach(() => service.close());
+
+  const happens = (...histories: Parameters<typeof jobsWith>[1]) => jobsWith(service.readSide, histories);
+  // Examples happen at `now`, and so before this.
+  const bulk = (body: object) => service.api.ask("POST", "/api/jobs/bulk", { body: { asOf: later, ...body } });
+  const idsOf = (changed: readonly { id: string }[]) => changed.map(({ id }) => id).sort();
+  const typesOf = async (job: JobRef | undefined) =>
+    (await service.readSide.log.readDecisions(job as JobRef)).map(({ event }) => event.type);
+
+  it("are counted by a dry run, which changes nothing: those whose status allows the action", async () => {
+    const [waiting] = await happens(pending(), processing(), scheduled(), paused(), completed(), failed(), cancelled());
+    for (const [action, matched] of [
+      ["cancel", 4],
+      ["pause", 3],
+      ["resume", 1],
+      ["retry", 1],
+    ] as const) {
+      const { status, body } = await bulk({ action, filter: { createdBefore: later }, dryRun: true });
+      expect(status).to.equal(200);
+      const nothing = { changed: [], unchanged: 0, skipped: [], nextCursor: null };
+      expect({ action, ...body }).to.deep.equal({ action, asOf: later, matched, ...nothing });
+    }
+    expect(await typesOf(waiting)).to.deep.equal(["JobCreated"]);
+  });
+
+  it("are those that match, of which each is decided about by itself", async () => {
+    const jobs = await happens(pending(), scheduled(), processing(), completed());
+    const filter = { status: ["queued", "scheduled"] };
+    const { status, body } = await bulk({ action: "cancel", filter, expected: 2, reason: "a mistake" });
+    expect(status).to.equal(200);
+    expect(body.matched).to.equal(2);
+    expect(idsOf(body.changed)).to.deep.equal(
+      jobs
+        .slice(0, 2)
+        .map(({ jobId }) => jobId)
+        .sort(),
+    );
+    const last = (await service.readSide.log.readDecisions(jobs[0] as JobRef)).at(-1);
+    expect(last?.event).to.deep.equal({ type: "JobCancelled", at: now, data: { reason: "a mistake" } });
+    expect(await typesOf(jobs[2])).to.deep.equal(["JobCreated", "JobStarted"]);
+  });
+
+  it("are nobody else's", async () => {
+    const job = newJob("other");
+    await service.readSide.happens(job, ...pending());
+    await service.readSide.caughtUp("jobs");
+    const { body } = await bulk({ action: "cancel", jobs: [job.jobId] });
+    expect(body.skipped).to.deep.equal([{ id: job.jobId, code: "job-not-found" }]);
+    expect((await bulk({ action: "cancel", filter: { status: ["queued"] }, dryRun: true })).body.matched).to.equal(0);
+  });
+
+  it("are those of a list, and each that does not allow it is named with the reason", async () => {
+    const jobs = await happens(pending(), paused(), completed());
+    const ids = jobs.map(({ jobId }) => jobId);
+    const { body } = await bulk({ action: "pause", jobs: ids });
+    expect(idsOf(body.changed)).to.deep.equal([ids[0]]);
+    expect(body.unchanged).to.equal(1);
+    expect(body.skipped).to.deep.equal([{ id: ids[2], code: "job-has-ended" }]);
+  });
+
+  it("can be taken back: what was paused is resumed", async () => {
+    const jobs = await happens(pending(), processing());
+    const { body } = await bulk({ action: "pause", jobs: jobs.map(({ jobId }) => jobId) });
+    const undo = await bulk({ action: "resume", jobs: idsOf(body.changed) });
+    expect(undo.body.changed).to.have.length(2);
+    expect((await typesOf(jobs[0])).slice(-2)).to.deep.equal(["JobPaused", "JobResumed"]);
+  });
+
+  it("are retried, but for those that completed without a failure", async () => {
+    const [whole, half, dead] = await happens(completed(), processing(), failed());
+    await service.readSide.happens(
+      half as JobRef,
+      recipientFailed(),
+      jobCompleted({ counts: counts({ sent: 2, failed: 1 }) }),
+    );
+    await service.readSide.caughtUp("jobs");
+    const { body } = await bulk({ action: "retry", filter: { createdBefore: later }, expected: 2 });
+    expect(idsOf(body.changed)).to.deep.equal([String(half?.jobId), String(dead?.jobId)].sort());
+    expect(await typesOf(whole)).not.to.include("JobRetried");
+  });
+
+  it("are not retried twice where the same call comes twice", async () => {
+    const [job] = await happens(failed());
+    const call = { action: "retry", jobs: [job?.jobId], asOf: now };
+    expect((await bulk(call)).body.changed).to.have.length(1);
+    // It fails again, later, before the call is repeated.
+    await service.readSide.happens(
+      job as JobRef,
+      ...failed()
+        .slice(1)
+        .map((event) => again(event)),
+    );
+    expect((await bulk(call)).body.skipped).to.deep.equal([{ id: job?.jobId, code: "changed-since" }]);
+    expect((await typesOf(job)).filter((type) => type === "JobRetried")).to.have.length(1);
+  });
+
+  it("are not touched where more match than were counted", async () => {
+    const [job] = await happens(pending(), pending(), pending());
+    const { status, body } = await bulk({ action: "cancel", filter: { status: ["queued"] }, expected: 2 });
+    expect([status, body.code, body.matched, body.expected]).to.deep.equal([409, "more-than-expected", 3, 2]);
+    expect(await typesOf(job)).to.deep.equal(["JobCreated"]);
+  });
+
+  it("that came after they were counted are left alone", async () => {
+    await happens(pending());
+    const call = { action: "cancel", filter: { status: ["queued"] }, expected: 5, asOf: now };
+    expect((await bulk(call)).body).to.deep.include({ matched: 0, changed: [] });
+  });
+
+  it("are more than one call does: the same call goes on at its cursor", async () => {
+    const jobs = await happens(...Array.from({ length: 500 }, () => pending()));
+    const call = { action: "cancel", filter: { status: ["queued"] }, expected: 500 };
+    let [done, cursor, calls] = [0, null as string | null, 0];
+    do {
+      const { body } = await bulk({ ...call, ...(cursor === null ? {} : { cursor }) });
+      [done, cursor, calls] = [done + body.changed.length, body.nextCursor, calls + 1];
+    } while (cursor !== null);
+    expect(done).to.equal(500);
+    expect(calls).to.be.greaterThan(1);
+    for (const job of jobs) expect(await typesOf(job)).to.deep.equal(["JobCreated", "JobCancelled"]);
+  });
+
+  it("are each changed once where a process dies in the middle and the call comes again", async () => {
+    const jobs = await happens(...Array.from({ length: 30 }, () => pending()));
+    const call = { action: "cancel", filter: { status: ["queued"] }, expected: 30 };
+    let appends = 0;
+    const { append } = service.readSide.log;
+    // The first twelve are stored, and then the log is gone: the caller gets no answer that says so.
+    const cut: EventLog["append"] = async (...given) => {
+      appends += 1;
+      if (appends > 12) throw new Unavailable("gone");
+      return append(...given);
+    };
+    const dying = await startApiWithReadSide({ log: { ...service.readSide.log, append: cut } }, service.readSide);
+    const broken = await dying.api.ask("POST", "/api/jobs/bulk", { body: { asOf: later, ...call } });
+    expect(broken.status).to.equal(503);
+    await dying.api.close();
+    await service.readSide.caughtUp("jobs");
+    const { status, body } = await bulk(call);
+    expect(status).to.equal(200);
+    expect(body.changed).to.have.length(18);
+    for (const job of jobs) expect(await typesOf(job)).to.deep.equal(["JobCreated", "JobCancelled"]);
+  });
+
+  for (const [name, body, pointer] of [
+    ["neither a list nor a filter", { action: "cancel" }, ""],
+    ["both", { action: "cancel", jobs: [newJob().jobId], filter: { q: "x" }, expected: 1 }, ""],
+    ["a filter without a condition", { action: "cancel", filter: {}, expected: 1 }, "/filter"],
+    ["a filter without the number that is expected", { action: "cancel", filter: { q: "x" } }, "/expected"],
+    ["an empty list", { action: "cancel", jobs: [] }, "/jobs"],
+    ["what is no id", { action: "cancel", jobs: ["x"] }, "/jobs/0"],
+    ["no action that there is", { action: "erase", jobs: [newJob().jobId] }, "/action"],
+    ["a scope for another action", { action: "cancel", scope: "unsent", jobs: [newJob().jobId] }, "/scope"],
+    ["a kind that there is not", { action: "cancel", filter: { type: "fax.send" }, expected: 1 }, "/filter/type"],
+    ["a cursor that is no place in the list", { action: "cancel", jobs: [newJob().jobId], cursor: "x" }, "/cursor"],
+    ["a cursor of its own", { action: "cancel", filter: { q: "x" }, expected: 1, cursor: "x" }, "/cursor"],
+  ] as const) {
+    it(`are refused for ${name}`, async () => {
+      const answered = await bulk(body);
+      expect([answered.status, answered.body.code]).to.deep.equal([400, "validation-failed"]);
+      expect(answered.body.errors.map((one: { pointer: string }) => one.pointer)).to.include(pointer);
+    });
+  }
+});
+
+/** The same in the next run, a minute later. */
+const again = <Event extends { readonly data: object }>(event: Event): Event => ({
+  ...event,
+  at: later,
+  data: { ...event.data, run: 2 },
+});
