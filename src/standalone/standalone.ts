@@ -91,27 +91,28 @@ function serversNeeded({ nats, mysqlUrl }: Config): ReadonlySet<ServerKind> {
 }
 
 async function startNats(dataDir: string, binary: string, print: Print): Promise<OwnNatsServer> {
-  return withExitNotice("nats-server", await startNatsServer({ dataDir: join(dataDir, "nats"), binary }), print);
+  const server = await startNatsServer({ dataDir: join(dataDir, "nats"), binary });
+  return withExitNotice("nats-server", "no job is accepted and no mail is sent", server, print);
 }
 
 /** MariaDB and MySQL cannot read each other's data, so each has its own folder; a new database is rebuilt from the log. */
 async function startDatabase(dataDir: string, binary: DatabaseBinary, print: Print): Promise<OwnDatabaseServer> {
-  return withExitNotice(
-    "The database",
-    await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary }),
-    print,
-  );
+  const server = await startDatabaseServer({ dataDir: join(dataDir, binary.kind), binary });
+  return withExitNotice("The database", "jobs are accepted and mailed, and what is listed is refused", server, print);
 }
 
-/** Prints a line if the server ends without having been stopped. */
+/** Prints a line if the server ends without having been stopped; `untilThen` says what the service does without it. */
 function withExitNotice<Server extends Pick<ChildServer, "exited" | "stop" | "lastWords">>(
   name: string,
+  untilThen: string,
   server: Server,
   print: Print,
 ): Server {
   let isStopping = false;
   void server.exited.then(async (code) => {
-    if (!isStopping) print(`${name} ended by itself, with code ${code}. ${await server.lastWords()}`);
+    if (isStopping) return;
+    print(`${name} ended by itself, with code ${code}. ${await server.lastWords()}`);
+    print(`To bring it back, stop Waybill and start it again: nothing stored is lost. Until then ${untilThen}.`);
   });
   const stop = (): Promise<void> => {
     isStopping = true;

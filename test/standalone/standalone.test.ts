@@ -173,7 +173,11 @@ describe("a start without any settings", () => {
     const { stop } = await start();
     const [pid = 0] = await serverPids(dataDir);
     process.kill(pid, "SIGKILL");
-    await eventually(() => expect(lines.join("\n")).to.match(/ended by itself, with code 137/));
+    await eventually(() =>
+      expect(lines.join("\n")).to.match(
+        /ended by itself, with code 137.*\nTo bring it back, stop Waybill and start it again/s,
+      ),
+    );
     await stop();
   });
 });

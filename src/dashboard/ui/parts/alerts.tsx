@@ -86,9 +86,9 @@ function asOfNow(raised: AlertFigure, stats: StatsAnswer | null): AlertFigure {
   }
 }
 
-/** The statistics know the last hour only. */
+/** The statistics know the last hour only, and all mails together, not those of a receiver, a route or a sender. */
 const ofThisHour = (raised: AlertFigure, value: number | null): AlertFigure =>
-  raised.windowSeconds === 3600 ? { ...raised, value: value ?? raised.value } : raised;
+  raised.windowSeconds === 3600 && raised.about === null ? { ...raised, value: value ?? raised.value } : raised;
 
 type Extreme = Pick<AlertFigure, "value" | "about">;
 
