@@ -63,7 +63,7 @@ export function zshCompletion(words: readonly Word[]): string {
 # waybill completion zsh
 _waybill() {
   local place= skip= word
-  local -a offered
+  local -a offered options
   for word in "\${(@)words[2,CURRENT-1]}"; do
     [[ -n $skip ]] && { skip=; continue }
     case "$word" in
@@ -77,7 +77,8 @@ _waybill() {
   case "$place" in
 ${cases.join("\n")}
   esac
-  _describe -o waybill offered || _files
+  options=("\${(@M)offered:#--*}") offered=("\${(@)offered:#--*}")
+  _describe -o option options || _describe command offered || _files
 }
 if [ "$funcstack[1]" = "_waybill" ]; then _waybill "$@"; else compdef _waybill waybill; fi
 `;

@@ -50,7 +50,9 @@ function wordsOf(program: Command): readonly Word[] {
       argChoices.map((word) => ({ after: path, word, meaning: description, kind: "value" as const })),
     );
     const help = { after: path, word: "--help", meaning: "show the help of this command", kind: "option" as const };
-    const own = [...commands, ...values, ...options, help];
+    // No command of its own here, so that the words after it are completed as those of the program.
+    const helpFor = { after: path, word: "help", meaning: "show the help of a command", kind: "value" as const };
+    const own = [...commands, ...(command === program ? [helpFor] : []), ...values, ...options, help];
     return [...own, ...command.commands.flatMap((child) => below(child, `${path} ${child.name()}`.trim()))];
   };
   return below(program, "");

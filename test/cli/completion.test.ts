@@ -37,6 +37,15 @@ describe("The completion for shells", () => {
     expect(await offered("jobs", "retry", "--pro")).to.deep.equal(["--profile"]);
     expect(await offered("--url", "http://x", "tenants", "")).to.include.members(["list", "set"]);
     expect(await offered("completion", "z")).to.deep.equal(["zsh"]);
+    expect(await offered("he")).to.deep.equal(["help"]);
+    expect(await offered("help", "jobs", "ret")).to.deep.equal(["retry"]);
+  });
+
+  // As zsh offers what is described as options only after a hyphen.
+  it("describes commands as commands, and options as options, to zsh", async () => {
+    const script = await scriptFor("zsh");
+    expect(script).to.include("_describe -o option options || _describe command offered || _files");
+    expect(script).to.include(`options=("\${(@M)offered:#--*}") offered=("\${(@)offered:#--*}")`);
   });
 
   it("leaves the value of an option, a file perhaps, to bash", async () => {

@@ -20,10 +20,13 @@ export async function startSink(lifecycle: Lifecycle, msPerMail = 0): Promise<Si
   return postfix === null ? startTcpSink(lifecycle, msPerMail) : startSmtpSink(lifecycle, postfix);
 }
 
-async function startTcpSink(lifecycle: Lifecycle, msPerMail: number): Promise<Sink> {
+/** One that can be asked how many mails it has taken. */
+export type CountingSink = Sink & { readonly mails: () => Promise<number> };
+
+export async function startTcpSink(lifecycle: Lifecycle, msPerMail = 0): Promise<CountingSink> {
   const sink = startAskedProcess<SinkOrder, SinkState>(lifecycle, new URL("tcp-sink.ts", import.meta.url));
-  const { port } = (await sink.ask({ msPerMail })).result;
-  return toSink("tcp-sink", port, sink.pid);
+  const ask = async (): Promise<SinkState> => (await sink.ask({ msPerMail })).result;
+  return { ...toSink("tcp-sink", (await ask()).port, sink.pid), mails: async () => (await ask()).mails };
 }
 
 async function startSmtpSink(lifecycle: Lifecycle, binary: string): Promise<Sink> {
