@@ -44,9 +44,10 @@ export function withArchive(log: EventLog, archive: Archive, prefix: string): Ev
   const readDecisions: EventLog["readDecisions"] = async (job) =>
     (await completed(job, await log.readDecisions(job))).filter(isDecision);
   /** A mailing is cut off as a whole, once it has ended; an entry can be in both meanwhile. */
-  const readMailing: EventLog["readMailing"] = async (mailing) => {
-    const events = await log.readMailing(mailing);
-    if (events[0]?.event.type === "MailingCreated") return events;
+  const readMailing: EventLog["readMailing"] = async (mailing, from) => {
+    const events = await log.readMailing(mailing, from);
+    const [first] = events;
+    if (first?.event.type === "MailingCreated" || (first !== undefined && first.sequence === from)) return events;
     const known = new Set(events.map(({ sequence }) => sequence));
     const before = (await entriesOf(mailing)).filter(isOfMailing).filter(({ sequence }) => !known.has(sequence));
     return [...before, ...events];

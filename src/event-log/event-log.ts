@@ -142,8 +142,11 @@ export interface EventLog {
   /** The decisions about a job, oldest first, read from the leader: events appended before the call are among them. */
   readDecisions(job: JobRef): Promise<readonly StoredEvent<JobEvent>[]>;
 
-  /** The decisions about a mailing, oldest first, read from the leader as those about a job are. */
-  readMailing(mailing: JobRef): Promise<readonly StoredEvent<MailingEvent>[]>;
+  /**
+   * The decisions about a mailing, oldest first, read from the leader as those about a job are. Given the sequence of one of
+   * them, it reads that one and those after it, and all only where that one is not there any more.
+   */
+  readMailing(mailing: JobRef, from?: number): Promise<readonly StoredEvent<MailingEvent>[]>;
 
   /**
    * The last decision about a schedule, null for none, read from the leader as those about a job are. It holds all that is

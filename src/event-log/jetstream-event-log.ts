@@ -64,9 +64,15 @@ export async function createJetStreamEventLog(
     if (failure !== null) throw failure;
     return events;
   };
-  /** Decisions, or what else is guarded, up to `last`. */
-  const readUpTo = async (last: StreamMessage | null): Promise<readonly LogEvent[]> =>
-    last === null ? [] : await decodeAll(await readBack(connection, stream, last));
+  /** Decisions, or what else is guarded, up to `last`; from one of them on, if that is there. */
+  const readUpTo = async (last: StreamMessage | null, from?: number): Promise<readonly LogEvent[]> => {
+    if (last === null) return [];
+    if (from !== undefined) {
+      const messages = await readBack(connection, stream, last, ({ sequence }) => sequence <= from);
+      if (messages[0]?.sequence === from) return await decodeAll(messages);
+    }
+    return await decodeAll(await readBack(connection, stream, last));
+  };
 
   const lastDecision = async (job: JobRef): Promise<number> => (await lastOf(job, "job"))?.sequence ?? 0;
 
@@ -110,7 +116,7 @@ export async function createJetStreamEventLog(
     append,
     record: publisher.record,
     readDecisions: async (job) => (await readUpTo(await lastOf(job, "job"))).filter(isDecision),
-    readMailing: async (mailing) => (await readUpTo(await lastOf(mailing, "mailing"))).filter(isOfMailing),
+    readMailing: async (mailing, from) => (await readUpTo(await lastOf(mailing, "mailing"), from)).filter(isOfMailing),
     readSchedule: async (schedule) => {
       const last = await lastOf(schedule, "schedule");
       return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);

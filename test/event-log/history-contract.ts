@@ -171,6 +171,23 @@ function readingContract(open: () => EventLog): void {
       expect(sequences).to.deep.equal(sequences.toSorted((one, other) => one - other));
     });
 
+    it("of a mailing is read from one of its decisions on, or whole where that is not one of them", async () => {
+      const [log, mailing] = [open(), newJob()];
+      const stored = [0];
+      for (const type of ["MailingPaused", "MailingResumed", "MailingPaused", "MailingCancelled"] as const) {
+        await log.append(newJob(), [caused(uuid(), example.jobCreated())], 0);
+        const event = { type, at: example.later, data: { reason: null } };
+        stored.push(await log.append(mailing, [caused(uuid(), event)], stored.at(-1) ?? 0));
+      }
+      const [, first = 0, second = 0, ...later] = stored;
+      const readFrom = async (from?: number) => (await log.readMailing(mailing, from)).map(({ sequence }) => sequence);
+      expect(await readFrom(second)).to.deep.equal([second, ...later]);
+      expect(await readFrom(later.at(-1))).to.deep.equal(later.slice(-1));
+      expect(await readFrom(first)).to.deep.equal([first, second, ...later]);
+      expect(await readFrom(second + 1)).to.deep.equal([first, second, ...later]);
+      expect(await readFrom()).to.deep.equal([first, second, ...later]);
+    });
+
     it("holds at once what was stored a moment ago", async () => {
       const [log, job] = [open(), newJob()];
       let last = 0;

@@ -67,7 +67,12 @@ export function createMemoryEventLog(createdAt = new Date().toISOString()): Even
     },
     record: async (job, entry) => sequences.get(entry[0].id) ?? store(job, entry),
     readDecisions: async (job) => historyOf(job).filter(isDecision),
-    readMailing: async (mailing) => everythingAbout(mailing).filter(isOfMailing),
+    readMailing: async (mailing, from = 0) => {
+      const events = everythingAbout(mailing).filter(isOfMailing);
+      return events.some(({ sequence }) => sequence === from)
+        ? events.filter(({ sequence }) => sequence >= from)
+        : events;
+    },
     readSchedule: async (schedule) => everythingAbout(schedule).findLast(isOfSchedule) ?? null,
     readRecipients: async (job) => historyOf(job).filter(isAboutRecipients),
     readFeedback: async (job) => historyOf(job).filter(isAboutFeedback),
