@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 
 const templateWith = (picture: string): string =>
@@ -90,9 +91,12 @@ describe("Composing a mailing", () => {
     await page.getByRole("button", { name: "Send to 1,001 recipients" }).click();
     await page.getByText("1,001 recipients in 2 jobs: accepted.").waitFor();
     await page.unroute("**/api/jobs");
-    const { body } = await stage.api.get("/api/jobs?q=Many%20composed");
-    const totals = (body as { data: { progress: { total: number } }[] }).data.map(({ progress }) => progress.total);
-    expect(totals).to.deep.equal([1, 1000]);
+    // They are accepted, and in a list a moment later.
+    await eventually(async () => {
+      const { body } = await stage.api.get("/api/jobs?q=Many%20composed");
+      const totals = (body as { data: { progress: { total: number } }[] }).data.map(({ progress }) => progress.total);
+      expect(totals).to.deep.equal([1, 1000]);
+    });
   });
 
   it("makes one draft of a mailing, also where its recipients need a second press", async () => {

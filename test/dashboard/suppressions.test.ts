@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("The page of suppressions", () => {
   let stage: DashboardStage;
@@ -53,7 +54,9 @@ describe("The page of suppressions", () => {
     await page.getByRole("button", { name: `Remove ${address}` }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove it from the list" }).click();
     await page.getByText(`${address} may be mailed.`).waitFor();
-    const { body } = await stage.api.get(`/api/suppressions?email=${encodeURIComponent(address)}`);
-    expect(body).to.deep.include({ data: [] });
+    await eventually(async () => {
+      const { body } = await stage.api.get(`/api/suppressions?email=${encodeURIComponent(address)}`);
+      expect(body).to.deep.include({ data: [] });
+    });
   });
 });
