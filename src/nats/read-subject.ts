@@ -12,12 +12,8 @@ const readAlone = 16;
 const partsAtOnce = 8;
 /** A shorter part is not divided. */
 const leastOfParts = 32;
-/**
- * A longer history, such as that of a mailing of a million, would be read message by message for seconds: on a busy machine
- * each takes 10 ms, however small it is.
- */
-const readBackAlone = 8;
-const partsOfSearch = 24;
+/** A longer history, such as that of a mailing of a million, would be read message by message for seconds. */
+const readBackAlone = 16;
 /**
  * Then parts of the stream are searched for the rest, this many times as long as where the last ones were found. From the
  * beginning of the stream on, a server before 2.10 would look through all that was logged before the mailing: with a
@@ -112,7 +108,7 @@ export async function readBack(
     if (isEnough === undefined && messages.length - closeTogether >= readBackAlone) {
       const span = (messages[closeTogether] as StreamMessage).sequence - oldest.sequence;
       const from = Math.max(1, oldest.sequence - Math.min(searchedTimes * span, mostSearched));
-      const found = before < from ? [] : await readOn(connection, stream, last.subject, from, before, partsOfSearch);
+      const found = before < from ? [] : await readOn(connection, stream, last.subject, from, before, partsAtOnce);
       if (found[0] !== undefined && areLinked([...found, oldest])) {
         oldest = found[0];
         messages.push(...found.reverse());

@@ -31,9 +31,9 @@ describe("The page of notifications", () => {
     const { data, nextCursor } = body as { data: readonly unknown[]; nextCursor: number | null };
     return nextCursor === null ? String(data.length) : "100+";
   };
-  const menuSays = (wanted: () => Promise<string> | string): Promise<void> =>
+  const menuCountsUnread = (): Promise<void> =>
     eventually(async () => {
-      const count = await wanted();
+      const count = await unread();
       const menu = await watched.page
         .getByRole("navigation")
         .getByRole("link", { name: "Notifications" })
@@ -45,7 +45,7 @@ describe("The page of notifications", () => {
     await rowOf(0).getByText("completed").waitFor();
     await rowOf(2).getByText("failed", { exact: true }).waitFor();
     await rowOf(0).getByRole("img", { name: "1 sent of 1" }).waitFor();
-    await menuSays(unread);
+    await menuCountsUnread();
     expect(await watched.findBarriers()).to.deep.equal([]);
   });
 
@@ -53,7 +53,7 @@ describe("The page of notifications", () => {
     await rowOf(0).getByRole("button", { name: "Mark as read" }).focus();
     await watched.page.keyboard.press("Enter");
     await rowOf(0).waitFor({ state: "detached" });
-    await menuSays(unread);
+    await menuCountsUnread();
     await watched.page.getByLabel("Show").selectOption({ label: "all" });
     await rowOf(0).locator("time").nth(1).waitFor();
     await rowOf(1).getByRole("button", { name: "Mark as read" }).waitFor();
@@ -68,7 +68,7 @@ describe("The page of notifications", () => {
     await watched.page.getByRole("button", { name: "Mark all as read" }).click();
     await rowOf(1).waitFor({ state: "detached" });
     await rowOf(2).waitFor({ state: "detached" });
-    await menuSays(unread);
+    await menuCountsUnread();
   });
 
   it("leads to the job", async () => {
