@@ -1,4 +1,5 @@
-import { type JobRef, LogFull } from "../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { type BucketSettings, changeEntry, openBucket } from "../nats/bucket.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import { isOutOfRoom } from "../nats/errors.ts";

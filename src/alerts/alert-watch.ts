@@ -10,7 +10,8 @@ import {
 } from "../domain/alerts/decide.ts";
 import { type AlertEvent, type AlertName, alertNames } from "../domain/alerts/events.ts";
 import { type AlertLimits, type Figures, measure } from "../domain/alerts/measure.ts";
-import { alertsRef, type EventLog, VersionConflict } from "../event-log/event-log.ts";
+import { alertsRef, type EventLog } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 
 export type AlertWatch = {
   start(): void;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Instant } from "../domain/message.ts";
-import { type EventLog, type JobRef, logRef, VersionConflict } from "../event-log/event-log.ts";
+import { type EventLog, type JobRef, logRef } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree } from "../seals/merkle.ts";
 import type { StoredSeal } from "../seals/seal.ts";

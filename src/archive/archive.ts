@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Archived, type JobRef } from "../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { Archived } from "../event-log/log-failures.ts";
 import type { ArchivedEntry, ArchivedFile } from "./archive-format.ts";
 import type { ArchiveIndex } from "./archive-index.ts";
 import { BrokenArchive, entriesOfFile, faultOfFile, onArchiveFile } from "./read-archive-file.ts";

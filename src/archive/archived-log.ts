@@ -8,15 +8,13 @@ import {
   isOfJob,
   isOfMailing,
   isOfSchedule,
-  isPassed,
   type JobRef,
   type LogEvent,
   logRef,
   type NewEntry,
   type StoredEvent,
-  UndecodableEvent,
-  VersionConflict,
 } from "../event-log/event-log.ts";
+import { isPassed, UndecodableEvent, VersionConflict } from "../event-log/log-failures.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "../event-log/select-events.ts";
 import type { Archive } from "./archive.ts";

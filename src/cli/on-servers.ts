@@ -1,6 +1,6 @@
 import type { AccessStore } from "../access/access-store.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
-import { Archived } from "../event-log/event-log.ts";
+import { Archived } from "../event-log/log-failures.ts";
 import { examineDatabase } from "../health/examine-database.ts";
 import { createLifecycle } from "../lifecycle.ts";
 import { createLogger } from "../logging/logger.ts";

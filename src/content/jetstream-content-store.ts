@@ -1,4 +1,5 @@
-import { type JobRef, LogFull } from "../event-log/event-log.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { contentSubjectOf, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, payloadLimit } from "../nats/connection.ts";
 import { lastMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";

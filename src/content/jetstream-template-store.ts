@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Type } from "typebox";
-import { LogFull } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { type BucketSettings, openBucket, streamOfBucket } from "../nats/bucket.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf, nextMessageOf, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";

@@ -1,4 +1,4 @@
-import { foldDecisions, readMailing } from "../commands/handle-command.ts";
+import { foldDecisions, readMailing } from "../commands/read-version.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent, encodeContent } from "../content/encode-content.ts";
 import type { ResultStore } from "../content/result-store.ts";

@@ -1,7 +1,9 @@
-import { handleCommand, readJob } from "../commands/handle-command.ts";
+import { handleCommand } from "../commands/handle-command.ts";
+import { readJob } from "../commands/read-version.ts";
 import { decodeContent, digestOf } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
-import { type Cause, type JobRef, VersionConflict } from "../event-log/event-log.ts";
+import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 import { completeErasure, type ErasurePorts, withoutRecipients } from "./complete-erasure.ts";
 
 export type AddressErasureRequest = {

@@ -1,4 +1,5 @@
-import { handleCommand, handleMailingCommand, readJob, readMailing, readSchedule } from "../commands/handle-command.ts";
+import { handleCommand, handleMailingCommand } from "../commands/handle-command.ts";
+import { readJob, readMailing, readSchedule } from "../commands/read-version.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";
 import { isContentErased } from "../domain/job/erase-content.ts";

@@ -1,13 +1,7 @@
 import type { CloudEvent } from "../schemas/cloud-event.ts";
 import { releasedVersions } from "../schemas/upcast.ts";
-import {
-  type Channel,
-  type LogEvent,
-  type Place,
-  serviceTenant,
-  UndecodableEvent,
-  type WaybillEvent,
-} from "./event-log.ts";
+import { type Channel, type LogEvent, type Place, serviceTenant, type WaybillEvent } from "./event-log.ts";
+import { UndecodableEvent } from "./log-failures.ts";
 import { readEnvelopes } from "./log-message.ts";
 import { channelOf, isOfService, parseSubject, type SubjectParts } from "./subjects.ts";
 import { readTraceparent } from "./traceparent.ts";

@@ -19,11 +19,11 @@ import {
   type LogState,
   type StoredEvent,
   type UnknownEvent,
-  VersionConflict,
 } from "./event-log.ts";
 import { followLog } from "./jetstream-follow.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
+import { VersionConflict } from "./log-failures.ts";
 import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 

@@ -6,7 +6,8 @@ import { deliveryOf, type StoredMessage, storedMessageOf } from "../nats/message
 import { untilInterrupted } from "../nats/patience.ts";
 import { openPull, PullEnded, type PullOptions } from "../nats/pull.ts";
 import { inBatches } from "./batches.ts";
-import { type FollowOptions, type LogEvent, type UndecodableEvent, usualRestMs } from "./event-log.ts";
+import { type FollowOptions, type LogEvent, usualRestMs } from "./event-log.ts";
+import type { UndecodableEvent } from "./log-failures.ts";
 
 const firstRetryAfterMs = 250;
 const longestRetryAfterMs = 2000;

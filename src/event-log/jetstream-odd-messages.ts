@@ -2,8 +2,9 @@ import type { Instant } from "../domain/message.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
 import { lastMessageOf, messageAt } from "../nats/jetstream-api.ts";
 import type { StoredMessage } from "../nats/message.ts";
-import { type EventLog, logRef, UndecodableEvent } from "./event-log.ts";
+import { type EventLog, logRef } from "./event-log.ts";
 import { decodeOrFail } from "./jetstream-passes.ts";
+import { UndecodableEvent } from "./log-failures.ts";
 import { leafHashOf } from "./log-message.ts";
 import { streamName, subjectOf } from "./subjects.ts";
 

@@ -5,8 +5,9 @@ import { lastMessageOf } from "../nats/jetstream-api.ts";
 import type { StoredMessage } from "../nats/message.ts";
 import { readBack } from "../nats/read-subject.ts";
 import { decodeMessage } from "./decode-entry.ts";
-import { isPassed, type LogEvent, logRef, type StoredEvent, UndecodableEvent } from "./event-log.ts";
+import { type LogEvent, logRef, type StoredEvent } from "./event-log.ts";
 import type { Decode } from "./jetstream-follow.ts";
+import { isPassed, UndecodableEvent } from "./log-failures.ts";
 import { leafHashOf } from "./log-message.ts";
 import { jobOfSubject, partsOf, streamName, subjectOf } from "./subjects.ts";
 

@@ -8,7 +8,8 @@ import { askJetStream, lastMessageOf, type StreamMessage } from "../nats/jetstre
 import { readBack } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEntry, entryContentType } from "./encode-entry.ts";
-import { type EventLog, type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
+import type { EventLog, JobRef, NewEntry } from "./event-log.ts";
+import { LogFull, VersionConflict } from "./log-failures.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often a publish without an answer is sent in all, with the same id and the same expectation. */

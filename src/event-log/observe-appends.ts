@@ -1,5 +1,6 @@
 import { Unavailable } from "../domain/unavailable.ts";
-import { type EventLog, type JobRef, LogFull, type NewEntry, VersionConflict } from "./event-log.ts";
+import type { EventLog, JobRef, NewEntry } from "./event-log.ts";
+import { LogFull, VersionConflict } from "./log-failures.ts";
 
 /** The result of one attempt to store something. */
 export type AppendOutcome = "stored" | "conflict" | "full" | "unavailable" | "failed";

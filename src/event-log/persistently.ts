@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
-import { LogFull } from "./event-log.ts";
+import { LogFull } from "./log-failures.ts";
 
 const firstDelayMs = 100;
 const longestDelayMs = 2000;

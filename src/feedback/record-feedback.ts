@@ -2,7 +2,8 @@ import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import type { Instant } from "../domain/message.ts";
 import { type FeedbackEvent, isNews, type ReturnEvent } from "../domain/recipients/feedback.ts";
-import { type Cause, type EventLog, type JobRef, type NewEvent, VersionConflict } from "../event-log/event-log.ts";
+import type { Cause, EventLog, JobRef, NewEvent } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 import { maskReply } from "../mail/mask-reply.ts";
 
 /** The mail to one recipient of a job. */

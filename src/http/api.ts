@@ -13,6 +13,7 @@ import { changeJobRoutes } from "./routes/change-job.ts";
 import { changeMailingRoutes } from "./routes/change-mailing.ts";
 import { scheduleChangeRoutes } from "./routes/change-schedule.ts";
 import { createJobRoute } from "./routes/create-job.ts";
+import { scheduleCreationRoutes } from "./routes/create-schedule.ts";
 import { type DashboardFiles, dashboardRoutes } from "./routes/dashboard.ts";
 import { deadLetterRoutes } from "./routes/dead-letters.ts";
 import { type ApiReferenceFiles, apiReferenceRoutes, documentRoute } from "./routes/documents.ts";
@@ -176,6 +177,7 @@ const jobRoutes = (dependencies: RouteDependencies) => [
   ...suppressionFileRoutes(dependencies),
   ...bounceRoutes(dependencies),
   ...scheduleRoutes(dependencies),
+  ...scheduleCreationRoutes(dependencies),
   ...scheduleChangeRoutes(dependencies),
   ...templateRoutes(dependencies),
   ...statsRoutes(dependencies),

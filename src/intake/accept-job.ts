@@ -1,4 +1,5 @@
-import { handleCommand, newJob, readJob } from "../commands/handle-command.ts";
+import { handleCommand } from "../commands/handle-command.ts";
+import { newJob, readJob } from "../commands/read-version.ts";
 import type { AttachmentFile, ContentStore } from "../content/content-store.ts";
 import { digestOf } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";

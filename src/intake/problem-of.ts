@@ -3,7 +3,7 @@ import { type ShownStatus, shownStatus } from "../domain/mailing/mailing-record.
 import type { MailingRejection } from "../domain/mailing/state.ts";
 import type { ScheduleRejection } from "../domain/schedule/decider.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { Archived, LogFull } from "../event-log/event-log.ts";
+import { Archived, LogFull } from "../event-log/log-failures.ts";
 import { maxRecipients } from "../schemas/job-request.ts";
 import { type Problem, problemOfFaults, toProblem } from "../schemas/problem.ts";
 import type { Refusal } from "./check-request.ts";

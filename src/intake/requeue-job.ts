@@ -1,4 +1,5 @@
-import { handleCommand, readJob } from "../commands/handle-command.ts";
+import { handleCommand } from "../commands/handle-command.ts";
+import { readJob } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
 import type { JobCommand } from "../domain/job/commands.ts";

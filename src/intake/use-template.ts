@@ -1,4 +1,4 @@
-import { readMailing } from "../commands/handle-command.ts";
+import { readMailing } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import { findVersion, type Template, type TemplateStore } from "../content/template-store.ts";

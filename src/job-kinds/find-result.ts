@@ -1,4 +1,4 @@
-import { foldDecisions } from "../commands/handle-command.ts";
+import { foldDecisions } from "../commands/read-version.ts";
 import type { ResultRef, ResultStore } from "../content/result-store.ts";
 import type { JobState } from "../domain/job/state.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";

@@ -57,8 +57,9 @@ export function createSmtpChannel(socket: Socket, close: () => void): SmtpChanne
   const wait = (count: number): Promise<Replies> =>
     new Promise((resolve, reject) => {
       const replies: Reply[] = [];
-      if (failure !== null) reject(failure);
-      else awaited = { count, replies, resolve: () => resolve(replies as unknown as Replies), reject };
+      if (failure !== null) return reject(failure);
+      // It resolves once a reply was heard, so there is a first one.
+      awaited = { count, replies, resolve: () => resolve(replies as unknown as Replies), reject };
     });
   const reader = createReplyReader(hear);
   socket.on("data", (bytes: Buffer) => {

@@ -1,5 +1,6 @@
 import { v7 as newId } from "uuid";
-import { foldMailing, handleMailingCommand, type MailingVersion, readMailing } from "../commands/handle-command.ts";
+import { handleMailingCommand } from "../commands/handle-command.ts";
+import { foldMailing, type MailingVersion, readMailing } from "../commands/read-version.ts";
 import type { ContentStore, JobContent } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";
@@ -7,7 +8,8 @@ import type { MailingPart } from "../domain/mailing/events.ts";
 import type { MailingRejection } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { type Cause, type EventLog, type JobRef, LogFull, VersionConflict } from "../event-log/event-log.ts";
+import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import { LogFull, VersionConflict } from "../event-log/log-failures.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import { persistently } from "../event-log/persistently.ts";
 

@@ -1,4 +1,5 @@
-import { handleMailingCommand, type MailingVersion, newMailing, readMailing } from "../commands/handle-command.ts";
+import { handleMailingCommand } from "../commands/handle-command.ts";
+import { type MailingVersion, newMailing, readMailing } from "../commands/read-version.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";

@@ -1,11 +1,13 @@
-import { handleCommand, newJob } from "../commands/handle-command.ts";
+import { handleCommand } from "../commands/handle-command.ts";
+import { newJob } from "../commands/read-version.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import type { JobSettings } from "../domain/job/events.ts";
 import { ifAhead } from "../domain/job/hold-back.ts";
 import type { Existing } from "../domain/job/state.ts";
 import type { ExistingMailing } from "../domain/mailing/state.ts";
-import { type Cause, type EventLog, type JobRef, LogFull } from "../event-log/event-log.ts";
+import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 
 export type PartPorts = { readonly log: EventLog; readonly contentStore: ContentStore; readonly room: LogRoom };

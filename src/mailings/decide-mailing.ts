@@ -1,4 +1,5 @@
-import { handleMailingCommand, type MailingOutcome, type MailingVersion } from "../commands/handle-command.ts";
+import { handleMailingCommand, type MailingOutcome } from "../commands/handle-command.ts";
+import type { MailingVersion } from "../commands/read-version.ts";
 import { digestOf } from "../content/encode-content.ts";
 import type { ApprovalTerms, MailingCommand } from "../domain/mailing/commands.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";

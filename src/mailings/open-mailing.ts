@@ -1,11 +1,11 @@
+import { handleMailingCommand } from "../commands/handle-command.ts";
 import {
   foldDecisions,
   foldMailing,
-  handleMailingCommand,
   type JobVersion,
   type MailingVersion,
   newMailing,
-} from "../commands/handle-command.ts";
+} from "../commands/read-version.ts";
 import type { JobEvent, RecipientCounts } from "../domain/job/events.ts";
 import { foldJobView, outcomesOf } from "../domain/job/job-view.ts";
 import { asksForReports } from "../domain/mailing/brakes.ts";

@@ -1,5 +1,6 @@
 import { v7 as newId } from "uuid";
-import { handleMailingCommand, readMailing } from "../commands/handle-command.ts";
+import { handleMailingCommand } from "../commands/handle-command.ts";
+import { readMailing } from "../commands/read-version.ts";
 import type { AttachmentFile, ContentRecipient, ContentStore, JobContent } from "../content/content-store.ts";
 import { decodeContent, digestOf, encodeContent } from "../content/encode-content.ts";
 import { mailingDecider } from "../domain/mailing/decider.ts";

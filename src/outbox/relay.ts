@@ -1,5 +1,5 @@
 import { Unavailable } from "../domain/unavailable.ts";
-import { LogFull } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { maxRequestBytes } from "../intake/check-request.ts";
 import { createPollLoop, type PollLoop } from "../poll-loop.ts";
 import type { Outbox } from "./outbox.ts";

@@ -1,9 +1,10 @@
-import { foldDecisions, foldMailing } from "../commands/handle-command.ts";
+import { foldDecisions, foldMailing } from "../commands/read-version.ts";
 import { hasEnded } from "../domain/job/hold-back.ts";
 import { hasMailingEnded } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { MadeThing } from "../domain/schedule/events.ts";
-import { Archived, type EventLog, type JobRef } from "../event-log/event-log.ts";
+import type { EventLog, JobRef } from "../event-log/event-log.ts";
+import { Archived } from "../event-log/log-failures.ts";
 
 /** When it ended is null where nobody needs to know any more. */
 export type EndOfMade = { readonly endedAt: Instant | null };

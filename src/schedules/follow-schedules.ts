@@ -1,4 +1,5 @@
-import { handleScheduleCommand, readSchedule, type ScheduleVersion } from "../commands/handle-command.ts";
+import { handleScheduleCommand } from "../commands/handle-command.ts";
+import { readSchedule, type ScheduleVersion } from "../commands/read-version.ts";
 import { isMailingEvent } from "../domain/mailing/events.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Schedule, ScheduleEvent } from "../domain/schedule/events.ts";
@@ -10,9 +11,9 @@ import {
   keyOf,
   refOf,
   type StoredEvent,
-  VersionConflict,
   type WaybillEvent,
 } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 import type { Ending, Listener } from "../following/listener.ts";
 import { idOfFiring } from "../intake/derived-job-id.ts";
 import { nextAfter, timesOf } from "./due-times.ts";

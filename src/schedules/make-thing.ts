@@ -1,11 +1,13 @@
-import { handleMailingCommand, readMailing } from "../commands/handle-command.ts";
+import { handleMailingCommand } from "../commands/handle-command.ts";
+import { readMailing } from "../commands/read-version.ts";
 import { decodeContent } from "../content/encode-content.ts";
 import type { ExistingMailing, MailingState } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { LastFiring, Schedule } from "../domain/schedule/events.ts";
 import type { CallerLimits } from "../domain/tenant.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { type Cause, type JobRef, LogFull } from "../event-log/event-log.ts";
+import type { Cause, JobRef } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { findAccepted } from "../intake/accept-job.ts";
 import { checkRequest, type Refusal, refuseTooMany } from "../intake/check-request.ts";
 import { type CreationDependencies, createJob } from "../intake/create-job.ts";

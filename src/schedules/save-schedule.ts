@@ -1,10 +1,6 @@
 import { v7 as newId } from "uuid";
-import {
-  handleScheduleCommand,
-  readSchedule,
-  type ScheduleOutcome,
-  type ScheduleVersion,
-} from "../commands/handle-command.ts";
+import { handleScheduleCommand, type ScheduleOutcome } from "../commands/handle-command.ts";
+import { readSchedule, type ScheduleVersion } from "../commands/read-version.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { digestOf, encodeContent } from "../content/encode-content.ts";
 import { eraseContent } from "../content/stored-content.ts";

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "typebox";
-import { readMailing } from "../commands/handle-command.ts";
+import { readMailing } from "../commands/read-version.ts";
 import { canBeToldApart } from "../domain/mailing/approval.ts";
 import { isTimeZone } from "../domain/mailing/window.ts";
 import type { Instant } from "../domain/message.ts";

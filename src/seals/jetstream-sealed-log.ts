@@ -1,5 +1,6 @@
-import { logRef, UndecodableEvent } from "../event-log/event-log.ts";
+import { logRef } from "../event-log/event-log.ts";
 import { createReading } from "../event-log/jetstream-passes.ts";
+import { UndecodableEvent } from "../event-log/log-failures.ts";
 import { type LogMessage, leafHashOf } from "../event-log/log-message.ts";
 import { streamName, subjectOf } from "../event-log/subjects.ts";
 import { asking, isClustered, type JetStreamConnection } from "../nats/connection.ts";

@@ -1,6 +1,7 @@
 import type { Instant } from "../domain/message.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import { type EventLog, LogFull, logRef, VersionConflict } from "../event-log/event-log.ts";
+import { type EventLog, logRef } from "../event-log/event-log.ts";
+import { LogFull, VersionConflict } from "../event-log/log-failures.ts";
 import { leafHashOf } from "../event-log/log-message.ts";
 import { createGrowingTree, type GrowingTree } from "./merkle.ts";
 import { digestOfSeal, isSealSubject, type SealDraft, type StoredSeal, signSeal } from "./seal.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
 import { suppressionReasons } from "../domain/recipients/events.ts";
-import { LogFull } from "../event-log/event-log.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { lastMessageOf, nextMessageOf, removeMessage, type StreamMessage, storeIfLast } from "../nats/jetstream-api.ts";

@@ -1,7 +1,8 @@
 import type { StreamInfo } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
-import { keyOf, LogFull } from "../event-log/event-log.ts";
+import { keyOf } from "../event-log/event-log.ts";
 import { ensureTurnsStream, type StreamSettings } from "../event-log/jetstream-streams.ts";
+import { LogFull } from "../event-log/log-failures.ts";
 import { streamFilter, streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection } from "../nats/connection.ts";
 import { isNobodyThere, isOutOfRoom, isStreamMissing, isSubjectTaken } from "../nats/errors.ts";

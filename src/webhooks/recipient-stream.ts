@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type EventLog, type LogEvent, maxEventsOfEntry, UndecodableEvent } from "../event-log/event-log.ts";
+import { type EventLog, type LogEvent, maxEventsOfEntry } from "../event-log/event-log.ts";
+import { UndecodableEvent } from "../event-log/log-failures.ts";
 import { lastPlaceOf, placeOf, positionOf } from "../event-log/place.ts";
 import { type Calling, type CallPorts, callUntilTaken, type Outage } from "./recipient-calls.ts";
 import type { RecipientEndpoint } from "./recipient-endpoints.ts";

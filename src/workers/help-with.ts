@@ -1,4 +1,4 @@
-import { foldDecisions } from "../commands/handle-command.ts";
+import { foldDecisions } from "../commands/read-version.ts";
 import { cell, emptyLedger, type Ledger } from "../domain/recipients/ledger.ts";
 import type { EventLog, JobRef } from "../event-log/event-log.ts";
 import { persistently } from "../event-log/persistently.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type EntryOf, foldDecisions, handleCommand, type JobVersion } from "../commands/handle-command.ts";
+import { type EntryOf, handleCommand } from "../commands/handle-command.ts";
+import { foldDecisions, type JobVersion } from "../commands/read-version.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import type { JobEvent, JobType } from "../domain/job/events.ts";
 import { countRecipients, emptyLedger, type Ledger } from "../domain/recipients/ledger.ts";

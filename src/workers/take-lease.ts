@@ -1,18 +1,13 @@
-import { type EntryOf, handleCommand, type JobVersion } from "../commands/handle-command.ts";
+import { type EntryOf, handleCommand } from "../commands/handle-command.ts";
+import type { JobVersion } from "../commands/read-version.ts";
 import type { JobCommand } from "../domain/job/commands.ts";
 import { jobDecider } from "../domain/job/decider.ts";
 import type { JobEvent } from "../domain/job/events.ts";
 import { mostTakeovers } from "../domain/job/lease.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import { Unavailable } from "../domain/unavailable.ts";
-import {
-  type Cause,
-  type EventLog,
-  type JobRef,
-  type NewEvent,
-  type StoredEvent,
-  VersionConflict,
-} from "../event-log/event-log.ts";
+import type { Cause, EventLog, JobRef, NewEvent, StoredEvent } from "../event-log/event-log.ts";
+import { VersionConflict } from "../event-log/log-failures.ts";
 import { persistently } from "../event-log/persistently.ts";
 
 /** A worker that received a turn: the state that it decides on, and its name. */

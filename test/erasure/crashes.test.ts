@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { handleCommand, readJob } from "../../src/commands/handle-command.ts";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { readJob } from "../../src/commands/read-version.ts";
 import { decodeContent, digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createEraser, type ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { eraseAddress } from "../../src/erasure/erase-address.ts";

@@ -1,13 +1,8 @@
 import { expect } from "chai";
 import { decodeEntry } from "../../src/event-log/decode-entry.ts";
 import { encodeEntry } from "../../src/event-log/encode-entry.ts";
-import {
-  alertsRef,
-  type JobRef,
-  type LogEvent,
-  type NewEvent,
-  UndecodableEvent,
-} from "../../src/event-log/event-log.ts";
+import { alertsRef, type JobRef, type LogEvent, type NewEvent } from "../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import type { SubjectParts } from "../../src/event-log/subjects.ts";
 import { alertRaised, caused, job, jobCancelled, jobCreated, now, recipientSent } from "../support/examples.ts";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { VersionConflict } from "../../src/event-log/log-failures.ts";
 import {
   caused,
   jobCancelled,

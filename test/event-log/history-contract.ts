@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import type { JobEvent } from "../../src/domain/job/events.ts";
 import type { RecipientEvent } from "../../src/domain/recipients/events.ts";
-import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { VersionConflict } from "../../src/event-log/log-failures.ts";
 import * as example from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 

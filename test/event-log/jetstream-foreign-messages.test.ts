@@ -3,14 +3,9 @@ import { v7 as uuid } from "uuid";
 import { handleCommand } from "../../src/commands/handle-command.ts";
 import type { JobEvent } from "../../src/domain/job/events.ts";
 import { encodeEntry } from "../../src/event-log/encode-entry.ts";
-import {
-  type JobRef,
-  type LogEvent,
-  type NewEvent,
-  UndecodableEvent,
-  VersionConflict,
-} from "../../src/event-log/event-log.ts";
+import type { JobRef, LogEvent, NewEvent } from "../../src/event-log/event-log.ts";
 import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
+import { UndecodableEvent, VersionConflict } from "../../src/event-log/log-failures.ts";
 import { caused, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { followFrom, readOn } from "../support/following.ts";

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { type EventLog, type JobRef, VersionConflict } from "../../src/event-log/event-log.ts";
+import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import { VersionConflict } from "../../src/event-log/log-failures.ts";
 import { eventually } from "../support/eventually.ts";
 import { caused, jobCancelled, jobCreated, jobPaused, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { JetStreamManager, StreamConfig } from "nats";
 import { v7 as uuid } from "uuid";
-import { LogFull } from "../../src/event-log/event-log.ts";
 import { UnfitStream } from "../../src/event-log/jetstream-streams.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
 import { caused, job, jobCreated, jobPaused } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { observeContents } from "../../src/content/stored-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { LogFull } from "../../src/event-log/event-log.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
 import { type Append, observeAppends } from "../../src/event-log/observe-appends.ts";
 import { caused, job, jobCreated, recipientSent } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";

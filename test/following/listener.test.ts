@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { type EventLog, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog } from "../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
 import { createListening, type Listener, type Listening } from "../../src/following/listener.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type EventLog, type LogEvent, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import { shareFollowing } from "../../src/following/share-following.ts";
 import { followContract } from "../event-log/follow-contract.ts";
 import { alteredLog } from "../support/altered-log.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { LogFull } from "../../src/event-log/event-log.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
 import { type Answered, mailing, type RunningApi, startApi } from "../support/running-api.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeContent } from "../../src/content/encode-content.ts";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { LogFull } from "../../src/event-log/event-log.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
 import { createSuppressionList } from "../../src/suppressions/suppression-list.ts";
 import type { SuppressionStore } from "../../src/suppressions/suppression-store.ts";
 import { now } from "../support/examples.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { readMailing } from "../../src/commands/handle-command.ts";
+import { readMailing } from "../../src/commands/read-version.ts";
 import { decodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { createApiClient } from "../support/api-client.ts";

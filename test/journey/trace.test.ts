@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { pino } from "pino";
-import { handleCommand, newJob } from "../../src/commands/handle-command.ts";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { newJob } from "../../src/commands/read-version.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";
 import { createDatabase } from "../../src/database/database.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type EventLog, type StoredEvent, UndecodableEvent, type WaybillEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog, StoredEvent, WaybillEvent } from "../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import { createTail, type Listener } from "../../src/live/tail.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobCreated, jobStarted, recipientSent } from "../support/examples.ts";

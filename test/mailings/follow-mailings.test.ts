@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { handleCommand, readJob } from "../../src/commands/handle-command.ts";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { readJob } from "../../src/commands/read-version.ts";
 import { hasEnded } from "../../src/domain/job/hold-back.ts";
 import { isOfJob, type JobRef } from "../../src/event-log/event-log.ts";
 import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";

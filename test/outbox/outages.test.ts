@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Unavailable } from "../../src/domain/unavailable.ts";
-import { LogFull } from "../../src/event-log/event-log.ts";
+import { LogFull } from "../../src/event-log/log-failures.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OutboxSide, openOutboxSide } from "../support/outbox-side.ts";
 import { type OwnNats, startOwnMysql, startOwnNats, type TestMysql } from "../support/services.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { UndecodableEvent } from "../../src/event-log/event-log.ts";
 import { examineMessage, recordPass } from "../../src/event-log/jetstream-odd-messages.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 import type { LogMessage } from "../../src/event-log/log-message.ts";
 import { trustNothing } from "../../src/seals/check.ts";
 import { coveringSeals } from "../../src/seals/evidence.ts";

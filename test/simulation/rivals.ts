@@ -1,4 +1,5 @@
-import { foldDecisions, handleCommand } from "../../src/commands/handle-command.ts";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { foldDecisions } from "../../src/commands/read-version.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import { digestOf } from "../../src/content/encode-content.ts";
 import { isContentErased } from "../../src/domain/job/erase-content.ts";

@@ -1,4 +1,5 @@
-import { type EventLog, type LogEvent, UndecodableEvent } from "../../src/event-log/event-log.ts";
+import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
+import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
 
 /** What a reader finds in the place of an event: another entry, nothing at all, or what cannot be decoded. */
 export type Alteration = (entry: LogEvent) => LogEvent | "gap" | "undecodable";

@@ -1,4 +1,5 @@
-import { handleMailingCommand, readMailing } from "../../src/commands/handle-command.ts";
+import { handleMailingCommand } from "../../src/commands/handle-command.ts";
+import { readMailing } from "../../src/commands/read-version.ts";
 import type { ContentStore } from "../../src/content/content-store.ts";
 import type { MailingCommand } from "../../src/domain/mailing/commands.ts";
 import type { ExistingMailing } from "../../src/domain/mailing/state.ts";

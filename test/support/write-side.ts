@@ -1,4 +1,5 @@
-import { foldDecisions, handleCommand, newJob } from "../../src/commands/handle-command.ts";
+import { handleCommand } from "../../src/commands/handle-command.ts";
+import { foldDecisions, newJob } from "../../src/commands/read-version.ts";
 import type { ContentStore, JobContent } from "../../src/content/content-store.ts";
 import { digestOf, encodeContent } from "../../src/content/encode-content.ts";
 import { createJetStreamContentStore } from "../../src/content/jetstream-content-store.ts";

@@ -1,6 +1,7 @@
 import { handleCommand } from "../../commands/handle-command.ts";
 import type { Instant } from "../../domain/message.ts";
-import { Archived, type RunRef } from "../../event-log/event-log.ts";
+import type { RunRef } from "../../event-log/event-log.ts";
+import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { requeueJob } from "../../intake/requeue-job.ts";
 import { type BulkLettersRequest, bulkLettersRequest, instantOf, readBulkLetters } from "../../schemas/bulk-request.ts";

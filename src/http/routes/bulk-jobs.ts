@@ -1,11 +1,13 @@
 import { InvalidCursor, type JobListOptions } from "../../../projections/jobs/list-options.ts";
 import type { JobList } from "../../../projections/jobs/queries.ts";
-import { foldDecisions, handleCommand } from "../../commands/handle-command.ts";
+import { handleCommand } from "../../commands/handle-command.ts";
+import { foldDecisions } from "../../commands/read-version.ts";
 import type { JobCommand } from "../../domain/job/commands.ts";
 import type { JobRecord } from "../../domain/job/job-record.ts";
 import type { JobStatus } from "../../domain/job/job-view.ts";
 import type { Instant } from "../../domain/message.ts";
-import { Archived, type JobRef } from "../../event-log/event-log.ts";
+import type { JobRef } from "../../event-log/event-log.ts";
+import { Archived } from "../../event-log/log-failures.ts";
 import { type Acted, actOnMany, type PageOfMany, pagesOfList } from "../../intake/act-on-many.ts";
 import { jobTypes } from "../../job-kinds/all-job-kinds.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Caller } from "../../access/access.ts";
 import type { Scope } from "../../access/key-ring.ts";
-import { readMailing } from "../../commands/handle-command.ts";
+import { readMailing } from "../../commands/read-version.ts";
 import type { MailingCommand } from "../../domain/mailing/commands.ts";
 import { mailingAfter } from "../../domain/mailing/mailing-record.ts";
 import type { Instant } from "../../domain/message.ts";

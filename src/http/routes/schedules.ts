@@ -1,4 +1,4 @@
-import { readSchedule } from "../../commands/handle-command.ts";
+import { readSchedule } from "../../commands/read-version.ts";
 import { decodeContent } from "../../content/encode-content.ts";
 import type { ScheduleRejection } from "../../domain/schedule/decider.ts";
 import type { Schedule } from "../../domain/schedule/events.ts";

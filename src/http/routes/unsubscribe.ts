@@ -1,7 +1,8 @@
 import { createRateLimit } from "../../access/rate-limit.ts";
 import type { ContentStore } from "../../content/content-store.ts";
 import { decodeContent } from "../../content/encode-content.ts";
-import { type Cause, type JobRef, LogFull } from "../../event-log/event-log.ts";
+import type { Cause, JobRef } from "../../event-log/event-log.ts";
+import { LogFull } from "../../event-log/log-failures.ts";
 import { recordUnsubscribed, unsubscribedIdOf } from "../../feedback/record-feedback.ts";
 import { type Unsubscribing, unsubscribePath } from "../../suppressions/unsubscribe-links.ts";
 import { type Answer, refuseForNow } from "../server/answer.ts";

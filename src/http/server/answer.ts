@@ -1,7 +1,7 @@
 import type { JobRejection } from "../../domain/job/state.ts";
 import type { MailingRejection } from "../../domain/mailing/state.ts";
 import { Unavailable } from "../../domain/unavailable.ts";
-import { Archived, LogFull } from "../../event-log/event-log.ts";
+import { Archived, LogFull } from "../../event-log/log-failures.ts";
 import { problemOfFailure, problemOfRefusal, problemOfRejection } from "../../intake/problem-of.ts";
 import type { Fault } from "../../schemas/fault.ts";
 import { type Problem, type ProblemCode, problemOfFaults, toProblem } from "../../schemas/problem.ts";

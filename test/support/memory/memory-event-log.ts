@@ -13,9 +13,9 @@ import {
   logRef,
   type NewEntry,
   type StoredEvent,
-  VersionConflict,
   type WaybillEvent,
 } from "../../../src/event-log/event-log.ts";
+import { VersionConflict } from "../../../src/event-log/log-failures.ts";
 import { isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "../../../src/event-log/select-events.ts";
 import { channelOf, channelOfEntry } from "../../../src/event-log/subjects.ts";
 import { events as eventTable } from "../../../src/schemas/events.ts";

@@ -37,5 +37,6 @@ function bounded(token: ValueToken): ValueToken {
     begin,
     end,
   };
+  // The library reads a filtered value wherever it reads a value, but its types say so only where it parses.
   return checked as unknown as ValueToken;
 }
