@@ -24,7 +24,6 @@ import { followLog } from "./jetstream-follow.ts";
 import { createReading } from "./jetstream-passes.ts";
 import { createPublisher, type OnStored } from "./jetstream-publish.ts";
 import { VersionConflict } from "./log-failures.ts";
-import { createRecentSequences } from "./recent-sequences.ts";
 import { inOrder, isAboutFeedback, isAboutRecipients, isDecision, isNotice } from "./select-events.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
@@ -39,8 +38,7 @@ export async function createJetStreamEventLog(
   onStored: OnStored = () => {},
 ): Promise<EventLog> {
   const stream = streamName(prefix, "JOBS");
-  const recent = createRecentSequences();
-  const publisher = createPublisher(connection, prefix, onStored, recent);
+  const publisher = createPublisher(connection, prefix, onStored);
 
   const { readPasses, decode, passedSince } = createReading(connection, prefix);
 
@@ -118,12 +116,7 @@ export async function createJetStreamEventLog(
     append,
     record: publisher.record,
     readDecisions: async (job) => (await readUpTo(await lastOf(job, "job"))).filter(isDecision),
-    readMailing: async (mailing, from) => {
-      const last = await lastOf(mailing, "mailing");
-      const events = await readUpTo(last, from);
-      if (last !== null) recent.learn(last.subject, [...new Set(events.map(({ sequence }) => sequence))]);
-      return events.filter(isOfMailing);
-    },
+    readMailing: async (mailing, from) => (await readUpTo(await lastOf(mailing, "mailing"), from)).filter(isOfMailing),
     readSchedule: async (schedule) => {
       const last = await lastOf(schedule, "schedule");
       return last === null ? null : ((await decodeAll([last])).findLast(isOfSchedule) ?? null);

@@ -4,13 +4,12 @@ import { Unavailable } from "../domain/unavailable.ts";
 import { asking, isUnanswered, type JetStreamConnection } from "../nats/connection.ts";
 import { isBusy, isOutOfRoom, isTooLarge, isWrongSequence } from "../nats/errors.ts";
 import { sawStored } from "../nats/horizon.ts";
-import { askJetStream, beforeHeader, lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
+import { askJetStream, lastMessageOf, type StreamMessage } from "../nats/jetstream-api.ts";
 import { readBack } from "../nats/read-subject.ts";
 import { answerTimeoutMs } from "../nats/requests.ts";
 import { encodeEntry, entryContentType } from "./encode-entry.ts";
 import type { EventLog, JobRef, NewEntry } from "./event-log.ts";
 import { LogFull, VersionConflict } from "./log-failures.ts";
-import type { RecentSequences } from "./recent-sequences.ts";
 import { channelOfEntry, streamName, subjectOf } from "./subjects.ts";
 
 /** How often a publish without an answer is sent in all, with the same id and the same expectation. */
@@ -32,7 +31,6 @@ export function createPublisher(
   connection: JetStreamConnection,
   prefix: string,
   onStored: OnStored,
-  recent: RecentSequences,
 ): Pick<EventLog, "append" | "record"> {
   const stream = streamName(prefix, "JOBS");
   /** Unavailable where the same message is to be sent again. */
@@ -56,8 +54,6 @@ export function createPublisher(
     messageHeaders.append("Nats-Msg-Id", id);
     if (expectedSequence !== null) {
       messageHeaders.append("Nats-Expected-Last-Subject-Sequence", String(expectedSequence));
-      const before = recent.upTo(subject, expectedSequence);
-      if (before.length > 0) messageHeaders.append(beforeHeader, before.join(","));
     }
     const deadline = performance.now() + answerTimeoutMs;
     for (;;) {
@@ -83,8 +79,7 @@ export function createPublisher(
   };
 
   const store = async (job: JobRef, entry: NewEntry, expectedSequence: number | null): Promise<number> => {
-    const channel = channelOfEntry(entry);
-    const subject = subjectOf(prefix, job, channel);
+    const subject = subjectOf(prefix, job, channelOfEntry(entry));
     const data = encodeEntry(job, entry);
     const [{ id }] = entry;
     let unanswered: unknown = null;
@@ -95,8 +90,6 @@ export function createPublisher(
         const { seq, duplicate } = await publish(subject, data, id, expectedSequence);
         const isForeign = duplicate && expectedSequence !== null && unanswered === null;
         if (isForeign) throw new VersionConflict(`${id} was decided before.`);
-        // The decisions about anything else are few.
-        if (channel === "mailing") recent.learn(subject, expectedSequence ? [expectedSequence, seq] : [seq]);
         return seq;
       } catch (failure) {
         if (isOutOfRoom(failure)) throw new LogFull("The log has reached its size limit.", { cause: failure });

@@ -120,15 +120,6 @@ export function expectedBefore({ headers: lines }: StreamMessage): number | null
   return sequence === undefined ? null : Number(sequence);
 }
 
-/** Names the sequences of some messages of the same subject, up to the one before this: a hint, which no server has checked. */
-export const beforeHeader = "Waybill-Before";
-
-/** The sequences that a message names in that header, oldest first; empty for none. */
-export function namedBefore({ headers: lines }: StreamMessage): readonly number[] {
-  const [, named] = /^Waybill-Before: ([\d,]+)\r$/m.exec(lines) ?? [];
-  return named === undefined ? [] : named.split(",").map(Number);
-}
-
 /** The last message of a subject, from the leader: a replica may answer a direct get with stale data. */
 export const lastMessageOf = (connection: JetStreamConnection, stream: string, subject: string) =>
   getMessage(connection, stream, { last_by_subj: subject });

@@ -1,14 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Unavailable } from "../domain/unavailable.ts";
 import { asking, type JetStreamConnection } from "./connection.ts";
-import {
-  askJetStream,
-  expectedBefore,
-  messageAt,
-  namedBefore,
-  nextMessageOf,
-  type StreamMessage,
-} from "./jetstream-api.ts";
+import { askJetStream, expectedBefore, messageAt, nextMessageOf, type StreamMessage } from "./jetstream-api.ts";
 
 /** How long a leader is asked again that lacks what another one had. */
 const patienceMs = 1500;
@@ -29,9 +22,6 @@ const readBackAlone = 16;
 const searchedTimes = 4;
 /** In messages of the stream. What is spread more thinly is read message by message: a search would read the files of days. */
 const mostSearched = 50_000;
-
-/** At a time. A message that names more was not written by Waybill. */
-const mostNamed = 64;
 
 /**
  * Messages of one subject, each asked for by itself: no consumer is made, which would cost the server more the larger the
@@ -115,12 +105,6 @@ export async function readBack(
       break;
     }
     if (before === 0) break;
-    const named = isEnough === undefined ? await linkedBefore(connection, stream, oldest) : [];
-    if (named[0] !== undefined) {
-      oldest = named[0];
-      messages.push(...named.reverse());
-      continue;
-    }
     if (isEnough === undefined && messages.length - closeTogether >= readBackAlone) {
       const span = (messages[closeTogether] as StreamMessage).sequence - oldest.sequence;
       const from = Math.max(1, oldest.sequence - Math.min(searchedTimes * span, mostSearched));
@@ -141,27 +125,6 @@ export async function readBack(
     messages.push(oldest);
   }
   return messages.reverse();
-}
-
-/**
- * Those of the messages that a message names beforehand that are there, and that stand before it without a gap, oldest first:
- * what it names is a hint of its writer, and the sequence that the server has checked decides.
- */
-async function linkedBefore(
-  connection: JetStreamConnection,
-  stream: string,
-  message: StreamMessage,
-): Promise<StreamMessage[]> {
-  const get = (sequence: number) => asking(connection, () => messageAt(connection, stream, sequence));
-  const found = await Promise.all(namedBefore(message).slice(-mostNamed).map(get));
-  const linked: StreamMessage[] = [];
-  let next = message;
-  for (const before of found.reverse()) {
-    if (before === null || expectedBefore(next) !== before.sequence) break;
-    linked.push(before);
-    next = before;
-  }
-  return linked.reverse();
 }
 
 /** Whether each but the first names the one before it. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { caused, job, jobCompleted, jobCreated, jobStarted, later, recipientSent } from "../support/examples.ts";
+import { caused, job, jobCompleted, jobCreated, jobStarted, recipientSent } from "../support/examples.ts";
 import { newJob } from "../support/happen.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
@@ -30,44 +30,6 @@ describe("the event log in JetStream", () => {
     expect(await other.log.append(job, [caused(uuid(), jobCreated())], 0)).to.equal(1);
     expect(await opened.log.lastDecision(job)).to.equal(sequence);
     await other.close();
-  });
-
-  it("reads a mailing of hundreds of decisions, which name those before them, in a few steps", async () => {
-    const [scheduler, api, reader] = await Promise.all([1, 2, 3].map(() => openJetStreamLog(nats.config, nats.prefix)));
-    if (!scheduler || !api || !reader) throw new Error("There is no log.");
-    const mailing = newJob();
-    const sequences: number[] = [];
-    const decide = async ({ log }: OpenedLog): Promise<void> => {
-      const type = sequences.length % 2 === 0 ? "MailingPaused" : "MailingResumed";
-      const event = { type, at: later, data: { reason: null } } as const;
-      sequences.push(await log.append(mailing, [caused(uuid(), event)], sequences.at(-1) ?? 0));
-    };
-    for (let count = 0; count < 300; count += 1) {
-      const isOfOther = count % 100 === 50;
-      // The other one has read it before; the one that meets its decision reads what is new.
-      if (isOfOther) await api.log.readMailing(mailing);
-      await decide(isOfOther ? api : scheduler);
-      if (isOfOther) await scheduler.log.readMailing(mailing, sequences.at(-2));
-    }
-    let asked = 0;
-    let [open, steps] = [0, 0];
-    const { request } = reader.connection;
-    const counted: typeof request = async (...what) => {
-      asked += 1;
-      if (open === 0) steps += 1;
-      open += 1;
-      try {
-        return await request(...what);
-      } finally {
-        open -= 1;
-      }
-    };
-    Object.assign(reader.connection, { request: counted });
-    const found = await reader.log.readMailing(mailing);
-    expect(found.map(({ sequence }) => sequence)).to.deep.equal(sequences);
-    expect(steps, "steps").to.be.at.most(10);
-    expect(asked, "requests").to.be.below(310);
-    await Promise.all([scheduler, api, reader].map(({ close }) => close()));
   });
 
   it("reads a history of hundreds of decisions whole and in order, and not one by one", async () => {
