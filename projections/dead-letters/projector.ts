@@ -36,7 +36,7 @@ type Decision = StoredEvent<EventOf<(typeof handles)[number]>>;
 /** The jobs that gave up, and what was decided about each. */
 export const deadLettersProjector: Projector<Decision["event"]> = {
   name: "dead-letters",
-  version: 2,
+  version: 3,
   tables: deadLetterTableDefinitions,
   views: {},
   handles,

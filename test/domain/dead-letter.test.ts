@@ -71,6 +71,10 @@ describe("a dead letter", () => {
       "550-5.1.1 unknown user … - gsmtp",
     );
     expect(causeOf("554 5.7.1 refused (in reply to 2026112109301234)")).to.equal("554 5.7.1 refused (in reply to …)");
+    expect(causeOf("The job was not to start after 2026-11-24T10:41:12.176Z.")).to.equal(
+      "The job was not to start after ….",
+    );
+    expect(causeOf("451 4.7.1 try again after 10:41:12 +0000")).to.equal("451 4.7.1 try again after … +0000");
     expect(causeOf("450 4.2.0 greylisted, see https://example.com/grey")).to.equal(
       "450 4.2.0 greylisted, see https://example.com/grey",
     );

@@ -66,8 +66,9 @@ function replyOf({ run, said }: Replies, failedRun: number): string | null {
   return said.find(([, times]) => times === most)?.[0] ?? null;
 }
 
-/** Words that are of one mail alone, such as `4fb4d7f45d1cf` and `2026112109`. */
-const ofOneMail = /(?<![\w.])(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}|\d{5,}/gi;
+/** Words that are of one mail alone, such as `2026-11-21T09:30:12.176Z`, `09:30:12`, `4fb4d7f45d1cf` and `2026112109`. */
+const ofOneMail =
+  /(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?|(?<![\w.])(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}|\d{5,}/gi;
 const mostOfCause = 200;
 
 /** The words without what differs from mail to mail, so that failures with one cause have one text. */
