@@ -10,22 +10,20 @@ export function isAtLeast(version: string, least: readonly number[]): boolean {
 /** The connected server's own description; null while there is no connection. */
 export type LogServer = {
   readonly version: string;
-  /** When an acknowledged message is on the disk, as far as a client can know. */
+  /** When an acknowledged message is on the disk, as far as Waybill can know. */
   readonly durability: string;
 };
 
-/** The setting exists since 2.10. A server shows it to operators on its monitoring port, and never to a client. */
-const isFixedAtTwoMinutes = (version: string): boolean => /^\d/.test(version) && !isAtLeast(version, [2, 10]);
-
-export function logServerOf({ nats }: JetStreamConnection): LogServer | null {
+/** `isOwn`: Waybill started the server itself, and let it flush each message if it can. */
+export function logServerOf({ nats }: JetStreamConnection, isOwn: boolean): LogServer | null {
   const version = nats.info?.version;
-  if (version === undefined) return null;
-  return {
-    version,
-    durability: isFixedAtTwoMinutes(version)
-      ? "flushed every 2 minutes"
-      : "unknown: every 2 minutes unless the server sets sync_interval",
-  };
+  return version === undefined ? null : { version, durability: durabilityOf(version, isOwn) };
+}
+
+/** The setting exists since 2.10. A server shows it to operators on its monitoring port, and never to a client. */
+function durabilityOf(version: string, isOwn: boolean): string {
+  if (/^\d/.test(version) && !isAtLeast(version, [2, 10])) return "flushed every 2 minutes";
+  return isOwn ? "flushed before each answer" : "unknown: every 2 minutes unless the server sets sync_interval";
 }
 
 /** In releases before this one the expected sequence of an append is not reliable, or was never tested. */

@@ -118,7 +118,7 @@ export async function createMonitoring(
     room,
     canary: createJetStreamCanary(connection, prefix, config.streamReplicas),
     appendTrouble: observer.appendTrouble,
-    logServer: () => logServerOf(connection),
+    logServer: () => logServerOf(connection, config.nats.isOwn),
     db,
     mayChangeTables: config.autoMigrate,
     workers,

@@ -15,6 +15,8 @@ export function readNatsSettings({ raw, list }: SettingReader) {
     password: raw("NATS_PASSWORD"),
     credsFile: raw("NATS_CREDS"),
     caFile: raw("NATS_TLS_CA"),
+    /** Whether Waybill started the server itself. */
+    isOwn: false,
   };
 }
 

@@ -153,6 +153,7 @@ const toNatsConfig = ({ servers, user, password }: OwnNatsServer): NatsConfig =>
   password,
   credsFile: null,
   caFile: null,
+  isOwn: true,
 });
 
 function present<Server>(server: Server | null): Server {

@@ -62,7 +62,7 @@ export async function startNats(folder: string, binary: string, lifecycle: Lifec
 
 const toConfig = ({ pid, servers, user, password }: OwnNatsServer): Pick<GroundNats, "pid" | "config"> => ({
   pid,
-  config: { servers, user, password, credsFile: null, caFile: null },
+  config: { servers, user, password, credsFile: null, caFile: null, isOwn: false },
 });
 
 /** As the server was told, not as it should be. */

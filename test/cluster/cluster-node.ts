@@ -140,6 +140,7 @@ export const toConfig = (ports: readonly number[]): NatsConfig => ({
   password: null,
   credsFile: null,
   caFile: null,
+  isOwn: false,
 });
 
 type ServerSettings = {

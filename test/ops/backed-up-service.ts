@@ -47,7 +47,7 @@ export async function startCopiedNats(archive?: string): Promise<CopiedNats> {
   };
   atEndOfRun(destroy);
   return {
-    config: { servers, user, password, credsFile: null, caFile: null },
+    config: { servers, user, password, credsFile: null, caFile: null, isOwn: false },
     prefix: "",
     stop: server.stop,
     copyStopped: copy,

@@ -55,7 +55,7 @@ export async function startShippedCluster(text: string, names: readonly string[]
   const servers = nodes.map(({ client }) => `127.0.0.1:${client}`);
   return {
     names,
-    config: { servers, user: "waybill", password, credsFile: null, caFile: null },
+    config: { servers, user: "waybill", password, credsFile: null, caFile: null, isOwn: false },
     lastWords: async () => (await Promise.all(running.map((server) => server.lastWords()))).join("\n"),
     stop: async () => {
       await Promise.all(running.map((server) => server.kill()));

@@ -237,6 +237,8 @@ describe("The package, as npm packs it", () => {
       const { status } = await fetch(url + path);
       expect(status, path).to.equal(200);
     }
+    const readiness = await (await fetch(`${url}/readyz`)).text();
+    expect(readiness).to.match(/"durability":"flushed (every 2 minutes|before each answer)"/);
     const exited = once(child, "close");
     child.kill("SIGTERM");
     expect(await exited, output).to.deep.equal([0, null]);

@@ -71,7 +71,7 @@ export async function startOwnNats(folder?: string): Promise<OwnNats> {
     await rm(dataDir, { recursive: true, force: true });
   };
   atEndOfRun(cleanUp);
-  const config = { servers: [`127.0.0.1:${port}`], user, password, credsFile: null, caFile: null };
+  const config = { servers: [`127.0.0.1:${port}`], user, password, credsFile: null, caFile: null, isOwn: false };
   const server = { pid: first.pid, logFile: join(dataDir, "nats-server.log"), folder: dataDir };
   return { ...life, config, prefix: newPrefix(), server, cleanUp };
 }
@@ -105,6 +105,7 @@ const toConfig = (url: URL): NatsConfig => ({
   password: decodeURIComponent(url.password) || null,
   credsFile: null,
   caFile: null,
+  isOwn: false,
 });
 
 async function removeStreams({ servers, user, password }: NatsConfig, prefix: string): Promise<void> {

@@ -29,7 +29,7 @@ export async function startUnsyncedNats(
   await untilReady(server, name, () => answers(servers));
   return {
     pid: server.pid,
-    config: { servers, user: null, password: null, credsFile: null, caFile: null },
+    config: { servers, user: null, password: null, credsFile: null, caFile: null, isOwn: false },
     stop: server.stop,
   };
 }

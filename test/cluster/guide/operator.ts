@@ -45,7 +45,7 @@ export async function becomeOperator({ env, systemctl }: OperatorOptions): Promi
   const reader = await becomeReader(guideText, env, false);
   const configOf = (nodes: readonly NodeName[]): NatsConfig => ({
     servers: nodes.map((node) => reader.toRun(addresses[node])),
-    ...{ ...login, credsFile: null, caFile: null },
+    ...{ ...login, credsFile: null, caFile: null, isOwn: false },
   });
   const withNats: Operator["withNats"] = async (work) => {
     const { servers } = configOf(["n1", "n2"]);
