@@ -84,7 +84,7 @@ async function readTrust({ key: files = [], seals }: VerifyOptions): Promise<Tru
     return { keys, seals: seals === undefined ? new Map() : await readSomeSeals(seals) };
   } catch (failure) {
     if (failure instanceof NotASealFile) throw new CommandFailed(`--seals: ${failure.message}`);
-    throw new WrongUsage(`--seals is ${JSON.stringify(seals)}; expected a file with seals as they are published`);
+    throw new WrongUsage(`--seals: there is no file ${JSON.stringify(seals)} that could be read`);
   }
 }
 
