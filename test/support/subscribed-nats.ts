@@ -34,7 +34,14 @@ export async function startSubscribedNats(): Promise<SubscribedNats> {
   };
   atEndOfRun(cleanUp);
   const url = await untilReady(server, "nats-server", () => readUrl(folder));
-  const waybill = { servers: [url], user: "waybill", password: passwords.waybill, credsFile: null, caFile: null, isOwn: false };
+  const waybill = {
+    servers: [url],
+    user: "waybill",
+    password: passwords.waybill,
+    credsFile: null,
+    caFile: null,
+    isOwn: false,
+  };
   return { url, waybill, passwords, cleanUp };
 }
 
