@@ -12,12 +12,17 @@ const readAlone = 16;
 const partsAtOnce = 8;
 /** A shorter part is not divided. */
 const leastOfParts = 32;
-/** A longer history, such as that of a mailing of a million, would be read message by message for seconds. */
 const readBackAlone = 16;
 /**
- * Then parts of the stream are searched for the rest, this many times as long as where the last ones were found. From the
- * beginning of the stream on, a server before 2.10 would look through all that was logged before the mailing: with a
- * million mails before it, that took longer than an answer may.
+ * A longer history, such as the 300 decisions about a mailing of a million, is read on message by message where each takes
+ * less than this: the 300 of a busy server take a second, most of it to load what it had put on disk. A node of a busy cluster
+ * takes 30 ms for each.
+ */
+const slowMs = 10;
+/**
+ * There parts of the stream are searched for the rest, this many times as long as where the last ones were found: a search
+ * from the beginning on would look at all that was logged before the mailing. A server that is quick, and busy, would search
+ * longer than it answers one by one.
  */
 const searchedTimes = 4;
 /** In messages of the stream. What is spread more thinly is read message by message: a search would read the files of days. */
@@ -95,6 +100,8 @@ export async function readBack(
   isEnough?: (message: StreamMessage) => boolean,
 ): Promise<StreamMessage[]> {
   const messages = [last];
+  const beganAt = performance.now();
+  const isSlow = (): boolean => performance.now() - beganAt > slowMs * messages.length;
   // The ones that are close together, without those behind a long pause, such as between an import and the start.
   let closeTogether = 0;
   for (let oldest = last; isEnough?.(oldest) !== true; ) {
@@ -105,7 +112,7 @@ export async function readBack(
       break;
     }
     if (before === 0) break;
-    if (isEnough === undefined && messages.length - closeTogether >= readBackAlone) {
+    if (isEnough === undefined && messages.length - closeTogether >= readBackAlone && isSlow()) {
       const span = (messages[closeTogether] as StreamMessage).sequence - oldest.sequence;
       const from = Math.max(1, oldest.sequence - Math.min(searchedTimes * span, mostSearched));
       const found = before < from ? [] : await readOn(connection, stream, last.subject, from, before, partsAtOnce);

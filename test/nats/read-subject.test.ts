@@ -4,6 +4,7 @@ import { lastMessageOf } from "../../src/nats/jetstream-api.ts";
 import { readBack } from "../../src/nats/read-subject.ts";
 import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
 import { startNats, type TestNats } from "../support/services.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 describe("a long history on one subject", () => {
   let nats: TestNats;
@@ -42,26 +43,45 @@ describe("a long history on one subject", () => {
     await Promise.all(Array.from({ length: count }, () => js.publish(`${nats.prefix}.jobs.default.j.facts`, "[]")));
   };
 
-  it("is read whole, and what was logged long before it is not looked through", async () => {
+  const whatIsAsked = () => {
+    const asked = { searchedFrom: [] as number[], oneByOne: 0 };
+    opened.connection.nats.subscribe(`$JS.API.STREAM.MSG.GET.${stream}`, {
+      callback: (_, { data }) => {
+        const { seq, next_by_subj: subject } = JSON.parse(Buffer.from(data).toString());
+        if (subject !== undefined) asked.searchedFrom.push(seq);
+        else if (seq !== undefined) asked.oneByOne += 1;
+      },
+    });
+    return asked;
+  };
+  const readBy = async ({ connection }: OpenedLog): Promise<readonly number[]> => {
+    const newest = await lastMessageOf(connection, stream, mailing);
+    if (newest === null) throw new Error("There is no message.");
+    const found = await readBack(connection, stream, newest);
+    await opened.connection.nats.flush();
+    return found.map(({ sequence }) => sequence);
+  };
+
+  it("is read whole, near by and in parts where answers take long", async () => {
     await besides(3000);
     const imported = await append(10, 0);
     await besides(2000);
     const decided = await append(150, 1);
-    const searchedFrom: number[] = [];
-    let oneByOne = 0;
-    opened.connection.nats.subscribe(`$JS.API.STREAM.MSG.GET.${stream}`, {
-      callback: (_, { data }) => {
-        const { seq, next_by_subj: subject } = JSON.parse(Buffer.from(data).toString());
-        if (subject !== undefined) searchedFrom.push(seq);
-        else if (seq !== undefined) oneByOne += 1;
-      },
-    });
-    const newest = await lastMessageOf(opened.connection, stream, mailing);
-    if (newest === null) throw new Error("There is no message.");
-    const found = await readBack(opened.connection, stream, newest);
-    await opened.connection.nats.flush();
-    expect(found.map(({ sequence }) => sequence)).to.deep.equal([...imported, ...decided]);
-    expect(oneByOne).to.be.lessThan(50);
-    expect(Math.min(...searchedFrom)).to.be.greaterThan(3010);
+    expect(await readBy(opened)).to.deep.equal([...imported, ...decided]);
+
+    const asked = whatIsAsked();
+    const [host = "", port] = (nats.config.servers[0] ?? "").split(":");
+    const proxy = await startTcpProxy({ host, port: Number(port) });
+    const far = await openJetStreamLog({ ...nats.config, servers: [`127.0.0.1:${proxy.port}`] }, nats.prefix);
+    try {
+      proxy.delayAnswers(30);
+      expect(await readBy(far)).to.deep.equal([...imported, ...decided]);
+    } finally {
+      await far.close();
+      await proxy.stop();
+    }
+    expect(asked.oneByOne).to.be.lessThan(50);
+    // What was logged long before the mailing is not looked through.
+    expect(Math.min(...asked.searchedFrom)).to.be.greaterThan(3010);
   });
 });
