@@ -100,8 +100,8 @@ export async function readBack(
   isEnough?: (message: StreamMessage) => boolean,
 ): Promise<StreamMessage[]> {
   const messages = [last];
-  const beganAt = performance.now();
-  const isSlow = (): boolean => performance.now() - beganAt > slowMs * messages.length;
+  const alone = { answers: 0, ms: 0 };
+  const isSlow = (): boolean => alone.ms > slowMs * alone.answers;
   // The ones that are close together, without those behind a long pause, such as between an import and the start.
   let closeTogether = 0;
   for (let oldest = last; isEnough?.(oldest) !== true; ) {
@@ -125,7 +125,10 @@ export async function readBack(
       closeTogether = messages.length;
     }
     const get = () => messageAt(connection, stream, before);
+    const askedAt = performance.now();
     const found = await asking(connection, get);
+    alone.ms += performance.now() - askedAt;
+    alone.answers += 1;
     // The stream begins later: what was before is in an archive, or was given up.
     if (found === null && before < (await firstSequenceOf(connection, stream))) break;
     oldest = found ?? (await untilThere(connection, `message ${before}`, get));

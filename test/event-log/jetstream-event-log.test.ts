@@ -32,30 +32,16 @@ describe("the event log in JetStream", () => {
     await other.close();
   });
 
-  it("reads a history of hundreds of decisions whole and in order, and not one by one", async () => {
-    const { log, connection, close } = await openJetStreamLog(nats.config, nats.prefix);
+  it("reads a history of hundreds of decisions whole and in order", async () => {
+    const { log } = opened;
     const long = newJob();
     const sequences: number[] = [];
     for (let decision = 0; decision < 200; decision += 1) {
       const event = decision === 0 ? jobCreated() : jobStarted({ attempt: decision });
       sequences.push(await log.append(long, [caused(uuid(), event)], sequences.at(-1) ?? 0));
     }
-    const { request } = connection;
-    let [open, most] = [0, 0];
-    const counted: typeof request = async (...asked) => {
-      open += 1;
-      most = Math.max(most, open);
-      try {
-        return await request(...asked);
-      } finally {
-        open -= 1;
-      }
-    };
-    Object.assign(connection, { request: counted });
     const found = await log.readDecisions(long);
     expect(found.map(({ sequence }) => sequence)).to.deep.equal(sequences);
-    expect(most, "requests at a time").to.be.greaterThan(2);
-    await close();
   });
 
   it("tells what became of the recipients where it tells that the job has ended, however long one answer takes", async () => {
