@@ -85,11 +85,15 @@ export function createApi(dependencies: ApiDependencies): Koa {
   const routing = createRouting();
   const importer = createImporter(dependencies);
   const forRoutes = { ...dependencies, ownWrites: createOwnWrites(), importer };
-  const { underApi, outsideApi } = routesOf(forRoutes, () => openApi);
+  let openApi: object | null = null;
+  const describe = (): object => {
+    openApi ??= openApiDocument([...placedAt("/api", underApi), ...placedAt("", outsideApi)]);
+    return openApi;
+  };
+  const { underApi, outsideApi } = routesOf(forRoutes, describe);
   for (const base of ["/api", "/api/v1"]) {
     for (const route of underApi) routing.mount(base, route, dependencies);
   }
-  const openApi = openApiDocument([...placedAt("/api", underApi), ...placedAt("", outsideApi)]);
   for (const route of outsideApi) routing.mount("", route, dependencies);
   const app = new Koa<ApiState>();
   app.on("error", logLostAnswer(dependencies.logger));
@@ -120,13 +124,13 @@ function routesOf(dependencies: ApiDependencies & RouteDependencies, openApi: ()
       ...unsubscribeRoutes(dependencies),
       ...dashboardRoutes(dependencies.dashboard),
       ...apiReferenceRoutes(dependencies.apiReference),
-      ...documentRoutes(openApi, asyncApiDocument(dependencies.natsPrefix)),
+      ...documentRoutes(openApi, () => asyncApiDocument(dependencies.natsPrefix)),
     ],
   };
 }
 
-/** They describe themselves too, so the document is asked for when it is there. */
-const documentRoutes = (openApi: () => object, asyncApi: object) => [
+/** A document is made when it is asked for: that costs more than all else that an API makes when it starts. */
+const documentRoutes = (openApi: () => object, asyncApi: () => object) => [
   documentRoute({
     path: "/openapi.json",
     operation: "readOpenApi",
@@ -143,7 +147,7 @@ const documentRoutes = (openApi: () => object, asyncApi: object) => [
     path: "/asyncapi.json",
     operation: "readAsyncApi",
     summary: "What subscribers of the event log receive, as AsyncAPI.",
-    document: () => asyncApi,
+    document: asyncApi,
   }),
 ];
 
