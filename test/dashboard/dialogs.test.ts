@@ -25,10 +25,9 @@ describe("A question before something is done that cannot be taken back", () => 
     await stage.api.ended(await stage.api.create({ ...mailing, subject: "Asked dead", recipients: refused }));
     for (const one of refused) stage.mailServer.answerRecipient(one, null);
     await stage.api.post("/api/suppressions", { email: address, reason: "manual" });
-    const { body } = await stage.api.post("/api/mailings", { subject: "Asked first", body: "x" });
-    draft = (body as { mailingId: string }).mailingId;
+    draft = await stage.api.createMailing({ subject: "Asked first", body: "x" });
     const weekly = { name: "Asked first", cron: "30 8 * * mon", job: mailing };
-    schedule = ((await stage.api.post("/api/schedules", weekly)).body as { id: string }).id;
+    schedule = await stage.api.createSchedule(weekly);
     await fetch(`${stage.url}/api/templates/asked-first`, {
       method: "PUT",
       headers: { "Content-Type": "application/json" },

@@ -24,15 +24,14 @@ describe("Every page of the dashboard", () => {
     await stage.api.ended(jobId);
     const brakes = { window: { days: ["mon", "sun"], from: "08:00", to: "18:00", timeZone: "Europe/Berlin" } };
     const letter = { name: "A name-without-any-space".repeat(5), subject: "x", body: "x" };
-    const { body } = await stage.api.post("/api/mailings", { ...letter, ...brakes });
-    mailingId = (body as { mailingId: string }).mailingId;
+    mailingId = await stage.api.createMailing({ ...letter, ...brakes });
     const cron = {
       name: "A name-without-any-space".repeat(4),
       cron: "30 8 * * mon",
       timeZone: "America/Argentina/ComodRivadavia",
     };
     const made = { subject: "x", body: "x".repeat(300), recipients: ["ada@example.com"] };
-    scheduleId = ((await stage.api.post("/api/schedules", { ...cron, job: made })).body as { id: string }).id;
+    scheduleId = await stage.api.createSchedule({ ...cron, job: made });
     const template = {
       subject: "A subject-without-any-space".repeat(5),
       body: "x",

@@ -16,8 +16,7 @@ describe("The page of a mailing", () => {
   });
 
   const open = async (settings: object): Promise<string> => {
-    const { body } = await stage.api.post("/api/mailings", { subject: "Hello", body: "x", ...settings });
-    const { mailingId } = body as { mailingId: string };
+    const mailingId = await stage.api.createMailing({ subject: "Hello", body: "x", ...settings });
     await watched.page.goto(`${stage.url}/#/mailings/${mailingId}`);
     return mailingId;
   };

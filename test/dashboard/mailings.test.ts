@@ -15,10 +15,7 @@ describe("The list of mailings", () => {
     expect(watched.sins).to.deep.equal([]);
   });
 
-  const draft = async (name: string): Promise<string> => {
-    const { body } = await stage.api.post("/api/mailings", { name, subject: "Listed", body: "x" });
-    return (body as { mailingId: string }).mailingId;
-  };
+  const draft = (name: string): Promise<string> => stage.api.createMailing({ name, subject: "Listed", body: "x" });
   const names = () => watched.page.getByRole("row").getByRole("link").allTextContents();
 
   it("shows the newest first, with what becomes of each while it is open", async () => {

@@ -53,8 +53,8 @@ describe("The question why a job or a mailing is where it is", () => {
 
   it("is answered for a mailing, and again as it changes", async () => {
     const { page } = watched;
-    const { body } = await stage.api.post("/api/mailings", { subject: "Why a mailing", body: "x", undoFor: 600 });
-    await page.goto(`${stage.url}/#/mailings/${(body as { mailingId: string }).mailingId}`);
+    const mailingId = await stage.api.createMailing({ subject: "Why a mailing", body: "x", undoFor: 600 });
+    await page.goto(`${stage.url}/#/mailings/${mailingId}`);
     const panel = panelOf(watched);
     await panel.getByText("The mailing is a draft without recipients.").waitFor();
     await panel.getByText("recipients, and then its start").waitFor();

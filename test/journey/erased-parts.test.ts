@@ -38,8 +38,7 @@ describe("a person in parts of mailings that are no jobs yet", function () {
 
   /** Each address in a part of its own. */
   const draftFor = async (addresses: readonly string[]): Promise<string> => {
-    const { body } = await client.post("/api/mailings", { subject: "Hello", body: "Dear all" });
-    const { mailingId } = body as { readonly mailingId: string };
+    const mailingId = await client.createMailing({ subject: "Hello", body: "Dear all" });
     for (const address of addresses) {
       const headers = { "Content-Type": "application/x-ndjson" };
       const file = { method: "PUT", headers, body: JSON.stringify(address) };

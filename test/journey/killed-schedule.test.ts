@@ -38,8 +38,7 @@ describe("A scheduler that is killed as soon as a schedule has fired", function 
     const client = createApiClient(service.url);
     const job = { subject: "Every minute", body: "Hello", recipients: ["ada@example.com"] };
     const asked = { name: "Minutely", cron: "* * * * *", overlap: "queue", catchUp: "one", job };
-    const { status } = await client.post("/api/schedules", asked);
-    expect(status).to.equal(201);
+    await client.createSchedule(asked);
     await eventually(async () => expect(await fired()).to.have.lengthOf.at.least(1), withinMs);
     await schedulers[0]?.kill();
     schedulers.push(await spawnWaybill(stage.surroundings, "scheduler"));

@@ -51,11 +51,7 @@ describe("a mailing", function () {
     await nats.cleanUp();
   });
 
-  const draft = async (request: object = letter): Promise<string> => {
-    const { status, body } = await client.post("/api/mailings", request);
-    expect(status, JSON.stringify(body)).to.equal(201);
-    return (body as { mailingId: string }).mailingId;
-  };
+  const draft = (request: object = letter): Promise<string> => client.createMailing(request);
   const importInto = async (id: string, type: string, file: string | Uint8Array, headers = {}) => {
     const path = `/api/mailings/${id}/recipients`;
     const init = { method: "PUT", headers: { "Content-Type": type, ...headers }, body: file };

@@ -17,6 +17,9 @@ export type ApiClient = {
   delete(path: string, body?: unknown): Promise<Answer>;
   /** Creates a job that must be accepted; answers its id. */
   create(mailing: object): Promise<string>;
+  /** The same of a mailing in parts, and of a schedule. */
+  createMailing(mailing: object): Promise<string>;
+  createSchedule(schedule: object): Promise<string>;
   /** The job once it has ended. */
   ended(jobId: string, withinMs?: number): Promise<JobAnswer>;
 };
@@ -57,17 +60,20 @@ export function createApiClient(url: string): ApiClient {
   };
   const get = (path: string, headers: Record<string, string> = {}) => askAgain("GET", path, undefined, headers);
   const post = (path: string, body?: unknown) => ask("POST", path, body, {});
+  const create = async <Id extends string>(path: string, request: object): Promise<Record<Id, string>> => {
+    const { status, body } = await askAgain("POST", path, request, { "Idempotency-Key": randomUUID() });
+    if (status !== 201) throw new Error(`POST ${path} was answered ${status}: ${JSON.stringify(body)}`);
+    return body as Record<Id, string>;
+  };
   return {
     get,
     post,
     put: (path, body) => ask("PUT", path, body, {}),
     patch: (path, body) => ask("PATCH", path, body, {}),
     delete: (path, body) => askAgain("DELETE", path, body, {}),
-    create: async (mailing) => {
-      const { status, body } = await askAgain("POST", "/api/jobs", mailing, { "Idempotency-Key": randomUUID() });
-      if (status !== 201) throw new Error(`The mailing was answered ${status}: ${JSON.stringify(body)}`);
-      return (body as { jobId: string }).jobId;
-    },
+    create: async (mailing) => (await create<"jobId">("/api/jobs", mailing)).jobId,
+    createMailing: async (mailing) => (await create<"mailingId">("/api/mailings", mailing)).mailingId,
+    createSchedule: async (schedule) => (await create<"id">("/api/schedules", schedule)).id,
     ended: (jobId, withinMs = 40_000) =>
       eventually(async () => {
         const { body } = await get(`/api/jobs/${jobId}`);
