@@ -2,12 +2,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JobSettings } from "../domain/job/events.ts";
 import { isMailingEvent, type MailingEvent } from "../domain/mailing/events.ts";
 import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
-import type { Instant } from "../domain/message.ts";
 import { type FeedbackEvent, isFeedback } from "../domain/recipients/feedback.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { type Cause, type JobRef, keyOf, refOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { Ending, Listener } from "../following/listener.ts";
+import { createLookAgain, until } from "../following/look-again.ts";
+import { createSerially } from "../following/serially.ts";
 import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
 import {
@@ -37,8 +38,6 @@ const tryAgainMs = 500;
 const restMs = 20;
 /** Reports come in bursts; one decision about the mailing is enough for those of a second. */
 const gatherReportsMs = 1000;
-/** Timers take no more than some weeks. */
-const longestWaitMs = 3_600_000;
 
 /**
  * Makes the parts of mailings that were started, some at a time, and records how they ended; what is decided about a
@@ -57,12 +56,8 @@ export function createMailingListener(ports: MailingPorts): Listener {
     for (const { jobId } of partsOf(mailing)) partOf.delete(keyOf({ ...mailing.ref, jobId }));
   };
 
-  /** Does something about a mailing once everything before is done. A failure is that of the caller alone. */
-  const inTurn = (mailing: OpenMailing, work: () => Promise<void>): Promise<void> => {
-    const done = mailing.turn.then(work);
-    mailing.turn = done.catch(() => {});
-    return done;
-  };
+  /** What is done about a mailing is done one after the other. */
+  const serially = createSerially();
 
   /** Reads the mailing, for the first time or again. */
   const read = async (mailing: OpenMailing): Promise<void> => {
@@ -85,7 +80,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const mailing = open.get(key) ?? unread(ref);
     open.set(key, mailing);
     mailing.isStale = true;
-    return inTurn(mailing, async () => {
+    return serially(ref, async () => {
       // What must stop stops first: reading takes a moment. Where it is not what was decided last, that follows.
       if (decision === "MailingPaused") await tellRunning(ports.log, mailing, "PauseJob", cause);
       if (decision === "MailingCancelled") await tellRunning(ports.log, mailing, "CancelJob", cause);
@@ -111,6 +106,15 @@ export function createMailingListener(ports: MailingPorts): Listener {
     if (mailing.ended.size > 0) return await tend(mailing, cause, ending);
     if (hasMailingEnded(state)) forget(mailing);
   };
+
+  /** Once the time to take it back is over, or the next part is due. */
+  const lookAgain = createLookAgain<OpenMailing>({
+    until,
+    serially,
+    isOpen: (mailing) => open.get(keyOf(mailing.ref)) === mailing,
+    tend: (mailing, ending) => tend(mailing, takingUp, ending),
+    report: ports.report,
+  });
 
   return {
     name: "mailings",
@@ -153,7 +157,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const found = partOf.get(keyOf(stored));
     if (found === undefined) return null;
     const { mailing, part } = found;
-    const noted = inTurn(mailing, async () => {
+    const noted = serially(mailing.ref, async () => {
       if (stored.sequence < mailing.retriedAt) return;
       mailing.ended.set(part, await endOf(ports.log, stored, event));
       mailing.running.delete(part);
@@ -162,7 +166,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const cause = causedBy(stored);
     return noted.then(async () => {
       await Promise.all([
-        inTurn(mailing, () => makeNext(mailing, cause, ending)),
+        serially(mailing.ref, () => makeNext(mailing, cause, ending)),
         record(mailing, part, cause, ending),
       ]);
     });
@@ -171,17 +175,17 @@ export function createMailingListener(ports: MailingPorts): Listener {
   /** Null where no mailing is open: what comes back about its parts later stops nothing any more. */
   function reported(stored: StoredEvent<FeedbackEvent>, ending: Ending): Promise<void> | null {
     if (open.size === 0) return null;
-    const isRead = [...open.values()].filter(({ isStale }) => isStale).map(({ turn }) => turn);
+    const isRead = [...open.values()].filter(({ isStale }) => isStale).map(({ ref }) => serially(ref, async () => {}));
     return Promise.all(isRead).then(async () => {
       const mailing = partOf.get(keyOf(stored))?.mailing;
       if (mailing === undefined) return;
       let isToRecord = false;
-      await inTurn(mailing, async () => {
+      await serially(mailing.ref, async () => {
         isToRecord = noteReport(mailing, stored);
       });
       if (!isToRecord) return;
       await pause(gatherReportsMs, undefined, { signal: ending.stopping }).catch(() => {});
-      await inTurn(mailing, async () => {
+      await serially(mailing.ref, async () => {
         if (mailing.reports === null) return;
         await recordReports(ports.log, mailing, causedBy(stored));
         await tend(mailing, causedBy(stored), ending);
@@ -194,32 +198,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const after = mailing.version.state;
     const undoUntil = after.status === "started" ? after.undoUntil : null;
     const at = state === null ? undoUntil : await makeParts(ports, mailing, state, cause, ending);
-    if (at !== null && at !== mailing.looksAt) void lookAgain(mailing, at, ending);
-  }
-
-  /**
-   * Once the time to take it back is over, or the next part is due. After a crash the next process takes it up: until then it
-   * is unfinished.
-   */
-  async function lookAgain(mailing: OpenMailing, at: Instant, ending: Ending): Promise<void> {
-    mailing.looksAt = at;
-    const isAwaited = (): boolean =>
-      !ending.stopping.aborted && open.get(keyOf(mailing.ref)) === mailing && mailing.looksAt === at;
-    let waitMs = Math.max(0, Math.min(Date.parse(at) - Date.now(), longestWaitMs));
-    for (;;) {
-      await pause(waitMs, undefined, { signal: ending.stopping }).catch(() => {});
-      if (!isAwaited()) return;
-      try {
-        return await inTurn(mailing, async () => {
-          mailing.looksAt = null;
-          await tend(mailing, takingUp, ending);
-        });
-      } catch (failure) {
-        ports.report(failure);
-        mailing.looksAt = at;
-        waitMs = tryAgainMs;
-      }
-    }
+    if (at !== null) lookAgain(mailing, at, ending);
   }
 
   /** With those that end within a moment; at once where no other part can. A crash meanwhile loses nothing: see findMade. */
@@ -227,7 +206,7 @@ export function createMailingListener(ports: MailingPorts): Listener {
     const { most, forMs } = howToGather(partsOf(mailing).filter(({ counts }) => counts !== null).length);
     const isFull = mailing.ended.size >= most || mailing.running.size === 0;
     if (!isFull) await pause(forMs, undefined, { signal: ending.stopping }).catch(() => {});
-    await inTurn(mailing, async () => {
+    await serially(mailing.ref, async () => {
       if (mailing.ended.has(part)) await tend(mailing, cause, ending);
     });
   }

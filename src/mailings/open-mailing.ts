@@ -15,12 +15,12 @@ import type { ExistingMailing } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
 import type { Cause, EventLog, JobRef, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
+import type { Awaited } from "../following/look-again.ts";
 
 export type PartEnd = Omit<EndedPart, "part">;
 
 /** A mailing that was started and has not ended, as far as this process has come with it. */
-export type OpenMailing = {
-  readonly ref: JobRef;
+export type OpenMailing = Awaited & {
   version: MailingVersion;
   /** The parts before this one are jobs: parts are made one after the other. */
   made: number;
@@ -39,10 +39,6 @@ export type OpenMailing = {
   retries: number;
   /** Something was decided about it that is still to be read. */
   isStale: boolean;
-  /** When this process looks at it again, to make its next part; null for not at all. */
-  looksAt: Instant | null;
-  /** What is done about it is done one after the other. */
-  turn: Promise<void>;
 };
 
 export const unread = (ref: JobRef): OpenMailing => ({
@@ -58,7 +54,6 @@ export const unread = (ref: JobRef): OpenMailing => ({
   reports: null,
   isStale: true,
   looksAt: null,
-  turn: Promise.resolve(),
 });
 
 export const partsOf = ({ version: { state } }: OpenMailing): ExistingMailing["parts"] =>

@@ -5,7 +5,7 @@ import { createFeedbackListener } from "../feedback/follow-feedback.ts";
 import type { FeedbackIntake } from "../feedback/intake.ts";
 import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
 import { recordFeedback } from "../feedback/record-feedback.ts";
-import { createTurnsOfJobs } from "../feedback/turns-of-jobs.ts";
+import { createSerially } from "../following/serially.ts";
 import { startListener } from "./listeners.ts";
 import { mailTokensOf, type Parts } from "./parts.ts";
 
@@ -23,10 +23,11 @@ export async function feedbackIntakeOf(parts: Parts): Promise<FeedbackIntake> {
   const { log, contentStore, reads, announcements } = parts;
   const tokens = await mailTokensOf(parts);
   const finder = createJobFinder(reads, createReadPositions(reads, announcements));
-  const inTurn = createTurnsOfJobs();
+  // The reports about the mails of a job come together, and each append of one makes those of the others read the log again.
+  const serially = createSerially();
   return {
     attribute: createAttribution(tokens, finder, log),
     record: (mail, feedback, cause, at) =>
-      inTurn(mail, () => recordFeedback({ log, contentStore }, mail, feedback, cause, at)),
+      serially(mail, () => recordFeedback({ log, contentStore }, mail, feedback, cause, at)),
   };
 }

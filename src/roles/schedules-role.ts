@@ -1,7 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
+import { until } from "../following/look-again.ts";
 import { createOutageReport } from "../logging/logger.ts";
 import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createImporter } from "../mailings/import-recipients.ts";
@@ -9,9 +9,6 @@ import { createScheduleListener } from "../schedules/follow-schedules.ts";
 import { startListener } from "./listeners.ts";
 import { routesForOf } from "./mail-routes-role.ts";
 import { type Parts, templatesOf } from "./parts.ts";
-
-/** The clock may be set meanwhile. */
-const longestWaitMs = 60_000;
 
 /** Makes jobs and mailings at the times of their schedules. */
 export async function startSchedules(parts: Parts, book: RouteBook): Promise<void> {
@@ -41,12 +38,4 @@ export async function startSchedules(parts: Parts, book: RouteBook): Promise<voi
     report,
   });
   startListener(parts, listener, report);
-}
-
-async function until(at: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const leftMs = Date.parse(at) - Date.now();
-    if (leftMs <= 0 || signal.aborted) return;
-    await pause(Math.min(leftMs, longestWaitMs), undefined, { signal }).catch(() => {});
-  }
 }

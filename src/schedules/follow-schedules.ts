@@ -15,28 +15,20 @@ import {
 } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import type { Ending, Listener } from "../following/listener.ts";
+import { type Awaited, createLookAgain, type LookAgainPorts } from "../following/look-again.ts";
+import { createSerially } from "../following/serially.ts";
 import { idOfFiring } from "../intake/derived-job-id.ts";
 import { nextAfter, timesOf } from "./due-times.ts";
 import { endOfMade } from "./end-of-made.ts";
 import { cancelDraft, type Firing, type MakingPorts, makeThing } from "./make-thing.ts";
 
-export type SchedulePorts = MakingPorts & {
-  /** Resolves once the clock shows this time, or the signal aborts. */
-  readonly until: (at: Instant, signal: AbortSignal) => Promise<void>;
-  /** Takes failures to fire a schedule when its time has come; it is tried again. */
-  readonly report: (failure: unknown) => void;
-};
+export type SchedulePorts = MakingPorts & Pick<LookAgainPorts<Awaited>, "until" | "report">;
 
 /** An active schedule, as far as this process knows it. */
-type Open = {
-  readonly ref: JobRef;
+type Open = Awaited & {
   version: ScheduleVersion;
   /** What was made last, once it is known to have ended. */
   over: { readonly madeId: string; readonly endedAt: Instant | null } | null;
-  /** When this process looks at it again; null for not at all. */
-  looksAt: Instant | null;
-  /** What is done about it is done one after the other. */
-  turn: Promise<void>;
 };
 
 const atOnce = 50;
@@ -71,14 +63,10 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
   const knownAs = ({ tenant, jobId }: JobRef): Open => {
     const ref = { tenant, jobId };
     const absent: ScheduleVersion = { state: { status: "absent" }, sequence: 0 };
-    return open.get(keyOf(ref)) ?? { ref, version: absent, over: null, looksAt: null, turn: Promise.resolve() };
+    return open.get(keyOf(ref)) ?? { ref, version: absent, over: null, looksAt: null };
   };
-  /** Does something about a schedule once everything before is done. A failure is that of the caller alone. */
-  const inTurn = (one: Open, work: () => Promise<void>): Promise<void> => {
-    const done = one.turn.then(work);
-    one.turn = done.catch(() => {});
-    return done;
-  };
+  /** What is done about a schedule is done one after the other. */
+  const serially = createSerially();
 
   const previousOf = async (one: Open): Promise<Previous> => {
     const last = lastOf(one);
@@ -102,7 +90,7 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
       if (outcome === "conflict") continue;
       if (outcome.length > 0) continue;
       const at = nextLook(one.version.state, previous.isOpen, nextAfter);
-      if (at !== null && at !== one.looksAt) void lookAgain(one, at, ending);
+      if (at !== null) lookAgain(one, at, ending);
       return;
     }
   };
@@ -126,26 +114,13 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     }
   };
 
-  /** After a crash the next process takes it up: an active schedule is never finished. */
-  const lookAgain = async (one: Open, at: Instant, ending: Ending): Promise<void> => {
-    one.looksAt = at;
-    const isAwaited = (): boolean => !ending.stopping.aborted && open.get(keyOf(one.ref)) === one && one.looksAt === at;
-    let wanted = at;
-    for (;;) {
-      await ports.until(wanted, ending.stopping);
-      if (!isAwaited()) return;
-      try {
-        return await inTurn(one, async () => {
-          one.looksAt = null;
-          await tend(one, causeOf(one.ref), ending);
-        });
-      } catch (failure) {
-        ports.report(failure);
-        one.looksAt = at;
-        wanted = new Date(Date.parse(now()) + tryAgainMs).toISOString();
-      }
-    }
-  };
+  const lookAgain = createLookAgain<Open>({
+    until: ports.until,
+    serially,
+    isOpen: (one) => open.get(keyOf(one.ref)) === one,
+    tend: (one, ending) => tend(one, causeOf(one.ref), ending),
+    report: ports.report,
+  });
 
   /** Makes what the firing names, unless it is an old one: the next firing is decided once this one was made, or refused. */
   const carryOut = async (one: Open, dueAt: Instant, cause: Cause): Promise<void> => {
@@ -181,9 +156,9 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
           const one = knownAs(refOf(name));
           learn(one, await readSchedule(log, one.ref));
           // One that cannot be tended keeps no other from being taken up.
-          await inTurn(one, () => tend(one, causeOf(one.ref), ending)).catch((failure: unknown) => {
+          await serially(one.ref, () => tend(one, causeOf(one.ref), ending)).catch((failure: unknown) => {
             ports.report(failure);
-            void lookAgain(one, now(), ending);
+            lookAgain(one, now(), ending);
           });
         }
       },
@@ -191,13 +166,13 @@ export function createScheduleListener(ports: SchedulePorts): Listener {
     act: (stored, ending) => {
       if (isOfSchedule(stored)) return decided(stored, ending);
       const one = isEnding(stored.event) ? byMade.get(keyOf(stored)) : undefined;
-      return one === undefined ? null : inTurn(one, () => tend(one, causedBy(one.ref, stored), ending));
+      return one === undefined ? null : serially(one.ref, () => tend(one, causedBy(one.ref, stored), ending));
     },
   };
 
   function decided(stored: StoredEvent<ScheduleEvent>, ending: Ending): Promise<void> {
-    const one = knownAs(stored);
-    return inTurn(one, async () => {
+    return serially(stored, async () => {
+      const one = knownAs(stored);
       // An old event, as after a crash, says nothing new, unless it is the last firing, which may be still to be carried out.
       const isOld = stored.sequence < one.version.sequence;
       const { event } = stored;

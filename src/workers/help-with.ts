@@ -6,8 +6,9 @@ import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import type { HelpAnswer, HelpDone, HelpExchange, HelpRequest, HelpWanted } from "./help.ts";
 import { type JobWork, notNow, type SpareConnections } from "./job-work.ts";
 import { watchLease } from "./lease.ts";
+import { patienceOf } from "./patience.ts";
 import { noOthers, type Supply } from "./supply.ts";
-import { type HeldTurn, patienceOf, replayLedger } from "./turn.ts";
+import { type HeldTurn, replayLedger } from "./turn.ts";
 
 export type HelpDependencies = {
   readonly log: EventLog;

@@ -12,10 +12,11 @@ import { createBookkeeper, type Unwritten } from "./bookkeeper.ts";
 import { askFormerWorkers, outwaitFormerWorkers } from "./former-workers.ts";
 import { type JobWork, notNow, type PreparedWork, type WorkOfTurn } from "./job-work.ts";
 import { answersHoldMs, type Lease, type LeaseProbe, watchLease } from "./lease.ts";
+import { patienceOf } from "./patience.ts";
 import type { SharedTurn } from "./shared-turn.ts";
 import type { Sharing } from "./sharing.ts";
 import { decideUnrivalled, haveProgressed, takeLease } from "./take-lease.ts";
-import { commandFor, type HeldTurn, patienceOf, replayLedger } from "./turn.ts";
+import { commandFor, type HeldTurn, replayLedger } from "./turn.ts";
 
 export type TurnDependencies = {
   readonly log: EventLog;

@@ -7,12 +7,13 @@ import {
 import { type Bookkeeper, giveBackClaims } from "./bookkeeper.ts";
 import type { Lease } from "./lease.ts";
 import { createLeavingOut } from "./leave-out.ts";
+import { mayBePutOff } from "./patience.ts";
 import { type PipelineEnd, runPipeline } from "./pipeline.ts";
 import { type Aside, createAside } from "./put-aside.ts";
 import type { Serving } from "./serving.ts";
 import { noOthers } from "./supply.ts";
 import { trackProgress } from "./track-progress.ts";
-import { type AttemptEnd, endOfAttempt, endWithWaiting, type HeldTurn, mayBePutOff, type Tried } from "./turn.ts";
+import { type AttemptEnd, endOfAttempt, endWithWaiting, type HeldTurn, type Tried } from "./turn.ts";
 
 /** Does one attempt of a job with recipients: claims each recipient that is still to be served, and records it after. */
 export async function serveRecipients(

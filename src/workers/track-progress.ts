@@ -2,9 +2,10 @@ import type { JobError } from "../domain/job/events.ts";
 import type { Bookkeeper } from "./bookkeeper.ts";
 import { answersHoldMs, type Lease } from "./lease.ts";
 import type { LeavingOut } from "./leave-out.ts";
+import { mayBeDeferred, mayBePutOff } from "./patience.ts";
 import type { Aside } from "./put-aside.ts";
 import type { Served, Serving } from "./serving.ts";
-import { type HeldTurn, mayBeDeferred, mayBePutOff, type Tried } from "./turn.ts";
+import type { HeldTurn, Tried } from "./turn.ts";
 
 /** No recipient holds back the others for longer than this. */
 const longestRetryAfterMs = 3_600_000;

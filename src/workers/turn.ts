@@ -10,10 +10,11 @@ import {
 } from "../domain/recipients/ledger.ts";
 import { delayBeforeAttempt, type RetrySchedule, scheduleOfJob } from "../domain/retry-schedule.ts";
 import type { Cause, EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { delayForWaiting, type Patience, timeOfNextAttempt, waitingForReceivers } from "./patience.ts";
 import type { Supply } from "./supply.ts";
 
 /** The state that a worker holds while it does one attempt of a job. */
-export type HeldTurn = {
+export type HeldTurn = Patience & {
   readonly job: JobRef;
   readonly turn: Turn;
   readonly settings: JobSettings;
@@ -30,14 +31,6 @@ export type HeldTurn = {
   readonly readLedger: () => Promise<Ledger>;
   /** The recipients that were claimed together with the lease. The ledger counts them as not yet tried. */
   readonly claimed: readonly number[];
-  /** Whether the job has no other attempt after this one, but perhaps for deferred recipients. */
-  readonly isLastAttempt: boolean;
-  /** Until when deferred recipients are tried again; null where that is as long as the job has attempts. */
-  readonly deferredUntil: Instant | null;
-  /** How many attempts of this run ended only because receivers had asked for patience: they count for none. */
-  readonly putOff: number;
-  /** Until when recipients wait for receivers that have asked for patience. */
-  readonly putOffUntil: Instant;
   /** How recipients come from the holder of the lease to its helpers; null where the worker has none. */
   readonly supply: Supply | null;
   /** Names the help of a worker that is not the holder of the lease, in the ids of its events; null for the holder. */
@@ -87,9 +80,6 @@ export function endOfAttempt({ ledger, deferredUntil }: HeldTurn, { notBeforeMs 
   return { kind: "completed", counts };
 }
 
-/** Why an attempt ended that is to be continued when receivers that asked for patience have room. */
-const waitingForReceivers = "receivers-throttled";
-
 /** How the attempt ends where recipients wait that were not tried. */
 export function endWithWaiting(
   { ledger, deferredUntil }: HeldTurn,
@@ -125,86 +115,6 @@ export function commandFor(end: Ended, held: HeldTurn, schedule: RetrySchedule, 
     }
   }
 }
-
-const leastReturnMs = 2000;
-/** A job that returns again and again returns less often: each time adds decisions to its history, for up to three days. */
-const leastReturnMsPerReturn = 1000;
-const longestLeastReturnMs = 60_000;
-const longestReturnMs = 900_000;
-/** Every attempt reads what became of all recipients: a large job returns less often. */
-const returnMsPerRecipient = 0.1;
-/** Deferred recipients do not hold back for longer those that only wait. */
-const longestForDeferredMs = 60_000;
-
-function delayForWaiting(
-  { total, deferred }: RecipientCounts,
-  returns: number,
-  returnInMs: number,
-  usualMs: number,
-): number {
-  const oftenMs = Math.min(longestLeastReturnMs, returns * leastReturnMsPerReturn);
-  const leastMs = Math.max(leastReturnMs, oftenMs, total * returnMsPerRecipient);
-  const forDeferredMs = deferred > 0 ? Math.min(usualMs, longestForDeferredMs) : 0;
-  return Math.min(Math.max(returnInMs, leastMs, forDeferredMs), longestReturnMs);
-}
-
-/**
- * The last try comes when the time is up. Where the clocks of two workers differ it may come before, and then another one
- * after a moment.
- */
-function timeOfNextAttempt(nowMs: number, delayMs: number, until: Instant | null): Instant {
-  const latestMs = until === null ? Number.POSITIVE_INFINITY : Math.max(Date.parse(until), nowMs + leastDelayMs);
-  return new Date(Math.min(nowMs + delayMs, latestMs)).toISOString();
-}
-
-const leastDelayMs = 1000;
-
-/** Until when the deferred recipients of a run are tried again; null where that is as long as the job has attempts. */
-function deferredUntil(
-  { deferForMs = null }: JobSettings,
-  run: number,
-  decisions: readonly StoredEvent<JobEvent>[],
-): Instant | null {
-  if (deferForMs === null) return null;
-  return new Date(startOfRun(run, decisions) + deferForMs + putOffIn(run, decisions).forMs).toISOString();
-}
-
-function startOfRun(run: number, decisions: readonly StoredEvent<JobEvent>[]): number {
-  const start = decisions.find(({ event }) => event.type === "JobStarted" && event.data.run === run)?.event.at;
-  return start === undefined ? Date.now() : Date.parse(start);
-}
-
-/** How often, and for how long altogether, recipients of a run waited because receivers had asked for patience. */
-function putOffIn(run: number, decisions: readonly StoredEvent<JobEvent>[]) {
-  const waits = decisions.flatMap(({ event: { type, at, data } }) => {
-    if (type !== "JobRetryScheduled" || data.run !== run || data.error.code !== waitingForReceivers) return [];
-    return [Math.max(0, Date.parse(data.nextAttemptAt) - Date.parse(at))];
-  });
-  return { times: waits.length, forMs: waits.reduce((sum, forMs) => sum + forMs, 0) };
-}
-
-/** A receiver that takes nothing for this time, and for as long as deferred recipients are tried, ends the wait for it. */
-const longestWaitMs = 72 * 60 * 60 * 1000;
-
-/** What a run's attempts have to know of its attempts before. */
-export function patienceOf(settings: JobSettings, turn: Turn, decisions: readonly StoredEvent<JobEvent>[]) {
-  const { run, attempt } = turn;
-  const putOff = putOffIn(run, decisions).times;
-  const longestMs = Math.max(longestWaitMs, settings.deferForMs ?? 0);
-  return {
-    isLastAttempt: attempt - putOff >= settings.maxAttempts,
-    deferredUntil: deferredUntil(settings, run, decisions),
-    putOff,
-    putOffUntil: new Date(startOfRun(run, decisions) + longestMs).toISOString(),
-  };
-}
-
-/** Whether a recipient that is deferred at this moment is tried again. */
-export const mayBeDeferred = ({ deferredUntil: until, isLastAttempt }: HeldTurn): boolean =>
-  until === null ? !isLastAttempt : Date.now() < Date.parse(until);
-
-/** Whether recipients may wait for longer that were not tried. */
-export const mayBePutOff = ({ putOffUntil }: HeldTurn): boolean => Date.now() < Date.parse(putOffUntil);
 
 /**
  * The outcomes of the recipients so far, with the retries by hand in between, in the order of the log. `decisions` are the

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createTurnsOfJobs } from "../../src/feedback/turns-of-jobs.ts";
+import { createSerially } from "../../src/following/serially.ts";
 
-describe("The reports about the mails of a job", () => {
-  it("are recorded one after the other, those of several jobs at a time, and one that fails holds up none", async () => {
-    const inTurn = createTurnsOfJobs();
+describe("The work on a job", () => {
+  it("is done one after the other, that on several jobs at a time, and what fails holds up nothing", async () => {
+    const serially = createSerially();
     const done: string[] = [];
     const [one, other] = [
       { tenant: "acme", jobId: "one" },
@@ -20,10 +20,10 @@ describe("The reports about the mails of a job", () => {
         done.push(what);
         return what;
       };
-    const first = inTurn(one, note("first", held));
-    const failed = inTurn(one, () => Promise.reject(new Error("NATS is away")));
-    const second = inTurn(one, note("second"));
-    expect(await inTurn(other, note("beside"))).to.equal("beside");
+    const first = serially(one, note("first", held));
+    const failed = serially(one, () => Promise.reject(new Error("NATS is away")));
+    const second = serially(one, note("second"));
+    expect(await serially(other, note("beside"))).to.equal("beside");
     expect(done).to.deep.equal(["beside"]);
     letGo();
     const [, failure] = await Promise.allSettled([first, failed, second]);

@@ -1,0 +1,61 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Instant } from "../domain/message.ts";
+import type { JobRef } from "../event-log/event-log.ts";
+import type { Ending } from "./listener.ts";
+import type { Serially } from "./serially.ts";
+
+/** What a listener has in its memory until it is over. */
+export type Awaited = {
+  readonly ref: JobRef;
+  /** When this process looks at it again; null for not at all. */
+  looksAt: Instant | null;
+};
+
+export type LookAgainPorts<Thing extends Awaited> = {
+  readonly until: typeof until;
+  readonly serially: Serially;
+  readonly isOpen: (thing: Thing) => boolean;
+  readonly tend: (thing: Thing, ending: Ending) => Promise<void>;
+  /** Takes failures to tend it when its time has come; it is tried again. */
+  readonly report: (failure: unknown) => void;
+};
+
+const tryAgainMs = 500;
+/** The clock may be set meanwhile. */
+const longestWaitMs = 60_000;
+
+/**
+ * Tends a thing at a time, unless it is over by then or is looked at at another time. After a crash the next process takes it
+ * up: until then it is unfinished.
+ */
+export function createLookAgain<Thing extends Awaited>(ports: LookAgainPorts<Thing>) {
+  const look = async (thing: Thing, at: Instant, ending: Ending): Promise<void> => {
+    await ports.until(at, ending.stopping);
+    while (!ending.stopping.aborted && ports.isOpen(thing) && thing.looksAt === at) {
+      try {
+        return await ports.serially(thing.ref, async () => {
+          thing.looksAt = null;
+          await ports.tend(thing, ending);
+        });
+      } catch (failure) {
+        ports.report(failure);
+        thing.looksAt = at;
+        await pause(tryAgainMs, undefined, { signal: ending.stopping }).catch(() => {});
+      }
+    }
+  };
+  return (thing: Thing, at: Instant, ending: Ending): void => {
+    if (thing.looksAt === at) return;
+    thing.looksAt = at;
+    void look(thing, at, ending);
+  };
+}
+
+/** Resolves once the clock shows this time, or the signal aborts. */
+export async function until(at: Instant, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const leftMs = Date.parse(at) - Date.now();
+    if (leftMs <= 0 || signal.aborted) return;
+    await pause(Math.min(leftMs, longestWaitMs), undefined, { signal }).catch(() => {});
+  }
+}
