@@ -7,6 +7,9 @@ import type { KeyRing } from "./key-ring.ts";
 
 export type RunningKeyRing = KeyRing & { stop(): Promise<void> };
 
+/** What revokes a key or limits a tenant promises so. */
+const knownWithinMs = 1000;
+
 /** Follows the bucket of keys and tenants. Returns once everything has been read. */
 export async function createJetStreamKeyRing(
   connection: JetStreamConnection,
@@ -17,7 +20,7 @@ export async function createJetStreamKeyRing(
   let records: AccessRecords = { keys: new Map(), rules: new Map() };
   const { ageMs, stop } = await followBucket(
     connection,
-    { bucket: "ACCESS", prefix: settings.prefix },
+    { bucket: "ACCESS", prefix: settings.prefix, knownWithinMs },
     (entries) => {
       records = toRecords(entries.map(({ name, text }) => [name, text]));
     },

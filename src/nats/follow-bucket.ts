@@ -12,8 +12,12 @@ export type FollowedBucket = {
 
 export type BucketEntry = { readonly name: string; readonly text: string };
 
-/** Less than half of the second within which a change must be known. */
-const askEveryMs = 400;
+export type BucketToFollow = {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** How long a change may go unnoticed whose announcement is lost. Each process asks the server more than twice as often. */
+  readonly knownWithinMs: number;
+};
 
 /**
  * Reads a bucket that exists whenever it has changed. A change is announced at once; because an announcement can be lost,
@@ -22,7 +26,7 @@ const askEveryMs = 400;
  */
 export async function followBucket(
   connection: JetStreamConnection,
-  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  { bucket, prefix, knownWithinMs }: BucketToFollow,
   read: (entries: readonly BucketEntry[]) => void,
   report: (failure: unknown) => void,
 ): Promise<FollowedBucket> {
@@ -45,7 +49,7 @@ export async function followBucket(
       const changed = new Promise<void>((resolve) => {
         signalChange = resolve;
       });
-      const timer = setTimeout(() => signalChange(), askEveryMs);
+      const timer = setTimeout(() => signalChange(), 0.4 * knownWithinMs);
       await changed;
       clearTimeout(timer);
       if (!isStopping) await refresh().catch(report);
@@ -54,12 +58,14 @@ export async function followBucket(
 
   await refresh();
   const subscription = connection.nats.subscribe(subjectsOfBucket(name), { callback: () => signalChange() });
+  const stopWaitingForReconnects = connection.onReconnect(() => signalChange());
   const loop = keepUp();
   return {
     refresh,
     ageMs: () => performance.now() - completeAt,
     stop: async () => {
       isStopping = true;
+      stopWaitingForReconnects();
       signalChange();
       if (!connection.nats.isClosed()) subscription.unsubscribe();
       await loop;

@@ -46,8 +46,13 @@ export async function* readDelivered(
   let reach: number | null = null;
   for (;;) {
     try {
-      // A single server has no replica that could lag behind.
-      reach ??= isClustered(connection) ? await lastSequenceOf(connection, stream) : 0;
+      if (reach === null) {
+        const end = await lastSequenceOf(connection, stream);
+        // A log that has not grown, which is looked at every other second, costs no consumer.
+        if (end <= afterSequence) return;
+        // A single server has no replica that could lag behind.
+        reach = isClustered(connection) ? end : 0;
+      }
       for await (const messages of readPending(connection, stream, last, { batch, next: nextOf })) {
         failures = 0;
         yield messages;

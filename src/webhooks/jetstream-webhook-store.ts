@@ -40,6 +40,9 @@ export async function createJetStreamWebhookStore(
 const openEntry = (sealing: Sealing, tenant: string, stored: string | null): TenantWebhooks =>
   stored === null || stored === "" ? noWebhooks : toWebhooks(sealing.open(tenant, stored));
 
+/** Whoever uses the endpoints asks for them anew. */
+const knownWithinMs = 10_000;
+
 /** Follows the bucket, which is read again only when it has changed. An entry that cannot be opened is reported. */
 export async function followRecipientEndpoints(
   connection: JetStreamConnection,
@@ -62,7 +65,7 @@ export async function followRecipientEndpoints(
     }
     found = { endpoints, unreadable };
   };
-  const bucket = { bucket: bucketOfWebhooks, prefix: settings.prefix };
+  const bucket = { bucket: bucketOfWebhooks, prefix: settings.prefix, knownWithinMs };
   const { refresh, stop } = await followBucket(connection, bucket, read, report);
   return {
     now: async () => {

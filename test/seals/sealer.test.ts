@@ -61,6 +61,27 @@ describe("The sealer", () => {
     await isWhole();
   });
 
+  it("makes no consumer to look at a log that has not grown", async () => {
+    const sealer = side.newSealer();
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    let consumers = 0;
+    const { nats: client } = side.connection;
+    client.subscribe("$JS.EVENT.ADVISORY.API", {
+      callback: (_, message) => {
+        const { subject } = message.json<{ readonly subject: string }>();
+        if (subject.startsWith("$JS.API.CONSUMER.CREATE.")) consumers += 1;
+      },
+    });
+    for (let looks = 0; looks < 3; looks += 1) await sealer.sealWhatIsDue();
+    await client.flush();
+    expect(consumers).to.equal(0);
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    await client.flush();
+    expect(consumers).to.equal(1);
+  });
+
   it("goes on where it stopped, and seals the seals with what comes after them", async () => {
     const sealer = side.newSealer();
     await side.jobHappens();

@@ -10,6 +10,9 @@ import { decodeRoute } from "./route-records.ts";
 
 export type RunningRouteBook = RouteBook & { stop(): Promise<void> };
 
+/** Each worker follows it, however many there are. */
+const knownWithinMs = 5000;
+
 /**
  * Follows the bucket of routes. Returns once everything has been read. An entry that cannot be read is reported and left
  * out; the other routes work.
@@ -43,7 +46,7 @@ export async function createJetStreamRouteBook(
   };
   const { refresh, stop } = await followBucket(
     connection,
-    { bucket: bucketOfRoutes, prefix: settings.prefix },
+    { bucket: bucketOfRoutes, prefix: settings.prefix, knownWithinMs },
     read,
     report,
   );

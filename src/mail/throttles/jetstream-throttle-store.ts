@@ -49,6 +49,12 @@ export function createJetStreamThrottleStore(connection: JetStreamConnection, se
         throw failure;
       }
     },
+    onChange: (heard) => {
+      const subscription = connection.nats.subscribe(all, { callback: heard });
+      return () => {
+        if (!connection.nats.isClosed()) subscription.unsubscribe();
+      };
+    },
   };
 }
 

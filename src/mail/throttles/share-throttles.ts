@@ -12,6 +12,8 @@ export type Sharing = {
 };
 
 const everyMs = 500;
+/** An announcement can be lost. */
+const askAnywayMs = 5000;
 /** In one round; the others follow in the next. */
 const mostAtOnce = 100;
 const atATime = 10;
@@ -33,11 +35,23 @@ export function shareThrottles({ store, routes, records, report }: Sharing): Pol
     const { event, id } = planned ?? nothingPlanned;
     if (event !== null) await records?.record(event, id);
   };
-  return createPollLoop({
+  let isAnnounced = true;
+  let askAt = 0;
+  const followOthers = async (): Promise<void> => {
+    if (!isAnnounced && performance.now() < askAt) return;
+    isAnnounced = false;
+    askAt = 0;
+    for (const { route, receiver, throttle } of await store.changes()) routes.of(route).followed(receiver, throttle);
+    askAt = performance.now() + askAnywayMs;
+  };
+  const stopListening = store.onChange(() => {
+    isAnnounced = true;
+  });
+  const loop = createPollLoop({
     everyMs,
     report,
     poll: async () => {
-      for (const { route, receiver, throttle } of await store.changes()) routes.of(route).followed(receiver, throttle);
+      await followOthers();
       for (const [route, receivers] of routes.all()) {
         const due = receivers.changes().slice(0, mostAtOnce);
         for (let from = 0; from < due.length; from += atATime) {
@@ -47,6 +61,13 @@ export function shareThrottles({ store, routes, records, report }: Sharing): Pol
       return "done";
     },
   });
+  return {
+    start: loop.start,
+    stop: async () => {
+      stopListening();
+      await loop.stop();
+    },
+  };
 }
 
 const nothingPlanned: Planned = { after: null, event: null, id: "" };

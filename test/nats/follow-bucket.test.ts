@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import type { KV } from "nats";
+import { openBucket } from "../../src/nats/bucket.ts";
+import { type FollowedBucket, followBucket } from "../../src/nats/follow-bucket.ts";
+import { eventually } from "../support/eventually.ts";
+import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
+import { startNats, type TestNats } from "../support/services.ts";
+
+const longMs = 600_000;
+
+describe("A bucket that is followed", () => {
+  let nats: TestNats;
+  let opened: OpenedLog;
+  let bucket: KV;
+  let followed: FollowedBucket | null;
+  let names: readonly string[];
+  const settings = () => ({ prefix: nats.prefix, replicas: 1 });
+
+  beforeEach(async () => {
+    nats = await startNats();
+    opened = await openJetStreamLog(nats.config, nats.prefix);
+    bucket = await openBucket(opened.connection, "FOLLOWED", settings());
+    [followed, names] = [null, []];
+  });
+  afterEach(async () => {
+    await followed?.stop();
+    await opened.close();
+    await nats.cleanUp();
+  });
+  const follow = async (knownWithinMs: number): Promise<void> => {
+    const read = (entries: readonly { readonly name: string }[]): void => {
+      names = entries.map(({ name }) => name);
+    };
+    const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs };
+    followed = await followBucket(opened.connection, asked, read, (failure) => expect.fail(String(failure)));
+  };
+
+  it("is read whole at first, and at every change at once, however seldom it is asked for", async () => {
+    await bucket.put("one", "1");
+    await follow(longMs);
+    expect(names).to.deep.equal(["one"]);
+    await bucket.put("two", "2");
+    await eventually(() => expect(names).to.deep.equal(["one", "two"]), 5000);
+  });
+
+  it("is read again in time where no change was announced, as when it is made anew", async () => {
+    await bucket.put("one", "1");
+    await follow(1000);
+    await bucket.destroy();
+    await openBucket(opened.connection, "FOLLOWED", settings());
+    await eventually(() => expect(names).to.deep.equal([]), 5000);
+  });
+});
