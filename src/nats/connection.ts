@@ -159,6 +159,8 @@ export function toOptions(settings: ConnectSettings, name: string): ConnectionOp
     pingInterval: 2000,
     maxPingOut: 2,
     noRandomize: true,
+    // Otherwise the client makes two errors for each request that succeeds, to name the caller of one that does not.
+    noAsyncTraces: true,
     ...(settings.user === null ? {} : { user: settings.user }),
     ...(settings.password === null ? {} : { pass: settings.password }),
     ...(settings.credsFile === null ? {} : { authenticator: credsAuthenticator(readFileSync(settings.credsFile)) }),
