@@ -11,8 +11,11 @@ export type SmtpChannel = {
   readonly write: (bytes: string | Buffer) => void;
   /** Resolves once the system has taken what was written, so that little of it waits in memory for a slow server. */
   readonly flushed: () => Promise<unknown>;
-  /** The replies to what was just written; fewer if the last one is 421. Rejects with an SmtpFailure if the channel ends. */
-  readonly replies: (count: number) => Promise<Replies>;
+  /**
+   * The replies to what was just written; fewer if the last one is 421. Rejects with an SmtpFailure if the channel ends;
+   * `heard` then has those that came before.
+   */
+  readonly replies: (count: number, heard?: Reply[]) => Promise<Replies>;
   /** What is being waited for fails with this. */
   readonly end: (failure: SmtpFailure) => void;
 };
@@ -54,9 +57,8 @@ export function createSmtpChannel(socket: Socket, close: () => void): SmtpChanne
     }
     if (isClosing || !isAsked) end(failureBy(reply));
   };
-  const wait = (count: number): Promise<Replies> =>
+  const wait = (count: number, replies: Reply[] = []): Promise<Replies> =>
     new Promise((resolve, reject) => {
-      const replies: Reply[] = [];
       if (failure !== null) return reject(failure);
       // It resolves once a reply was heard, so there is a first one.
       awaited = { count, replies, resolve: () => resolve(replies as unknown as Replies), reject };

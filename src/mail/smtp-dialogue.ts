@@ -6,8 +6,8 @@ import type { Reply } from "./smtp-reply-reader.ts";
 /** The outcome of one mail on the wire. */
 export type Transaction =
   | { readonly kind: "taken"; readonly response: string }
-  /** Certainly not taken before its final dot is written. After that, a reply says so; without one, no one knows. */
-  | { readonly kind: "failed"; readonly failure: SmtpFailure; readonly isDotWritten: boolean };
+  /** Certainly not taken unless it `mayBeTaken`: its end was written, and only a reply says what became of it. */
+  | { readonly kind: "failed"; readonly failure: SmtpFailure; readonly mayBeTaken: boolean };
 
 /** The keywords with which a server answers EHLO (RFC 5321 4.1.1.1); a server that knows only HELO answers with none. */
 export const readExtensions = (reply: string): ReadonlySet<string> =>
@@ -29,18 +29,65 @@ export async function carryMail(
   envelope: Envelope,
   message: readonly Buffer[],
 ): Promise<Transaction> {
-  let isDotWritten = false;
-  const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, isDotWritten });
+  let mayBeTaken = false;
+  const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, mayBeTaken });
   try {
     const refusal = await announce(channel, extensions, envelope);
     if (refusal !== null) return failed(refusal);
     channel.write(await writeUpToEnd(channel, message));
-    isDotWritten = true;
+    mayBeTaken = true;
     const [answer] = await channel.replies(1);
     return isPositive(answer) ? { kind: "taken", response: answer.text } : failed(failureBy(answer));
   } catch (failure) {
     return failed(failure as SmtpFailure);
   }
+}
+
+/** Whether a server takes a message together with its commands (RFC 3030, RFC 2920). */
+export const takesChunks = (extensions: ReadonlySet<string>): boolean =>
+  extensions.has("PIPELINING") && extensions.has("CHUNKING");
+
+/**
+ * The message as one chunk, which is not read by lines; null where it is large, or has doubled dots. What is refused is sent
+ * in vain.
+ */
+export function toChunk(message: readonly Buffer[]): Buffer | null {
+  const size = message.reduce((bytes, { length }) => bytes + length, 0);
+  if (size > pieceBytes) return null;
+  const chunk = Buffer.concat(message, size);
+  return chunk.includes("\n.") ? null : chunk;
+}
+
+/**
+ * One mail transaction in one write, and one wait for the answers. Where the connection ends without a refusal, it is not
+ * known what became of the mail, not even whether the server has read anything of it.
+ */
+export async function carryChunk(
+  channel: SmtpChannel,
+  extensions: ReadonlySet<string>,
+  envelope: Envelope,
+  chunk: Buffer,
+): Promise<Transaction> {
+  let mayBeTaken = false;
+  const heard: Reply[] = [];
+  const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, mayBeTaken });
+  try {
+    const commands = [...commandsFor(extensions, envelope), `BDAT ${chunk.length} LAST\r\n`];
+    channel.write(Buffer.concat([Buffer.from(commands.join("")), chunk]));
+    mayBeTaken = true;
+    await channel.replies(commands.length, heard);
+  } catch (failure) {
+    if (heard.every(isPositive)) return failed(failure as SmtpFailure);
+  }
+  const step = heard.findIndex((reply) => !isPositive(reply));
+  const [refusal, answer] = [heard[step], heard.at(-1)];
+  if (refusal === undefined) return { kind: "taken", response: answer?.text ?? "" };
+  // A refusal stands, whatever becomes of the connection.
+  mayBeTaken = refusal.code < 400;
+  if (step < messageStep || !isSyntaxError(refusal)) return failed(failureBy(refusal));
+  // The server does not know the command that it offers, and reads the message as commands.
+  channel.end(brokenProtocol());
+  return failed(brokenProtocol());
 }
 
 /** Makes the server forget a refused mail, to whose envelope the next one would be added. Rejects if it does not. */
@@ -59,33 +106,42 @@ export async function quit(channel: SmtpChannel): Promise<void> {
 const unsafe = /[\r\n<>]/;
 const beyondAscii = /[\x80-\uffff]/;
 
+/** MAIL and RCPT. Throws an SmtpFailure where the address cannot be said. */
+function commandsFor(extensions: ReadonlySet<string>, { from, to }: Envelope): readonly [string, string] {
+  const addresses = from + to;
+  if (to === "" || unsafe.test(addresses)) throw failureOf(unsendable, "The address cannot be said to a mail server");
+  const parameters = extensions.has("SMTPUTF8") && beyondAscii.test(addresses) ? " SMTPUTF8" : "";
+  return [`MAIL FROM:<${from}>${parameters}\r\n`, `RCPT TO:<${to}>\r\n`];
+}
+
 /** MAIL, RCPT and DATA. Returns why the server does not want the message; null if it waits for it. */
 async function announce(
   channel: SmtpChannel,
   extensions: ReadonlySet<string>,
-  { from, to }: Envelope,
+  envelope: Envelope,
 ): Promise<SmtpFailure | null> {
-  const addresses = from + to;
-  if (to === "" || unsafe.test(addresses)) return failureOf(unsendable, "The address cannot be said to a mail server");
-  const parameters = extensions.has("SMTPUTF8") && beyondAscii.test(addresses) ? " SMTPUTF8" : "";
-  const commands = [`MAIL FROM:<${from}>${parameters}\r\n`, `RCPT TO:<${to}>\r\n`, "DATA\r\n"];
+  const commands = [...commandsFor(extensions, envelope), "DATA\r\n"];
   const ask = extensions.has("PIPELINING") ? askAtOnce : askInTurn;
   const replies = await ask(channel, commands);
   const refusedAt = replies.findIndex((reply, step) => !isAgreement(reply, step));
   const refusal = replies[refusedAt];
   if (refusal === undefined) return null;
-  if (replies[dataStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt, refusal);
+  if (replies[messageStep]?.code === startMailInput) await endWithoutMessage(channel, refusedAt, refusal);
   return failureBy(refusal);
 }
 
 const startMailInput = 354;
 const recipientStep = 1;
-const dataStep = 2;
+/** DATA, or BDAT. */
+const messageStep = 2;
 
 const isPositive = ({ code }: Reply): boolean => code < 300;
 
+/** The command is not known, or not as it was said (RFC 5321 4.2.2). */
+const isSyntaxError = ({ code }: Reply): boolean => code >= 500 && code <= 504;
+
 const isAgreement = (reply: Reply, step: number): boolean =>
-  step === dataStep ? reply.code === startMailInput : isPositive(reply);
+  step === messageStep ? reply.code === startMailInput : isPositive(reply);
 
 /** In one write (RFC 2920). */
 async function askAtOnce(channel: SmtpChannel, commands: readonly string[]): Promise<readonly Reply[]> {

@@ -1,4 +1,5 @@
 import type { SendOutcome } from "../domain/recipients/events.ts";
+import { createChunkTrust } from "./chunk-trust.ts";
 import { type ComposedLetter, composeLetter } from "./compose-letter.ts";
 import type { DkimSettings } from "./dkim.ts";
 import type { Letter, Mail, Mailer } from "./mailer.ts";
@@ -33,7 +34,7 @@ const triesOnConnections = 3;
  * is kept for as long as the letter itself is referenced.
  */
 export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, patience }: SmtpSettings): Mailer {
-  const options = { ...fromUrl(url), timeoutMs };
+  const options = { ...fromUrl(url), timeoutMs, chunkTrust: createChunkTrust() };
   const tokenHeader = tokenHeaderFor(options.host);
   const pool = createSmtpPool((onEnd) => openSession(options, onEnd), maxConnections);
   const composed = new WeakMap<Letter, Promise<ComposedLetter>>();
@@ -55,7 +56,7 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
       const message = await messageOf(mail, new Date());
       const transaction = await pool.use((session) => session.send(envelopeOf(mail), message));
       if (transaction.kind === "taken") return { kind: "sent", response: mask(transaction.response) };
-      return readFailure(transaction.failure, transaction.isDotWritten, mask);
+      return readFailure(transaction.failure, transaction.mayBeTaken, mask);
     } catch (failure) {
       return readFailure(failure as SmtpFailure, false, mask);
     }
@@ -85,7 +86,7 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
   };
 }
 
-function fromUrl(url: string): Omit<SessionOptions, "timeoutMs"> {
+function fromUrl(url: string): Omit<SessionOptions, "timeoutMs" | "chunkTrust"> {
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === "smtps:";
   return {

@@ -11,10 +11,10 @@ const authentication: readonly number[] = [454, 530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
 
 /**
- * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). Once its final dot was written, only a reply tells
- * whether the server has taken it.
+ * What a failure means for the mail (RFC 5321 4.2.1, 4.5.3.2.6). Where it may be taken, only a reply tells whether it
+ * was.
  */
-export function readFailure(failure: SmtpFailure, isDotWritten: boolean, mask: (text: string) => string): SendOutcome {
+export function readFailure(failure: SmtpFailure, mayBeTaken: boolean, mask: (text: string) => string): SendOutcome {
   const message = mask(failure.response ?? failure.message);
   const deliveryError = (code: string): DeliveryError => ({
     code,
@@ -34,7 +34,7 @@ export function readFailure(failure: SmtpFailure, isDotWritten: boolean, mask: (
       : { kind: "deferred", error: deliveryError("deferred") };
   }
   if (failure.code === unsendable) return { kind: "failed", error: deliveryError("unsendable") };
-  if (isDotWritten) return { kind: "unknown", error: deliveryError("outcome-unknown") };
+  if (mayBeTaken) return { kind: "unknown", error: deliveryError("outcome-unknown") };
   if (failure.code === endedByUs) return { kind: "deferred", error: deliveryError("timed-out") };
   return { kind: "unavailable", error: sessionError(failure, mask) };
 }
@@ -60,6 +60,10 @@ function isAboutSession({ responseCode, command = "" }: SmtpFailure): boolean {
 /** Whether the mail server refused only this mail, so that the next one can use the same connection. */
 export const leavesSessionUsable = (failure: SmtpFailure): boolean =>
   !isAboutSession(failure) && (failure.responseCode !== undefined || failure.code === unsendable);
+
+/** The connection ended without a reply that says why. */
+export const isUnanswered = ({ responseCode, code }: SmtpFailure): boolean =>
+  responseCode === undefined && code !== unsendable;
 
 /** Why the mail server accepts no mail. Without a reply it names only the error code: the text contains the server's address. */
 export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {

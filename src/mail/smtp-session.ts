@@ -1,10 +1,20 @@
 import type { Socket } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { ChunkTrust } from "./chunk-trust.ts";
 import type { Envelope } from "./compose-letter.ts";
 import { createSmtpChannel } from "./smtp-channel.ts";
-import { carryMail, quit, readExtensions, reset, type Transaction } from "./smtp-dialogue.ts";
+import {
+  carryChunk,
+  carryMail,
+  quit,
+  readExtensions,
+  reset,
+  type Transaction,
+  takesChunks,
+  toChunk,
+} from "./smtp-dialogue.ts";
 import { brokenProtocol, closedByServer, endedByUs, failureOf, type SmtpFailure } from "./smtp-failure.ts";
-import { leavesSessionUsable } from "./smtp-reply.ts";
+import { isUnanswered, leavesSessionUsable } from "./smtp-reply.ts";
 
 export type SessionOptions = {
   readonly host: string;
@@ -14,7 +24,11 @@ export type SessionOptions = {
   readonly auth: { readonly user: string; readonly pass: string } | null;
   /** For the connection, the greeting and the login together, and again for each mail up to its final answer. */
   readonly timeoutMs: number;
+  readonly chunkTrust: ChunkTrust;
 };
+
+/** The server has taken a mail over the same connection within this time, so it has not been closed for being idle. */
+const aliveForMs = 1000;
 
 /** A signed-in connection to the mail server. It carries one mail at a time; `canGoOn` then tells if another may follow. */
 export type SmtpSession = {
@@ -30,7 +44,7 @@ export type SmtpSession = {
 
 /** `onEnd` is called once, whichever side ends the session. Rejects with an SmtpFailure if no session can be opened. */
 export function openSession(options: SessionOptions, onEnd: () => void): Promise<SmtpSession> {
-  const { auth, timeoutMs } = options;
+  const { auth, timeoutMs, chunkTrust } = options;
   const connection = new SMTPConnection(toConnectionOptions(options));
   let extensions: ReadonlySet<string> = new Set();
   return new Promise((resolve, reject) => {
@@ -43,7 +57,7 @@ export function openSession(options: SessionOptions, onEnd: () => void): Promise
       if (failure || !socket || hasUnread(connection)) {
         connection.close();
         reject(failure ?? brokenProtocol());
-      } else resolve(createSession({ connection, socket, extensions, timeoutMs, onEnd }));
+      } else resolve(createSession({ connection, socket, extensions, timeoutMs, chunkTrust, onEnd }));
     };
     const endEarly = (): void => finish(closedByServer());
     const timer = setTimeout(() => finish(failureOf("ETIMEDOUT", "The mail server was too slow to begin")), timeoutMs);
@@ -65,7 +79,7 @@ function hasUnread(connection: SMTPConnection): boolean {
   return [_remainder, ..._responseQueue].some((line) => line.trim() !== "");
 }
 
-type Connected = Pick<SessionOptions, "timeoutMs"> & {
+type Connected = Pick<SessionOptions, "timeoutMs" | "chunkTrust"> & {
   readonly connection: SMTPConnection;
   readonly socket: Socket;
   readonly extensions: ReadonlySet<string>;
@@ -73,8 +87,9 @@ type Connected = Pick<SessionOptions, "timeoutMs"> & {
 };
 
 /** From now on replies are read here; what nodemailer still does is to notice the end of the connection, and to close it. */
-function createSession({ connection, socket, extensions, timeoutMs, onEnd }: Connected): SmtpSession {
+function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, onEnd }: Connected): SmtpSession {
   let sent = 0;
+  let lastTakenAt = Number.NEGATIVE_INFINITY;
   let isOpen = true;
   let needsReset = false;
   const close = (): void => connection.close();
@@ -96,12 +111,22 @@ function createSession({ connection, socket, extensions, timeoutMs, onEnd }: Con
       clearTimeout(timer);
     }
   };
+  const isForChunks = takesChunks(extensions);
+  const mayTakeChunk = (): boolean =>
+    isForChunks && performance.now() - lastTakenAt < aliveForMs && chunkTrust.isGiven();
   return {
     send: async (envelope, message) => {
       sent += 1;
-      const transaction = await inTime(carryMail(channel, extensions, envelope, message));
-      if (transaction.kind === "failed") {
+      const chunk = mayTakeChunk() ? toChunk(message) : null;
+      const carried =
+        chunk === null
+          ? carryMail(channel, extensions, envelope, message)
+          : carryChunk(channel, extensions, envelope, chunk);
+      const transaction = await inTime(carried);
+      if (transaction.kind === "taken") lastTakenAt = performance.now();
+      else {
         needsReset = true;
+        if (chunk !== null && isUnanswered(transaction.failure)) chunkTrust.lose();
         if (!leavesSessionUsable(transaction.failure)) close();
       }
       return transaction;

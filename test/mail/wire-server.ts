@@ -2,15 +2,27 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { setImmediate as pause } from "node:timers/promises";
 
-/** A point of the conversation: the greeting, a command by its verb, the first bytes of a message, its final dot. */
-type Moment = "greeting" | "EHLO" | "AUTH" | "STARTTLS" | "MAIL" | "RCPT" | "DATA" | "body" | "dot" | "RSET" | "QUIT";
+/** A point of the conversation: the greeting, a command by its verb, the first bytes of a message, its end. */
+type Moment =
+  | "greeting"
+  | "EHLO"
+  | "AUTH"
+  | "STARTTLS"
+  | "MAIL"
+  | "RCPT"
+  | "DATA"
+  | "body"
+  | "dot"
+  | "BDAT"
+  | "RSET"
+  | "QUIT";
 /** A reply, its line end left out, or bytes as they are. */
 type Reaction = string | Buffer | "hang up" | "say nothing" | "stop reading";
 
 /** What clients said, in the order in which it arrived. */
 type Heard = {
   readonly commands: string[];
-  /** Each message as it went over the wire, with its stuffed dots and without the final one. */
+  /** Each message as it went over the wire: after DATA with its stuffed dots and without the final one, after BDAT whole. */
   readonly messages: Buffer[];
   /** How often something arrived. */
   reads: number;
@@ -29,6 +41,8 @@ export type WireServer = {
   readonly next: (moment: Moment, reaction: Reaction) => void;
   /** From now on every byte that it says arrives by itself. */
   readonly sayByteByByte: () => void;
+  /** From now on it reads a chunk as commands. */
+  readonly ignoreChunks: () => void;
   /** To every client at once, without having been asked; then it hangs up. */
   readonly sayGoodbye: (reply: string) => void;
   readonly stop: () => Promise<void>;
@@ -38,6 +52,7 @@ type Script = {
   readonly always: Map<Moment, Reaction>;
   readonly next: Map<Moment, Reaction[]>;
   isByteByByte: boolean;
+  isIgnorantOfChunks: boolean;
 };
 
 const usualReplies: Readonly<Record<Moment, string>> = {
@@ -50,13 +65,15 @@ const usualReplies: Readonly<Record<Moment, string>> = {
   DATA: "354 go on",
   body: "",
   dot: "250 2.0.0 accepted",
+  /** Once the chunk is there. */
+  BDAT: "250 2.0.0 accepted",
   RSET: "250 2.0.0 OK",
   QUIT: "221 2.0.0 bye",
 };
 
 /** An SMTP server of bytes and lines only: it does what a test says at any moment, and keeps what was said to it. */
 export async function startWireServer(): Promise<WireServer> {
-  const script: Script = { always: new Map(), next: new Map(), isByteByByte: false };
+  const script: Script = { always: new Map(), next: new Map(), isByteByByte: false, isIgnorantOfChunks: false };
   const heard: Heard = { commands: [], messages: [], reads: 0 };
   let connections = 0;
   const sockets = new Set<Socket>();
@@ -86,6 +103,9 @@ export async function startWireServer(): Promise<WireServer> {
     sayByteByByte: () => {
       script.isByteByByte = true;
     },
+    ignoreChunks: () => {
+      script.isIgnorantOfChunks = true;
+    },
     sayGoodbye: (reply) => {
       for (const socket of sockets) socket.end(`${reply}\r\n`);
     },
@@ -101,6 +121,7 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
   const { commands, messages } = heard;
   let unread = Buffer.alloc(0);
   let isInMessage = false;
+  let chunkBytes: number | null = null;
   let said = Promise.resolve();
   const say = (bytes: Buffer): void => {
     if (!script.isByteByByte) return void socket.write(bytes);
@@ -112,7 +133,8 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
     }
   };
   const react = (moment: Moment): string => {
-    const reaction = script.next.get(moment)?.shift() ?? script.always.get(moment) ?? usualReplies[moment];
+    const reaction =
+      script.next.get(moment)?.shift() ?? script.always.get(moment) ?? usualReplies[moment] ?? "500 5.5.2 unknown";
     if (reaction === "hang up") socket.destroy();
     else if (reaction === "stop reading") socket.pause();
     else if (Buffer.isBuffer(reaction)) say(reaction);
@@ -136,21 +158,39 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
     react("dot");
     return true;
   };
+  const readChunk = (bytes: number): boolean => {
+    if (unread.length < bytes) return false;
+    messages.push(unread.subarray(0, bytes));
+    unread = unread.subarray(bytes);
+    chunkBytes = null;
+    react("BDAT");
+    return true;
+  };
   const readCommand = (): boolean => {
     const line = take("\r\n")?.toString();
     if (line === undefined) return false;
     commands.push(line);
-    const [verb] = line.split(" ");
-    const reply = react((verb ?? "") as Moment);
+    const [verb, bytes] = line.split(" ");
+    if (verb === "BDAT" && knowsChunks()) {
+      chunkBytes = Number(bytes);
+      return true;
+    }
+    const reply = react((verb === "BDAT" ? "" : verb) as Moment);
     isInMessage = verb === "DATA" && reply.startsWith("354");
     if (verb === "QUIT") socket.end();
     return true;
+  };
+  /** One that does not know what it offers reads a chunk as commands. */
+  const knowsChunks = (): boolean => !script.isIgnorantOfChunks;
+  const readOne = (): boolean => {
+    if (chunkBytes !== null) return readChunk(chunkBytes);
+    return isInMessage ? readMessage() : readCommand();
   };
   socket.on("data", (chunk) => {
     heard.reads += 1;
     unread = Buffer.concat([unread, chunk]);
     if (isInMessage) react("body");
-    while (!socket.destroyed && (isInMessage ? readMessage() : readCommand()));
+    while (!socket.destroyed && readOne());
   });
   react("greeting");
 }

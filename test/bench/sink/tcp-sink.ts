@@ -11,7 +11,7 @@ export type SinkState = { readonly port: number; readonly mails: number };
 
 const goodbye = "221 2.0.0 Bye\r\n";
 const answers: Readonly<Record<string, string>> = {
-  EHLO: "250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n",
+  EHLO: "250-sink\r\n250-PIPELINING\r\n250-CHUNKING\r\n250 8BITMIME\r\n",
   HELO: "250 sink\r\n",
   MAIL: "250 2.1.0 Ok\r\n",
   RCPT: "250 2.1.5 Ok\r\n",
@@ -27,10 +27,12 @@ const nobody = "554 5.5.1 No valid recipients\r\n";
 let mails = 0;
 let refused: string | null = null;
 
-/** Takes every mail and throws it away, with as little work as the protocol allows, and pipelined as Postfix's does. */
+/** Takes every mail and throws it away, with as little work as the protocol allows, pipelined and in chunks as Postfix does. */
 function serve(socket: Socket, msPerMail: number): void {
   let pending = "";
   let isData = false;
+  /** What is still to come of a chunk. */
+  let chunkLeft = 0;
   let said = "";
   let isRefused = false;
   const answerTo = (verb: string, line: string): string => {
@@ -47,6 +49,15 @@ function serve(socket: Socket, msPerMail: number): void {
   };
   /** Whether there was something whole to read. */
   const readOne = (): boolean => {
+    if (chunkLeft > 0) {
+      const arrived = Math.min(chunkLeft, pending.length);
+      chunkLeft -= arrived;
+      pending = pending.slice(arrived);
+      if (chunkLeft > 0) return false;
+      if (isRefused) said += nobody;
+      else take();
+      return true;
+    }
     const mark = isData ? "\r\n.\r\n" : "\r\n";
     const end = pending.indexOf(mark);
     if (end < 0) {
@@ -58,6 +69,7 @@ function serve(socket: Socket, msPerMail: number): void {
     const line = isData ? "" : pending.slice(0, end);
     pending = pending.slice(end + mark.length);
     if (isData) take();
+    else if (verb === "BDAT") chunkLeft = Number(line.split(" ")[1]);
     else said += answerTo(verb, line);
     isData = verb === "DATA" && !isRefused;
     // A message without any line ends with its first one.
