@@ -7,7 +7,7 @@ import type { KeyRing } from "./key-ring.ts";
 
 export type RunningKeyRing = KeyRing & { stop(): Promise<void> };
 
-/** What revokes a key or limits a tenant promises so. */
+/** `keys revoke` and `tenants set` promise it. */
 const knownWithinMs = 1000;
 
 /** Follows the bucket of keys and tenants. Returns once everything has been read. */

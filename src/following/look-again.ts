@@ -4,14 +4,14 @@ import type { JobRef } from "../event-log/event-log.ts";
 import type { Ending } from "./listener.ts";
 import type { Serially } from "./serially.ts";
 
-/** What a listener has in its memory until it is over. */
-export type Awaited = {
+/** What a listener keeps in memory while it is open, and tends. */
+export type Tended = {
   readonly ref: JobRef;
   /** When this process looks at it again; null for not at all. */
   looksAt: Instant | null;
 };
 
-export type LookAgainPorts<Thing extends Awaited> = {
+export type LookAgainPorts<Thing extends Tended> = {
   readonly until: typeof until;
   readonly serially: Serially;
   readonly isOpen: (thing: Thing) => boolean;
@@ -25,10 +25,10 @@ const tryAgainMs = 500;
 const longestWaitMs = 60_000;
 
 /**
- * Tends a thing at a time, unless it is over by then or is looked at at another time. After a crash the next process takes it
- * up: until then it is unfinished.
+ * Tends a thing once its time has come, unless the thing has ended by then, or has another time. After a crash the next process
+ * takes it up: until then it is unfinished.
  */
-export function createLookAgain<Thing extends Awaited>(ports: LookAgainPorts<Thing>) {
+export function createLookAgain<Thing extends Tended>(ports: LookAgainPorts<Thing>) {
   const look = async (thing: Thing, at: Instant, ending: Ending): Promise<void> => {
     await ports.until(at, ending.stopping);
     while (!ending.stopping.aborted && ports.isOpen(thing) && thing.looksAt === at) {

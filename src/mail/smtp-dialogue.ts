@@ -48,15 +48,13 @@ export const takesChunks = (extensions: ReadonlySet<string>): boolean =>
   extensions.has("PIPELINING") && extensions.has("CHUNKING");
 
 /**
- * The message as one chunk, which is not read by lines; null where it is large, or has doubled dots. What is refused is sent
- * in vain.
+ * Whether a message may be a chunk, which the server does not read by lines: not one with doubled dots, nor a large one,
+ * because what is refused is sent in vain.
  */
-export function toChunk(message: readonly Buffer[]): Buffer | null {
-  const size = message.reduce((bytes, { length }) => bytes + length, 0);
-  if (size > pieceBytes) return null;
-  const chunk = Buffer.concat(message, size);
-  return chunk.includes("\n.") ? null : chunk;
-}
+export const mayBeChunk = (message: readonly Buffer[]): boolean =>
+  sizeOf(message) <= pieceBytes && !message.some((bytes) => bytes[0] === finalDot[0] || bytes.includes("\n."));
+
+const sizeOf = (message: readonly Buffer[]): number => message.reduce((size, { length }) => size + length, 0);
 
 /**
  * One mail transaction in one write, and one wait for the answers. Where the connection ends without a refusal, it is not
@@ -66,14 +64,14 @@ export async function carryChunk(
   channel: SmtpChannel,
   extensions: ReadonlySet<string>,
   envelope: Envelope,
-  chunk: Buffer,
+  message: readonly Buffer[],
 ): Promise<Transaction> {
   let mayBeTaken = false;
   const heard: Reply[] = [];
   const failed = (failure: SmtpFailure): Transaction => ({ kind: "failed", failure, mayBeTaken });
   try {
-    const commands = [...commandsFor(extensions, envelope), `BDAT ${chunk.length} LAST\r\n`];
-    channel.write(Buffer.concat([Buffer.from(commands.join("")), chunk]));
+    const commands = [...commandsFor(extensions, envelope), `BDAT ${sizeOf(message)} LAST\r\n`];
+    channel.write(Buffer.concat([Buffer.from(commands.join("")), ...message]));
     mayBeTaken = true;
     await channel.replies(commands.length, heard);
   } catch (failure) {
@@ -182,7 +180,7 @@ const pieceBytes = 64 * 1024;
 
 /** Returns what is left to write, which is all of a small message, so that it leaves with its dot in one write. */
 async function writeUpToEnd(channel: SmtpChannel, message: readonly Buffer[]): Promise<Buffer> {
-  const size = message.reduce((bytes, { length }) => bytes + length, finalDot.length);
+  const size = sizeOf(message) + finalDot.length;
   if (size <= pieceBytes) return Buffer.concat([...message, finalDot], size);
   for (const bytes of message) {
     for (let from = 0; from < bytes.length; from += pieceBytes) {

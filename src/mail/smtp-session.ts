@@ -6,12 +6,12 @@ import { createSmtpChannel } from "./smtp-channel.ts";
 import {
   carryChunk,
   carryMail,
+  mayBeChunk,
   quit,
   readExtensions,
   reset,
   type Transaction,
   takesChunks,
-  toChunk,
 } from "./smtp-dialogue.ts";
 import { brokenProtocol, closedByServer, endedByUs, failureOf, type SmtpFailure } from "./smtp-failure.ts";
 import { isUnanswered, leavesSessionUsable } from "./smtp-reply.ts";
@@ -117,16 +117,13 @@ function createSession({ connection, socket, extensions, timeoutMs, chunkTrust, 
   return {
     send: async (envelope, message) => {
       sent += 1;
-      const chunk = mayTakeChunk() ? toChunk(message) : null;
-      const carried =
-        chunk === null
-          ? carryMail(channel, extensions, envelope, message)
-          : carryChunk(channel, extensions, envelope, chunk);
-      const transaction = await inTime(carried);
+      const isChunk = mayTakeChunk() && mayBeChunk(message);
+      const carry = isChunk ? carryChunk : carryMail;
+      const transaction = await inTime(carry(channel, extensions, envelope, message));
       if (transaction.kind === "taken") lastTakenAt = performance.now();
       else {
         needsReset = true;
-        if (chunk !== null && isUnanswered(transaction.failure)) chunkTrust.lose();
+        if (isChunk && isUnanswered(transaction.failure)) chunkTrust.lose();
         if (!leavesSessionUsable(transaction.failure)) close();
       }
       return transaction;

@@ -15,12 +15,12 @@ import type { ExistingMailing } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
 import type { Cause, EventLog, JobRef, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
-import type { Awaited } from "../following/look-again.ts";
+import type { Tended } from "../following/look-again.ts";
 
 export type PartEnd = Omit<EndedPart, "part">;
 
 /** A mailing that was started and has not ended, as far as this process has come with it. */
-export type OpenMailing = Awaited & {
+export type OpenMailing = Tended & {
   version: MailingVersion;
   /** The parts before this one are jobs: parts are made one after the other. */
   made: number;

@@ -15,17 +15,17 @@ import {
 } from "../event-log/event-log.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
 import type { Ending, Listener } from "../following/listener.ts";
-import { type Awaited, createLookAgain, type LookAgainPorts } from "../following/look-again.ts";
+import { createLookAgain, type LookAgainPorts, type Tended } from "../following/look-again.ts";
 import { createSerially } from "../following/serially.ts";
 import { idOfFiring } from "../intake/derived-job-id.ts";
 import { nextAfter, timesOf } from "./due-times.ts";
 import { endOfMade } from "./end-of-made.ts";
 import { cancelDraft, type Firing, type MakingPorts, makeThing } from "./make-thing.ts";
 
-export type SchedulePorts = MakingPorts & Pick<LookAgainPorts<Awaited>, "until" | "report">;
+export type SchedulePorts = MakingPorts & Pick<LookAgainPorts<Tended>, "until" | "report">;
 
 /** An active schedule, as far as this process knows it. */
-type Open = Awaited & {
+type Open = Tended & {
   version: ScheduleVersion;
   /** What was made last, once it is known to have ended. */
   over: { readonly madeId: string; readonly endedAt: Instant | null } | null;

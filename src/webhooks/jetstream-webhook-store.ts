@@ -40,7 +40,7 @@ export async function createJetStreamWebhookStore(
 const openEntry = (sealing: Sealing, tenant: string, stored: string | null): TenantWebhooks =>
   stored === null || stored === "" ? noWebhooks : toWebhooks(sealing.open(tenant, stored));
 
-/** Whoever uses the endpoints asks for them anew. */
+/** Each use of the endpoints asks for changes first. */
 const knownWithinMs = 10_000;
 
 /** Follows the bucket, which is read again only when it has changed. An entry that cannot be opened is reported. */

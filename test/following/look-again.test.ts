@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Awaited, createLookAgain, until } from "../../src/following/look-again.ts";
+import { createLookAgain, type Tended, until } from "../../src/following/look-again.ts";
 import { createSerially } from "../../src/following/serially.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -13,9 +13,9 @@ describe("What is looked at again when its time has come", () => {
   let reported: unknown[];
   let isOpen: boolean;
   let failures: number;
-  let thing: Awaited;
+  let thing: Tended;
   const lookAt = (at: string): void =>
-    createLookAgain<Awaited>({
+    createLookAgain<Tended>({
       until: (wanted) => new Promise((resolve) => arrive.set(wanted, resolve)),
       serially: createSerially(),
       isOpen: () => isOpen,

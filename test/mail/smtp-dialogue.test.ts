@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { mailTo } from "./letters.ts";
-import { startWireServer, type WireServer } from "./wire-server.ts";
+import { expectSent, startWireServer, type WireServer } from "./wire-server.ts";
 
 const ada = mailTo("ada@example.com");
 const bob = mailTo("bob@example.com");
@@ -27,10 +27,7 @@ for (const [how, ehlo] of Object.entries(extensions)) {
       await server.stop();
     });
 
-    const expectSentOn = async (connection: number, mail = ada): Promise<void> => {
-      expect(await mailer.send(mail)).to.include({ kind: "sent" });
-      expect(server.connections()).to.equal(connection);
-    };
+    const expectSentOn = (connection: number, mail = ada) => expectSent(mailer, mail, server, connection);
     const expectUnknown = async (): Promise<void> => {
       expect(await mailer.send(ada)).to.have.nested.property("error.code", "outcome-unknown");
       expect(server.connections()).to.equal(1);

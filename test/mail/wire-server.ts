@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { setImmediate as pause } from "node:timers/promises";
+import { expect } from "chai";
+import type { Mail, Mailer } from "../../src/mail/mailer.ts";
 
 /** A point of the conversation: the greeting, a command by its verb, the first bytes of a message, its end. */
 type Moment =
@@ -28,6 +30,12 @@ type Heard = {
   reads: number;
 };
 
+/** Expects that the mailer can send a mail, over the connection of this number. */
+export async function expectSent(mailer: Mailer, mail: Mail, server: WireServer, connection: number): Promise<void> {
+  expect(await mailer.send(mail)).to.include({ kind: "sent" });
+  expect(server.connections()).to.equal(connection);
+}
+
 export type WireServer = {
   readonly url: string;
   readonly port: number;
@@ -52,7 +60,7 @@ type Script = {
   readonly always: Map<Moment, Reaction>;
   readonly next: Map<Moment, Reaction[]>;
   isByteByByte: boolean;
-  isIgnorantOfChunks: boolean;
+  knowsChunks: boolean;
 };
 
 const usualReplies: Readonly<Record<Moment, string>> = {
@@ -73,7 +81,7 @@ const usualReplies: Readonly<Record<Moment, string>> = {
 
 /** An SMTP server of bytes and lines only: it does what a test says at any moment, and keeps what was said to it. */
 export async function startWireServer(): Promise<WireServer> {
-  const script: Script = { always: new Map(), next: new Map(), isByteByByte: false, isIgnorantOfChunks: false };
+  const script: Script = { always: new Map(), next: new Map(), isByteByByte: false, knowsChunks: true };
   const heard: Heard = { commands: [], messages: [], reads: 0 };
   let connections = 0;
   const sockets = new Set<Socket>();
@@ -104,7 +112,7 @@ export async function startWireServer(): Promise<WireServer> {
       script.isByteByByte = true;
     },
     ignoreChunks: () => {
-      script.isIgnorantOfChunks = true;
+      script.knowsChunks = false;
     },
     sayGoodbye: (reply) => {
       for (const socket of sockets) socket.end(`${reply}\r\n`);
@@ -171,7 +179,7 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
     if (line === undefined) return false;
     commands.push(line);
     const [verb, bytes] = line.split(" ");
-    if (verb === "BDAT" && knowsChunks()) {
+    if (verb === "BDAT" && script.knowsChunks) {
       chunkBytes = Number(bytes);
       return true;
     }
@@ -180,8 +188,6 @@ function converse(socket: Socket, heard: Heard, script: Script): void {
     if (verb === "QUIT") socket.end();
     return true;
   };
-  /** One that does not know what it offers reads a chunk as commands. */
-  const knowsChunks = (): boolean => !script.isIgnorantOfChunks;
   const readOne = (): boolean => {
     if (chunkBytes !== null) return readChunk(chunkBytes);
     return isInMessage ? readMessage() : readCommand();

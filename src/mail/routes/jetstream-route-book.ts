@@ -10,7 +10,7 @@ import { decodeRoute } from "./route-records.ts";
 
 export type RunningRouteBook = RouteBook & { stop(): Promise<void> };
 
-/** Each worker follows it, however many there are. */
+/** Every worker polls. */
 const knownWithinMs = 5000;
 
 /**
