@@ -54,6 +54,23 @@ async function findConsumer(
   }
 }
 
+/** Calls back with the name of a consumer of the stream that a cluster has given a new leader, unless that goes unheard. */
+export function onElections(
+  { nats }: JetStreamConnection,
+  stream: string,
+  elected: (consumer: string) => void,
+): () => void {
+  const subjects = `$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.${stream}.`;
+  const subscription = nats.subscribe(`${subjects}*`, {
+    callback: (failure, message) => {
+      if (failure === null) elected(message.subject.slice(subjects.length));
+    },
+  });
+  return () => {
+    if (!nats.isClosed()) subscription.unsubscribe();
+  };
+}
+
 /** The subject that asks a consumer for its next messages. */
 export const nextMessages = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;

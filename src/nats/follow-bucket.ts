@@ -19,6 +19,9 @@ export type BucketToFollow = {
   readonly knownWithinMs: number;
 };
 
+/** An announcement can come before its entry is stored, in a cluster above all: the bucket is read once more after this. */
+const againMs = 500;
+
 /**
  * Reads a bucket that exists whenever it has changed. A change is announced at once; because an announcement can be lost,
  * the version of the bucket is also polled. Returns once everything has been read. If `read` throws, the entries count as
@@ -34,6 +37,8 @@ export async function followBucket(
   let version = "";
   let completeAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
+  const inTimeMs = 0.4 * knownWithinMs;
+  let isAnnounced = false;
   let signalChange: () => void = () => {};
 
   const refresh = async (): Promise<void> => {
@@ -49,7 +54,8 @@ export async function followBucket(
       const changed = new Promise<void>((resolve) => {
         signalChange = resolve;
       });
-      const timer = setTimeout(() => signalChange(), 0.4 * knownWithinMs);
+      const timer = setTimeout(() => signalChange(), isAnnounced ? Math.min(againMs, inTimeMs) : inTimeMs);
+      isAnnounced = false;
       await changed;
       clearTimeout(timer);
       if (!isStopping) await refresh().catch(report);
@@ -57,8 +63,12 @@ export async function followBucket(
   };
 
   await refresh();
-  const subscription = connection.nats.subscribe(subjectsOfBucket(name), { callback: () => signalChange() });
-  const stopWaitingForReconnects = connection.onReconnect(() => signalChange());
+  const heard = (): void => {
+    isAnnounced = true;
+    signalChange();
+  };
+  const subscription = connection.nats.subscribe(subjectsOfBucket(name), { callback: heard });
+  const stopWaitingForReconnects = connection.onReconnect(heard);
   const loop = keepUp();
   return {
     refresh,

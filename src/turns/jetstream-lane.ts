@@ -8,11 +8,11 @@ const answerMs = 150;
 /**
  * How long a request waits at the server. It serves the oldest first: a worker with turns in hand renews its requests so
  * often that those of idle workers are older. Each renewal costs the server the more, the more workers wait. A deleted
- * consumer, and a lost connection, end a request at once; a cluster loses it without a word where the leader of a consumer
- * dies.
+ * consumer, and a lost connection, end a request at once; a cluster loses it where the leader of a consumer dies, and says
+ * only who leads next.
  */
-const idleMs = 15_000;
-const idleInClusterMs = 5000;
+const idleMs = 60_000;
+const idleInClusterMs = 15_000;
 const busyMs = 250;
 /** Releases up to 2.9.15 sometimes do not report that the time is up. */
 const slackMs = 100;
@@ -44,8 +44,8 @@ export type Lane = {
   mayHaveWork(): boolean;
   /** Up to `limit` messages; none where none is there, and then the next one arrives without being asked for. */
   take(limit: number): Promise<readonly Msg[]>;
-  /** The server may have lost all requests, and messages may have come. */
-  reconnected(): void;
+  /** The server may have lost the request, and messages may have come. */
+  renew(): void;
   /** Takes no more messages: the server hands the others to other workers. */
   close(): void;
 };
@@ -163,7 +163,7 @@ export function createLane(connection: JetStreamConnection, consumer: DurableCon
       if (standing === null && isEmpty()) wait();
       return taken;
     },
-    reconnected: () => {
+    renew: () => {
       endStanding();
       emptyAt = Number.NEGATIVE_INFINITY;
     },

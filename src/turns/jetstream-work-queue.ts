@@ -3,12 +3,12 @@ import type { JobType } from "../domain/job/events.ts";
 import { ensureTurnsStream } from "../event-log/jetstream-streams.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { countOf, ensureDurable } from "../nats/consumers.ts";
+import { countOf, ensureDurable, onElections } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { sawStored } from "../nats/horizon.ts";
 import { deliveryOf, storedAtOf } from "../nats/message.ts";
 import { decodeTurn } from "./encode-turn.ts";
-import { createLane, type Taker } from "./jetstream-lane.ts";
+import { createLane, type Lane, type Taker } from "./jetstream-lane.ts";
 import { serveLanes } from "./serve-lanes.ts";
 import { consumerOf, laneFilter, lanesOf } from "./turn-subjects.ts";
 import type { Handover, TurnDelivery, WorkQueue } from "./work-queue.ts";
@@ -20,6 +20,8 @@ const timeoutMs = 1500;
  */
 const leaveToOthersMs = 5;
 const leftByAllAfterMs = 100;
+/** A consumer is announced as led before its leader takes requests. */
+const leadsAfterMs = 250;
 
 export type WorkQueueSettings = {
   readonly prefix: string;
@@ -121,14 +123,22 @@ export function createJetStreamWorkQueue(
       }),
     onArrival: (heard) => {
       arrived = heard;
+      const renew = (those: readonly Lane[]): void => {
+        for (const lane of those) lane.renew();
+        if (those.length > 0) arrived();
+      };
       const stopListening = connection.onReconnect(() => {
         areThere = false;
-        for (const lane of lanes) lane.reconnected();
-        arrived();
+        renew(lanes);
+      });
+      const stopWatching = onElections(connection, stream, (elected) => {
+        const led = lanes.filter(({ consumer }) => consumer.name === elected);
+        setTimeout(renew, leadsAfterMs, led).unref();
       });
       return () => {
         arrived = () => {};
         stopListening();
+        stopWatching();
         for (const lane of lanes) lane.close();
       };
     },

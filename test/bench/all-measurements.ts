@@ -6,6 +6,7 @@ import { elections } from "./rows/elections.ts";
 import { fleet } from "./rows/fleet.ts";
 import { floorOfAJob } from "./rows/floor-of-a-job.ts";
 import { history } from "./rows/history.ts";
+import { idleCluster } from "./rows/idle-cluster.ts";
 import { longMailing } from "./rows/long-mailing.ts";
 import { mailingOneProcess } from "./rows/mailing-one-process.ts";
 import { mailingSeparate } from "./rows/mailing-separate.ts";
@@ -44,6 +45,7 @@ export const allMeasurements: readonly Measurement[] = [
   clusteredLog,
   elections,
   fleet,
+  idleCluster,
   sharedMailings,
   history,
   streamLatency,

@@ -4,7 +4,7 @@ import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
 import { contentSubjectOf, streamFilter, streamName } from "../../src/event-log/subjects.ts";
 import { asking, connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
-import { ensureDurable } from "../../src/nats/consumers.ts";
+import { ensureDurable, onElections } from "../../src/nats/consumers.ts";
 import { goNextTo } from "../../src/nats/server-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ClusterNode } from "./cluster-node.ts";
@@ -102,7 +102,7 @@ describe("A client of three servers", function () {
     over.abort();
   });
 
-  it("is soon told of a consumer whose leader froze meanwhile", async () => {
+  it("is soon told of a consumer whose leader froze meanwhile, and hears that it has another one", async () => {
     const stream = streamName(cluster.prefix, "TURNS");
     const filterSubject = streamFilter(cluster.prefix, "TURNS").replace(">", "any");
     const consumer = { stream, name: "any", filterSubject, ackWaitMs: 5000 };
@@ -112,11 +112,14 @@ describe("A client of three servers", function () {
     const other = cluster.nodes.find(({ name }) => name !== placed?.leader) as ClusterNode;
     const connection = await connectJetStream(other.config, "test", () => {});
     connections.push(connection);
+    const elected: string[] = [];
+    onElections(connection, stream, (name) => elected.push(name));
     cluster.nodes.find(({ name }) => name === placed?.leader)?.freeze();
     const begunAt = performance.now();
     // Where that node also placed consumers, the others refuse to answer until one of them does.
     await eventually(() => ensureDurable(connection, consumer));
     expect(performance.now() - begunAt).to.be.lessThan(frozenMs);
+    await eventually(() => expect(elected).to.include(consumer.name), frozenMs);
   });
 
   const nodesOf = (clients: readonly JetStreamConnection[]): ReadonlySet<string> =>

@@ -43,6 +43,21 @@ describe("A bucket that is followed", () => {
     await eventually(() => expect(names).to.deep.equal(["one", "two"]), 5000);
   });
 
+  it("is read once more after a change, as its announcement may come before it is stored", async () => {
+    const failures: unknown[] = [];
+    let reads = 0;
+    const read = (entries: readonly { readonly name: string }[]): void => {
+      reads += 1;
+      if (reads === 2) throw new Error("not yet");
+      names = entries.map(({ name }) => name);
+    };
+    const asked = { bucket: "FOLLOWED", prefix: nats.prefix, knownWithinMs: longMs };
+    followed = await followBucket(opened.connection, asked, read, (failure) => failures.push(failure));
+    await bucket.put("one", "1");
+    await eventually(() => expect(names).to.deep.equal(["one"]), 5000);
+    expect([reads, failures.length]).to.deep.equal([3, 1]);
+  });
+
   it("is read again in time where no change was announced, as when it is made anew", async () => {
     await bucket.put("one", "1");
     await follow(1000);

@@ -29,6 +29,7 @@ function onThisMachine(text: string, node: Node, nodes: readonly Node[], folder:
 export type ShippedCluster = {
   readonly names: readonly string[];
   readonly config: NatsConfig;
+  readonly pids: readonly number[];
   /** The last lines of each server's log, for an error message. */
   lastWords(): Promise<string>;
   stop(): Promise<void>;
@@ -55,6 +56,7 @@ export async function startShippedCluster(text: string, names: readonly string[]
   const servers = nodes.map(({ client }) => `127.0.0.1:${client}`);
   return {
     names,
+    pids: running.map(({ pid }) => pid),
     config: { servers, user: "waybill", password, credsFile: null, caFile: null, isOwn: false },
     lastWords: async () => (await Promise.all(running.map((server) => server.lastWords()))).join("\n"),
     stop: async () => {

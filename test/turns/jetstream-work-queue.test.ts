@@ -30,10 +30,10 @@ describe("Turns on a work queue of JetStream", () => {
     await nats?.cleanUp();
   });
 
-  const openQueue = (type = "email.send"): WorkQueue => {
+  const openQueue = (type = "email.send", arrived: () => void = () => {}): WorkQueue => {
     const settings = { prefix: nats.prefix, replicas: 1, type, ackWaitMs: 15_000 };
     const queue = createJetStreamWorkQueue(opened.connection, settings, () => {});
-    closes.push(queue.onArrival(() => {}));
+    closes.push(queue.onArrival(arrived));
     return queue;
   };
   const stream = (): string => streamName(nats.prefix, "TURNS");
@@ -55,6 +55,27 @@ describe("Turns on a work queue of JetStream", () => {
     await (await manage()).consumers.delete(stream(), "email-send-normal-lane");
     await turns.put(queuedTurn({ jobId: "job-2" }), "lane");
     await takes(queue, "job-2");
+  });
+
+  it("are asked for anew where a consumer has a new leader, who does not know that a worker waits", async () => {
+    let arrivals = 0;
+    const queue = openQueue("email.send", () => {
+      arrivals += 1;
+      void queue.take(1);
+    });
+    await queue.take(1);
+    let requests = 0;
+    const asked = opened.connection.nats.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${stream()}.email-send-high-lane`, {
+      callback: () => {
+        requests += 1;
+      },
+    });
+    const elected = (lane: string): void =>
+      opened.connection.nats.publish(`$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.${stream()}.${lane}`);
+    elected("report-build-high-lane");
+    elected("email-send-high-lane");
+    await eventually(() => expect([arrivals, requests]).to.deep.equal([1, 2]), 5000);
+    asked.unsubscribe();
   });
 
   it("are asked for together once they have waited for so long that all workers must be busy", async () => {

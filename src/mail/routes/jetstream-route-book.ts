@@ -10,8 +10,8 @@ import { decodeRoute } from "./route-records.ts";
 
 export type RunningRouteBook = RouteBook & { stop(): Promise<void> };
 
-/** Every worker polls. */
-const knownWithinMs = 5000;
+/** Every worker polls; changes are announced. */
+const knownWithinMs = 30_000;
 
 /**
  * Follows the bucket of routes. Returns once everything has been read. An entry that cannot be read is reported and left

@@ -51,7 +51,9 @@ export function createJetStreamThrottleStore(connection: JetStreamConnection, se
     },
     onChange: (heard) => {
       const subscription = connection.nats.subscribe(all, { callback: heard });
+      const stopWaitingForReconnects = connection.onReconnect(heard);
       return () => {
+        stopWaitingForReconnects();
         if (!connection.nats.isClosed()) subscription.unsubscribe();
       };
     },

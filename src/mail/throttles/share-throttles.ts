@@ -12,8 +12,10 @@ export type Sharing = {
 };
 
 const everyMs = 500;
-/** An announcement can be lost. */
-const askAnywayMs = 5000;
+/** An announcement can be lost. Every worker asks. */
+const askAnywayMs = 30_000;
+/** An announcement can come before its entry is stored. */
+const askAgainMs = 1000;
 /** In one round; the others follow in the next. */
 const mostAtOnce = 100;
 const atATime = 10;
@@ -39,10 +41,11 @@ export function shareThrottles({ store, routes, records, report }: Sharing): Pol
   let askAt = 0;
   const followOthers = async (): Promise<void> => {
     if (!isAnnounced && performance.now() < askAt) return;
+    const nextMs = isAnnounced ? askAgainMs : askAnywayMs;
     isAnnounced = false;
     askAt = 0;
     for (const { route, receiver, throttle } of await store.changes()) routes.of(route).followed(receiver, throttle);
-    askAt = performance.now() + askAnywayMs;
+    askAt = performance.now() + nextMs;
   };
   const stopListening = store.onChange(() => {
     isAnnounced = true;

@@ -15,6 +15,9 @@ export interface ThrottleStore {
   ): Promise<Throttle | null>;
   /** The entries that changed since the last call, oldest change first; the first call returns all. */
   changes(): Promise<readonly ThrottleEntry[]>;
-  /** Calls back when an entry has changed, unless the announcement is lost; returns a function that stops the calls. */
+  /**
+   * Calls back when an entry changes, perhaps before `changes` has it, unless the announcement is lost; returns a function
+   * that stops the calls.
+   */
   onChange(heard: () => void): () => void;
 }
