@@ -55,7 +55,7 @@ export async function replaceLive(begun: Begun, from: "__next" | "__previous", s
   };
   // Catches up with most of the log while the live projection continues; it has to wait only for the few events that
   // came in meanwhile.
-  await fill(0, over);
+  await fill(await sequenceOfUse(projector, setup, over), over);
   const { reached, isKept } = await exclusively(db, projector.name, async (live) => {
     const liveSequence = await sequenceOfUse(projector, setup, over);
     const last = await fill(liveSequence, AbortSignal.any([over, live.over]));

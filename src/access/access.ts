@@ -3,6 +3,7 @@ import { type CallerLimits, defaultTenant } from "../domain/tenant.ts";
 import { digestOfKey, parseAccessKey } from "./access-key.ts";
 import { asksForKeys } from "./auth-mode.ts";
 import { createLimits, type LimitsSettings } from "./caller-limits.ts";
+import { isForeignPage, type Origin } from "./foreign-page.ts";
 import type { KeyRecord, KeyRing, Needed, Scope } from "./key-ring.ts";
 import { createRateLimit, type RateState } from "./rate-limit.ts";
 
@@ -21,11 +22,11 @@ export type Admission =
   | ({ readonly outcome: "admitted" } & Known)
   | ({ readonly outcome: "scope-missing"; readonly scope: Scope } & Known)
   | ({ readonly outcome: "rate-limited"; readonly limit: number; readonly retryAfterSeconds: number } & Known)
-  | { readonly outcome: "key-missing" | "key-invalid" | "keys-unavailable" };
+  | { readonly outcome: "key-missing" | "key-invalid" | "keys-unavailable" | "foreign-page" };
 
 /** Admits callers by their Authorization header. Everything it needs is in memory, so it answers at once. */
 export interface Access {
-  admit(authorization: string | undefined, needed: Needed): Admission;
+  admit(authorization: string | undefined, needed: Needed, origin?: Origin): Admission;
   /** Whether a caller that was admitted still would be: for streams that go on while keys are revoked. */
   isStillAdmitted(actor: string, needed: Needed): boolean;
 }
@@ -33,6 +34,8 @@ export interface Access {
 export type AccessSettings = LimitsSettings & {
   /** Requests per minute and key, in this process; null for no limit. */
   readonly rateLimit: number | null;
+  /** Of the host in PUBLIC_URL; null without it. */
+  readonly publicName?: string | null;
 };
 
 /** If the ring is older than this, an unknown key may be a new one: the answer is then that keys are unavailable. */
@@ -43,7 +46,7 @@ const newKeysMs = 2000;
  */
 const trustedMs = 300_000;
 
-export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSettings): Access {
+export function createAccess(ring: KeyRing, { rateLimit, publicName = null, ...settings }: AccessSettings): Access {
   const { mode, host } = settings;
   const limiter = rateLimit === null ? null : createRateLimit(rateLimit);
   const limitsOf = createLimits(ring, settings);
@@ -51,9 +54,14 @@ export function createAccess(ring: KeyRing, { rateLimit, ...settings }: AccessSe
   const toCaller = ({ id, tenant }: KeyRecord): Caller => ({ tenant, actor: `key:${id}`, limits: limitsOf(tenant) });
   const anonymous = (): Caller => ({ tenant: defaultTenant, actor: "anonymous", limits: limitsOf(defaultTenant) });
 
+  const ownNames = [host, ...(publicName === null ? [] : [publicName])];
+
   return {
-    admit: (authorization, needed) => {
+    admit: (authorization, needed, origin) => {
       const isOpen = !asksForKeys(mode, host, ring);
+      const isForThisMachine = isOpen && mode === "auto";
+      if (isForThisMachine && origin !== undefined && isForeignPage(origin, ownNames))
+        return { outcome: "foreign-page" };
       if (!isOpen && ring.ageMs() > trustedMs) return { outcome: "keys-unavailable" };
       if (!isOpen && authorization === undefined) return { outcome: "key-missing" };
       const key = isOpen ? null : findKey(ring, authorization ?? "");

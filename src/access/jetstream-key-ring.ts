@@ -23,6 +23,7 @@ export async function createJetStreamKeyRing(
     { bucket: "ACCESS", prefix: settings.prefix, knownWithinMs },
     (entries) => {
       records = toRecords(entries.map(({ name, text }) => [name, text]));
+      return true;
     },
     report,
   );

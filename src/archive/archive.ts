@@ -14,6 +14,8 @@ export type Archive = {
   readonly holds: (job: JobRef) => Promise<boolean>;
   /** All archived entries of a job, in order; empty if there are none. */
   readonly entriesOf: (job: JobRef) => Promise<readonly ArchivedEntry[]>;
+  /** The same, one file after the other, of the files that hold anything between two sequences. */
+  readonly byFile: (job: JobRef, range: Between) => AsyncIterable<readonly ArchivedEntry[]>;
   /** The entry at a sequence, and the file that holds it; null if there is none. */
   readonly entryAt: (sequence: number) => Promise<{ readonly file: string; readonly entry: ArchivedEntry } | null>;
   /** The entries after a sequence in these files, one file after the other. */
@@ -21,6 +23,8 @@ export type Archive = {
   /** What is wrong with a file; null if nothing is. */
   readonly faultOf: (file: ArchivedFile) => Promise<string | null>;
 };
+
+type Between = { readonly after: number; readonly before: number };
 
 type Checked = { readonly size: number; readonly changedAtMs: number; readonly fault: string | null };
 
@@ -50,28 +54,32 @@ export function createArchive(
     return join(directory, file.file);
   };
 
+  const byFile: Archive["byFile"] = async function* (job, { after, before }) {
+    const numbers = await index.numbersOf(job);
+    if (numbers.length === 0) return;
+    const isOfJob = (subject: string): boolean => {
+      const about = jobOf(subject);
+      return about?.jobId === job.jobId && about.tenant === job.tenant;
+    };
+    for (const file of await index.files()) {
+      if (!numbers.includes(file.number) || file.to <= after || file.from >= before) continue;
+      const path = await pathOf(file);
+      yield await explained(
+        file,
+        onArchiveFile(path, (archive) => archive.entriesOf(job, isOfJob)),
+      );
+    }
+  };
+
   return {
     files: index.files,
     indexFault: index.fault,
     holds: async (job) => (await index.numbersOf(job)).length > 0,
     faultOf,
+    byFile,
     entriesOf: async (job) => {
-      const numbers = await index.numbersOf(job);
-      if (numbers.length === 0) return [];
-      const isOfJob = (subject: string): boolean => {
-        const about = jobOf(subject);
-        return about?.jobId === job.jobId && about.tenant === job.tenant;
-      };
       const found: ArchivedEntry[] = [];
-      for (const file of (await index.files()).filter(({ number }) => numbers.includes(number))) {
-        const path = await pathOf(file);
-        found.push(
-          ...(await explained(
-            file,
-            onArchiveFile(path, (archive) => archive.entriesOf(job, isOfJob)),
-          )),
-        );
-      }
+      for await (const entries of byFile(job, everything)) found.push(...entries);
       return found;
     },
     entryAt: async (sequence) => {
@@ -89,6 +97,8 @@ export function createArchive(
     },
   };
 }
+
+const everything: Between = { after: 0, before: Number.POSITIVE_INFINITY };
 
 async function explained<Result>({ file }: ArchivedFile, reading: Promise<Result>): Promise<Result> {
   try {

@@ -8,6 +8,12 @@ import { archivedBetween, inRuns } from "./archived-between.ts";
 /** The bytes of the whole log: what was cut off comes from the files, and throws Archived where they are not at hand. */
 export const withArchivedMessages = (sealedLog: SealedLog, archive: Archive): SealedLog => ({
   ...sealedLog,
+  sealAt: async (sequence) => {
+    const there = await sealedLog.sealAt(sequence);
+    if (there !== null) return there;
+    const archived = await archive.entryAt(sequence);
+    return archived === null || !isSealSubject(archived.entry.subject) ? null : readSeal(archived.entry);
+  },
   messages: (afterSequence, which) =>
     which === "all" ? messages(sealedLog, archive, afterSequence) : seals(sealedLog, archive, afterSequence),
 });
@@ -37,11 +43,15 @@ async function* seals(
   let last = afterSequence;
   let sealedTo: number | null = null;
   for await (const batch of sealedLog.messages(afterSequence, "seals")) {
-    const found: LogMessage[] = [];
+    let found: LogMessage[] = [];
     for (const message of batch) {
       const seal = readSeal(message);
       const isNext = sealedTo === null ? await hasAll(sealedLog, archive, last) : (seal?.from ?? 0) <= sealedTo + 1;
-      if (!isNext) found.push(...(await archivedSeals(archive, last, message.sequence)));
+      if (!isNext) {
+        if (found.length > 0) yield found;
+        found = [];
+        yield* archivedSeals(archive, last, message.sequence);
+      }
       found.push(message);
       last = message.sequence;
       sealedTo = seal?.to ?? sealedTo ?? 0;
@@ -57,7 +67,12 @@ async function hasAll(sealedLog: SealedLog, archive: Archive, afterSequence: num
   return true;
 }
 
-const archivedSeals = async (archive: Archive, after: number, before: number): Promise<readonly LogMessage[]> =>
-  (await archive.entriesOf(logRef)).filter(
-    ({ sequence, subject }) => sequence > after && sequence < before && isSealSubject(subject),
-  );
+/** File by file: who looks for one seal needs one file, however many there are. */
+async function* archivedSeals(archive: Archive, after: number, before: number): AsyncGenerator<readonly LogMessage[]> {
+  for await (const entries of archive.byFile(logRef, { after, before })) {
+    const seals = entries.filter(
+      ({ sequence, subject }) => sequence > after && sequence < before && isSealSubject(subject),
+    );
+    if (seals.length > 0) yield seals;
+  }
+}

@@ -89,8 +89,8 @@ export async function createJetStreamEventLog(
     // Before the facts: no report is read without the outcome that it is about.
     const feedback = await readUpTo(await lastOf(job, "feedback"));
     const last = await lastOf(job, "facts");
-    const first = decisions[0]?.sequence ?? 1;
-    const facts = last === null ? [] : await readOn(connection, stream, last.subject, first, last.sequence);
+    const facts =
+      last === null ? [] : await readOn(connection, stream, last.subject, firstOf(decisions), last.sequence);
     return [...decisions, ...(await decodeAll(facts)), ...feedback].filter(isOfJob).sort(inOrder);
   };
 
@@ -138,6 +138,12 @@ export async function createJetStreamEventLog(
     follow: (options) => followLog(connection, stream, options, decode),
   };
 }
+
+/**
+ * Where a job begins in the log. Of one whose creation was cut off, facts may stand before the first decision that is left.
+ */
+const firstOf = ([first]: readonly LogEvent[]): number =>
+  first !== undefined && "event" in first && first.event.type === "JobCreated" ? first.sequence : 1;
 
 const stateOf = (connection: JetStreamConnection, stream: string, ask: typeof askSlowly): Promise<LogState> =>
   asking(connection, async () => {

@@ -40,6 +40,8 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
   });
   let lastError: JobError = { code: "smtp-unavailable", message: "The mail server is unavailable." };
   let probing: NodeJS.Timeout | null = null;
+  let isAsking = false;
+  let isClosed = false;
 
   const guarded = async <Outcome extends SendOutcome | ProbeOutcome>(
     step: () => Promise<Outcome>,
@@ -57,8 +59,17 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
     if (probing !== null) clearInterval(probing);
     probing = null;
   };
+  /** One probe at a time: those behind it would all connect at once when it has found the server back. */
+  const probe = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    await guarded(mailer.probe).finally(() => {
+      isAsking = false;
+    });
+  };
   policy.onBreak(() => {
-    probing ??= setInterval(() => void guarded(mailer.probe), probeEveryMs);
+    // A probe that fails after the mailer was closed breaks the circuit once more.
+    if (!isClosed) probing ??= setInterval(() => void probe(), probeEveryMs);
   });
   policy.onReset(stopProbing);
 
@@ -73,6 +84,7 @@ export function withBreaker(mailer: Mailer, settings: Settings = usual): BrokenM
       return dispose;
     },
     close: async () => {
+      isClosed = true;
       stopProbing();
       await mailer.close();
     },

@@ -79,12 +79,15 @@ export function createSmtpMailer({ url, maxConnections, timeoutMs, dkim = null, 
         session.quit();
         return { kind: "ready" };
       } catch (failure) {
-        return { kind: "unavailable", error: sessionError(failure as SmtpFailure, (reply) => reply) };
+        return { kind: "unavailable", error: sessionError(failure as SmtpFailure, maskOfProbe) };
       }
     },
     close: async () => pool.close(),
   };
 }
+
+/** What a probe was told becomes the error of the mails that wait for it. */
+const maskOfProbe = (reply: string): string => maskReply(reply, { to: "", subject: "" });
 
 function fromUrl(url: string): Omit<SessionOptions, "timeoutMs" | "chunkTrust"> {
   const { protocol, hostname, port, username, password } = new URL(url);

@@ -7,7 +7,8 @@ const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
 
 const serviceNotAvailable = 421;
 const badSequence = 503;
-const authentication: readonly number[] = [454, 530, 534, 535, 538];
+/** Not 454: in answer to a mail it asks for patience, as that of Amazon SES does, and says nothing of the login. */
+const authentication: readonly number[] = [530, 534, 535, 538];
 const beforeAnyMail = /^(CONN|EHLO|HELO|LHLO|STARTTLS|AUTH)/;
 
 /**
@@ -68,7 +69,6 @@ export const isUnanswered = ({ responseCode, code }: SmtpFailure): boolean =>
 /** Why the mail server accepts no mail. Without a reply it names only the error code: the text contains the server's address. */
 export function sessionError(failure: SmtpFailure, mask: (text: string) => string): JobError {
   const { code = "no connection", originalCode = code, responseCode = 0, response } = failure;
-  // A server without a certificate answers 454 to STARTTLS as well (RFC 3207 4).
   const isRefusedLogin = code === "EAUTH" || (code !== "ETLS" && authentication.includes(responseCode));
   return {
     code: isRefusedLogin ? "smtp-authentication-failed" : "smtp-unavailable",

@@ -10,7 +10,7 @@ import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog, JobRef } from "../event-log/event-log.ts";
 import { storeContent } from "../intake/accept-job.ts";
 import { jobIdInsteadOf } from "../intake/derived-job-id.ts";
-import type { JobDraft } from "../intake/draft-job.ts";
+import { digestOfRequest, type JobDraft } from "../intake/draft-job.ts";
 import { type BrakesAsked, brakesOf } from "./brake-fields.ts";
 import type { MailingRequest } from "./mailing-request.ts";
 
@@ -72,6 +72,22 @@ export async function createMailing(
   for (let { mailing } = draft; ; mailing = { ...mailing, jobId: jobIdInsteadOf(mailing) }) {
     const creation = await createAs(log, contentStore, { ...draft, mailing }, cause, at);
     if (creation !== "abandoned") return creation;
+  }
+}
+
+/** The mailing, where the same request has created it before; else null. */
+export async function findMailingOf(
+  log: EventLog,
+  first: JobRef,
+  request: unknown,
+): Promise<Extract<MailingCreation, { outcome: "accepted" }> | null> {
+  for (let mailing = first; ; mailing = { ...mailing, jobId: jobIdInsteadOf(mailing) }) {
+    const { state, sequence } = await readMailing(log, mailing);
+    if (isFree(state)) return null;
+    if (state.status === "absent") continue;
+    const { settings, createdAt } = state;
+    if (settings.requestSha256 !== digestOfRequest(request)) return null;
+    return { outcome: "accepted", mailing, isRepeat: true, createdAt, template: settings.template ?? null, sequence };
   }
 }
 

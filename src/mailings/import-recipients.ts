@@ -26,8 +26,10 @@ export type Importer = {
   import(mailing: JobRef, file: LineFile, cause: Cause): Promise<ImportOutcome>;
 };
 
-/** Each holds the addresses of its mailing in memory. */
+/** Each holds the addresses of its mailing in memory. A slow client holds its place for as long as it sends anything. */
 const importsAtOnce = 3;
+/** So that no tenant keeps the others out. */
+const importsOfTenant = 2;
 const contentsReadAtOnce = 4;
 
 /**
@@ -36,13 +38,14 @@ const contentsReadAtOnce = 4;
  * the one before it, so of two imports of a mailing at the same time one ends with a conflict.
  */
 export function createImporter(ports: ImportPorts): Importer {
-  const running = new Set<string>();
+  const running = new Map<string, string>();
   return {
     import: async (mailing, file, cause) => {
       const key = keyOf(mailing);
       if (running.has(key)) return { outcome: "conflict" };
-      if (running.size >= importsAtOnce) return { outcome: "busy" };
-      running.add(key);
+      const ofTenant = [...running.values()].filter((tenant) => tenant === mailing.tenant).length;
+      if (running.size >= importsAtOnce || ofTenant >= importsOfTenant) return { outcome: "busy" };
+      running.set(key, mailing.tenant);
       try {
         return await importInto(ports, mailing, file, cause);
       } finally {

@@ -77,7 +77,8 @@ export async function connectJetStream(
     visit: (address) => connect({ ...toOptions(settings, `${name}-visit`), ...forVisit, servers: [address] }),
     leaveFor: (address) => {
       goNextTo(nats, address);
-      void nats.reconnect();
+      // It rejects where the connection is being closed.
+      nats.reconnect().catch(() => {});
     },
     moveTo: move,
     ...(lookEveryMs === undefined ? {} : { lookEveryMs }),

@@ -24,13 +24,13 @@ const againMs = 500;
 
 /**
  * Reads a bucket that exists whenever it has changed. A change is announced at once; because an announcement can be lost,
- * the version of the bucket is also polled. Returns once everything has been read. If `read` throws, the entries count as
- * unread, and are read again.
+ * the version of the bucket is also polled. Returns once everything has been read. If `read` throws, or answers
+ * that it could not read all of them, they are read again.
  */
 export async function followBucket(
   connection: JetStreamConnection,
   { bucket, prefix, knownWithinMs }: BucketToFollow,
-  read: (entries: readonly BucketEntry[]) => void,
+  read: (entries: readonly BucketEntry[]) => boolean,
   report: (failure: unknown) => void,
 ): Promise<FollowedBucket> {
   const name = nameWith(prefix, bucket);
@@ -45,8 +45,8 @@ export async function followBucket(
     const askedAt = performance.now();
     const found = await versionOf(connection, name);
     // A write between the two requests is read now, and read again next time, because the version then differs.
-    if (found !== version) read(await readEntries(connection, name));
-    version = found;
+    const isRead = found === version || read(await readEntries(connection, name));
+    version = isRead ? found : "";
     completeAt = askedAt;
   };
   const keepUp = async (): Promise<void> => {

@@ -51,7 +51,8 @@ export function createMove(
 async function reconnected(nats: NatsConnection, onReconnect: (reconnected: () => void) => () => void): Promise<void> {
   const over = new AbortController();
   const stopListening = onReconnect(() => over.abort());
-  await nats.reconnect();
+  // It rejects where the connection is being closed.
+  await nats.reconnect().catch(() => {});
   await pause(reconnectMs, undefined, { signal: over.signal }).catch(() => {});
   stopListening();
 }

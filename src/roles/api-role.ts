@@ -49,7 +49,7 @@ import { webhooksForRoutes } from "./webhooks-role.ts";
 
 /** Throws CannotStart if the address of the API requires a key and no key exists. */
 async function startAccess({ config, logger, connection, lifecycle, patiently }: Parts): Promise<Access> {
-  const { auth: mode, host, rateLimit, mailFrom } = config;
+  const { auth: mode, host, rateLimit, mailFrom, publicUrl } = config;
   const settings = { prefix: config.natsPrefix, replicas: config.streamReplicas };
   const report = createOutageReport(logger, { part: "keys" }).failed;
   const ring = await patiently(() => createJetStreamKeyRing(connection, settings, report));
@@ -58,17 +58,21 @@ async function startAccess({ config, logger, connection, lifecycle, patiently }:
   if (obstacle !== null) throw new CannotStart(obstacle);
   const warning = noKeyYet(mode, ring);
   if (warning !== null) logger.warn(warning);
-  return createAccess(ring, { mode, host, rateLimit, mailFrom });
+  const publicName = publicUrl === null ? null : new URL(publicUrl).hostname;
+  return createAccess(ring, { mode, host, rateLimit, mailFrom, publicName });
 }
+
+/** Of SHUTDOWN_TIMEOUT, for the requests in progress. */
+const shareOfShutdown = 0.5;
 
 /** Serves health and metrics without a key, on the operators' network. A process of any role can have it. */
 export function startOperatorsApi(
-  { lifecycle }: Parts,
+  { config, lifecycle }: Parts,
   monitoring: Monitoring,
   { url, serve, close }: Listening,
 ): string {
   serve(createOperatorsApi(monitoring));
-  lifecycle.started("the operators' API", close);
+  lifecycle.started("the operators' API", () => close(config.shutdownTimeoutMs * shareOfShutdown));
   return url;
 }
 
@@ -183,7 +187,7 @@ export async function startApi(
     natsPrefix: config.natsPrefix,
   });
   serve(app);
-  lifecycle.started("the API", close);
+  lifecycle.started("the API", () => close(config.shutdownTimeoutMs * shareOfShutdown));
   // The streams stop before the API: responses that stay open would delay its stop.
   lifecycle.started("the streams", async () => live.close());
   return url;

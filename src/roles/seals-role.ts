@@ -39,7 +39,8 @@ async function openSeals(parts: SealParts, more: readonly SealObserver[] = []): 
   const sealing = sealingOf(config, bucketOfSeals);
   const store = await patiently(() => createJetStreamSealStore(connection, { prefix, replicas }, sealing));
   const key = seals.key ?? (await orCannotStart(() => patiently(store.key)));
-  const sealedLog = await createJetStreamSealedLog(connection, prefix);
+  // A destination, or a place that remembers a seal, can be behind what was cut off.
+  const sealedLog = withArchivedMessages(await createJetStreamSealedLog(connection, prefix), parts.archive);
   const sealer = createSealer({
     log,
     sealedLog,
@@ -116,5 +117,5 @@ const smtpSettings = ({ smtpUrl, smtpTimeoutMs, dkim }: CompleteConfig) => ({
 /** What the routes about seals and evidence need. */
 export async function sealsForRoutes(parts: SealParts): Promise<RouteDependencies["seals"]> {
   const { key, sealedLog, sealer } = await openSeals(parts);
-  return { key, sealedLog: withArchivedMessages(sealedLog, parts.archive), sealer };
+  return { key, sealedLog, sealer };
 }

@@ -58,9 +58,16 @@ export async function startWorkers(parts: Parts, book: RouteBook): Promise<Worke
     }));
   });
   startSharingRates(parts, routing, book, membership);
+  let stopping: Promise<unknown> | null = null;
+  const stop = (): Promise<unknown> => {
+    stopping ??= Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));
+    return stopping;
+  };
+  // They have SHUTDOWN_TIMEOUT from its first moment, however long other parts of the process wait for a client meanwhile.
+  lifecycle.stopping.addEventListener("abort", () => void stop().catch(() => {}), { once: true });
   lifecycle.started("the workers", async () => {
-    await Promise.all(workers.map(({ worker }) => worker.stop(config.shutdownTimeoutMs)));
-    for (const stop of stopAnswering) stop();
+    await stop();
+    for (const end of stopAnswering) end();
   });
   const standstills = () =>
     workers.flatMap(({ type, worker }) => {

@@ -142,6 +142,12 @@ async function makeMailing(
     throw new Unavailable("Another import is running.");
   }
   if (imported.outcome === "unreadable") throw new Error("The recipients of a mailing cannot be read.");
+  if (imported.outcome === "rejected") {
+    // Started meanwhile, by this call before a crash or by a person; or there is no room for all recipients.
+    const { state } = await readMailing(log, mailing);
+    if (state.status !== "absent" && wasStarted(state)) return { outcome: "made", madeId: mailing.jobId };
+    return refusedFor(imported.rejection.code);
+  }
   return await start(ports, firing, mailing);
 }
 

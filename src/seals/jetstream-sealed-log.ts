@@ -63,6 +63,11 @@ export async function createJetStreamSealedLog(
     if (batch.length > 0) yield batch;
   };
 
+  const at = async (sequence: number): Promise<LogMessage | null> => {
+    const found = await asking(connection, () => messageAt(connection, stream, sequence));
+    return found === null ? null : toLogMessage(found);
+  };
+
   return {
     state: () =>
       asking(connection, async () => {
@@ -76,9 +81,10 @@ export async function createJetStreamSealedLog(
         await readBack(connection, stream, last, (message) => readSeal(toLogMessage(message)) !== null),
       );
     },
+    messageAt: at,
     sealAt: async (sequence) => {
-      const found = await asking(connection, () => messageAt(connection, stream, sequence));
-      return found === null || !isSealSubject(found.subject) ? null : readSeal(toLogMessage(found));
+      const found = await at(sequence);
+      return found === null || !isSealSubject(found.subject) ? null : readSeal(found);
     },
     hasCopies: () => isClustered(connection),
     isPassed,

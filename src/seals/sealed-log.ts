@@ -9,6 +9,9 @@ export interface SealedLog {
   /** The last seal, as the leader has it; null if nothing was sealed yet. */
   lastSeal(): Promise<StoredSeal | null>;
 
+  /** The message at a sequence of the log; null if it is missing. */
+  messageAt(sequence: number): Promise<LogMessage | null>;
+
   /** The seal at a sequence of the log; null if the message there is not a seal, or is missing. */
   sealAt(sequence: number): Promise<StoredSeal | null>;
 

@@ -9,7 +9,10 @@ import type { SealKey } from "./seal-key.ts";
 import { LogRolledBack, type SealObserver } from "./seal-observer.ts";
 import type { SealedLog } from "./sealed-log.ts";
 
-/** Copies of the log told different messages: a seal over the wrong ones would accuse the right ones for ever. */
+/**
+ * Copies of the log told different messages, or a server came back without its last ones and went on with others: a seal
+ * over the wrong ones would accuse the right ones for ever.
+ */
 export class ReadingsDiffer extends Unavailable {}
 
 export type SealerSetup = {
@@ -41,6 +44,8 @@ type OpenRange = {
   readonly after: StoredSeal | null;
   readonly tree: GrowingTree;
   position: number;
+  /** The hash of the message at the position; null where none was read. */
+  lastLeaf: Buffer | null;
   /** When the first event in the range was stored; null while it holds only a seal, or each seal would require another. */
   openedAtMs: number | null;
 };
@@ -59,6 +64,7 @@ export function createSealer(setup: SealerSetup): Sealer {
   /** Null if another process has sealed meanwhile: what was read is discarded. */
   const readOn = async (range: OpenRange): Promise<OpenRange | null> => {
     let current = range;
+    await expectLastThere(sealedLog, current);
     if (isFull(current)) {
       const next = await sealRange(setup, current);
       if (next === null) return null;
@@ -66,7 +72,8 @@ export function createSealer(setup: SealerSetup): Sealer {
     }
     for await (const batch of sealedLog.messages(current.position, "all")) {
       for (const message of batch) {
-        current.tree.add(leafHashOf(message));
+        current.lastLeaf = leafHashOf(message);
+        current.tree.add(current.lastLeaf);
         current.position = message.sequence;
         if (!isSealSubject(message.subject)) current.openedAtMs ??= Number(message.storedAt.slice(0, -6));
         open = current;
@@ -92,7 +99,8 @@ export function createSealer(setup: SealerSetup): Sealer {
       .catch(() => {})
       .then(() => work(isDue))
       .catch((failure: unknown) => {
-        if (failure instanceof ReadingsDiffer) open = null;
+        // Whatever was wrong, the next call begins from what the log holds then.
+        open = null;
         throw failure;
       });
     return turn;
@@ -113,6 +121,7 @@ const openAfter = (after: StoredSeal | null): OpenRange => ({
   after,
   tree: createGrowingTree(),
   position: after?.to ?? 0,
+  lastLeaf: null,
   openedAtMs: null,
 });
 
@@ -122,6 +131,7 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   await askObservers(setup);
   const { sealedAt, ...data } = signSeal(draftOf(range, now()), key);
   const { from, to, root } = data;
+  await expectLastThere(sealedLog, range);
   if (sealedLog.hasCopies()) await expectSameAgain(sealedLog, range);
   const event = { type: "LogSealed", at: sealedAt, data } as const;
   const cause = { actor: "sealer", correlationId: null, causationId: null, traceparent: null };
@@ -137,6 +147,16 @@ async function sealRange(setup: SealerSetup, range: OpenRange): Promise<OpenRang
   if (stored === null || stored.to !== to) return null;
   await informObservers(observers, stored, report);
   return openAfter(stored);
+}
+
+/** A single server that came back without its last messages gives their sequences to others. A copy may only lag behind. */
+async function expectLastThere(sealedLog: SealedLog, { position, lastLeaf }: OpenRange): Promise<void> {
+  if (lastLeaf === null || sealedLog.hasCopies()) return;
+  const there = await sealedLog.messageAt(position);
+  if (there !== null && leafHashOf(there).equals(lastLeaf)) return;
+  throw new ReadingsDiffer(
+    `The log does not hold message ${position} as it was read. It is not sealed, and read again.`,
+  );
 }
 
 /** Reads the range once more: the reader may have been at a copy that was out of step. */

@@ -1,4 +1,4 @@
-import { chmod, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { flushFolderOf, modeOfKeys } from "./make-key-file.ts";
 import { newSecretKey, parseKeys, printKeys } from "./secret-keys.ts";
 
@@ -23,7 +23,10 @@ export async function rotateKeyFile(file: string): Promise<string> {
     const key = newSecretKey();
     const keys = [key, ...parseKeys(await readFile(file, "utf8"))];
     await writeFile(draft, printKeys(keys), { mode: modeOfKeys, flush: true });
-    await chmod(draft, modeOfKeys);
+    // The services that could read the old file have to read the new one.
+    const { uid, gid, mode } = await stat(file);
+    await chown(draft, uid, gid);
+    await chmod(draft, mode & 0o777);
     await rename(draft, file);
     await flushFolderOf(file);
     return key.id;

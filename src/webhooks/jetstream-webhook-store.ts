@@ -52,7 +52,7 @@ export async function followRecipientEndpoints(
 ): Promise<RecipientEndpoints & { stop(): Promise<void> }> {
   await openBucket(connection, bucketOfWebhooks, settings);
   let found: RecipientEndpointsNow = { endpoints: [], unreadable: new Set() };
-  const read = (entries: readonly BucketEntry[]): void => {
+  const read = (entries: readonly BucketEntry[]): boolean => {
     const endpoints: RecipientEndpoint[] = [];
     const unreadable = new Set<string>();
     for (const { name, text: stored } of entries) {
@@ -64,6 +64,8 @@ export async function followRecipientEndpoints(
       }
     }
     found = { endpoints, unreadable };
+    // Its key may come a moment after it.
+    return unreadable.size === 0;
   };
   const bucket = { bucket: bucketOfWebhooks, prefix: settings.prefix, knownWithinMs };
   const { refresh, stop } = await followBucket(connection, bucket, read, report);

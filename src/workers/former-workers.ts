@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JobEvent } from "../domain/job/events.ts";
 import type { RecipientEvent } from "../domain/recipients/events.ts";
 import type { EventLog, JobRef, StoredEvent } from "../event-log/event-log.ts";
+import { isOutage, persistently } from "../event-log/persistently.ts";
 import { answersHoldMs, type LeaseAnswer, type LeaseProbe } from "./lease.ts";
 
 /** What those who worked on a job under its last lease, its holder and its helpers, are known to do now. */
@@ -66,10 +67,18 @@ export async function outwaitFormerWorkers(
   stopping: AbortSignal,
 ): Promise<Outwaited> {
   const rest = (): Promise<unknown> => pause(answersHoldMs, undefined, { signal: stopping }).catch(() => {});
+  // A lease that is left behind because the log was away for a moment counts as a takeover, and there may be five.
+  const isAtWork = () =>
+    persistently(stopping, async () => (await askFormerWorkers(ports, job, decisions)) === "at-work");
+  const last = () => persistently(stopping, () => ports.log.lastDecision(job));
   await rest();
-  while (!stopping.aborted && (await askFormerWorkers(ports, job, decisions)) === "at-work") {
-    if ((await ports.log.lastDecision(job)) !== leaseSequence) return "lease-lost";
-    await rest();
+  try {
+    while (!stopping.aborted && (await isAtWork())) {
+      if ((await last()) !== leaseSequence) return "lease-lost";
+      await rest();
+    }
+  } catch (failure) {
+    if (!stopping.aborted || !isOutage(failure)) throw failure;
   }
   return stopping.aborted ? "stopping" : "gone";
 }

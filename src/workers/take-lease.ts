@@ -58,10 +58,13 @@ function withClaims(decision: NewEvent<JobEvent>, recipients: readonly number[])
   return [decision, { ...decision, id: `${id}/claim`, event: claimed }];
 }
 
-/** This worker's own JobStarted, if it is the only decision since: a worker does one turn of a job at a time. */
-async function ownStart({ log, job, from }: Taker, { worker }: StartJob) {
+/**
+ * The JobStarted of this call, if it is the only decision since. One that the same worker took at another time is not: its
+ * turn may have got on before it broke off.
+ */
+async function ownStart({ log, job, from }: Taker, { worker, at }: StartJob) {
   const [next, ...others] = (await log.readDecisions(job)).filter(({ sequence }) => sequence > from.sequence);
-  const isOwn = next?.event.type === "JobStarted" && next.event.data.worker === worker;
+  const isOwn = next?.event.type === "JobStarted" && next.event.data.worker === worker && next.event.at === at;
   if (!isOwn || others.length > 0) return null;
   const { event, sequence } = next;
   return { outcome: "accepted", events: [event], state: jobDecider.evolve(from.state, event), sequence } as const;

@@ -48,6 +48,43 @@ describe("A caller that is admitted", () => {
     });
   }
 
+  it("is no page of another site, while no key is needed", () => {
+    const from = (host: string | undefined, method = "GET", site?: string, overrides = {}) =>
+      open(ringOf([]), { publicName: "mail.example.org", ...overrides }).admit(undefined, "jobs:write", {
+        method,
+        host,
+        site,
+      }).outcome;
+    for (const host of [
+      "evil.example:3000",
+      "127.0.0.1.evil.example",
+      "10.0.0.7",
+      "localhost.evil.example",
+      "[::2]:3000",
+    ])
+      expect(from(host), host).to.equal("foreign-page");
+    for (const host of [
+      "localhost:3000",
+      "LOCALHOST",
+      "127.0.0.1:3000",
+      "[::1]:3000",
+      "a.localhost",
+      "mail.example.org",
+      undefined,
+    ])
+      expect(from(host), host).to.equal("admitted");
+    expect(from("localhost", "POST", "cross-site")).to.equal("foreign-page");
+    expect(from("localhost", "GET", "cross-site")).to.equal("admitted");
+    expect(from("localhost", "POST", "same-origin")).to.equal("admitted");
+    expect(from("evil.example", "POST", "cross-site", { mode: "off" })).to.equal("admitted");
+    const named = open(ring).admit(`Bearer ${key.text}`, "jobs:read", {
+      method: "GET",
+      host: "waybill.example",
+      site: undefined,
+    });
+    expect(named.outcome).to.equal("admitted");
+  });
+
   it("is asked for a key before there is any with AUTH=required, and never with AUTH=off", () => {
     expect(outcome(ringOf([]), undefined, { mode: "required" })).to.equal("key-missing");
     expect(outcome(ring, undefined, { mode: "off" })).to.equal("admitted");

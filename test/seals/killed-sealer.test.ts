@@ -136,6 +136,7 @@ function createLife(death: number, when: "before" | "after") {
       sealedLog: {
         state: () => step(sealedLog.state),
         lastSeal: () => step(sealedLog.lastSeal),
+        messageAt: (sequence) => step(() => sealedLog.messageAt(sequence)),
         sealAt: (sequence) => step(() => sealedLog.sealAt(sequence)),
         hasCopies: () => true,
         isPassed: (message) => step(() => sealedLog.isPassed(message)),

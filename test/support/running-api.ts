@@ -66,6 +66,7 @@ const noSeals = (): ApiDependencies["seals"] => {
   const sealedLog = {
     state: away,
     lastSeal: away,
+    messageAt: away,
     sealAt: away,
     hasCopies: () => false,
     isPassed: away,

@@ -1,10 +1,10 @@
 import { v7 as newId } from "uuid";
 import type { Instant } from "../../domain/message.ts";
-import { type Accepted, toCreatedJob } from "../../intake/accept-job.ts";
+import { type Accepted, findAccepted, toCreatedJob } from "../../intake/accept-job.ts";
 import { checkRequest, jobCreation, maxRequestBytes, type Refusal, refuseTooMany } from "../../intake/check-request.ts";
 import { createJob } from "../../intake/create-job.ts";
 import { jobIdOfKey } from "../../intake/derived-job-id.ts";
-import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
+import { digestOfRequest, draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { problemOfRefusal } from "../../intake/problem-of.ts";
 import { checkWithTemplate, noEarlierTemplate, templateOfJob } from "../../intake/use-template.ts";
 import { kindOf } from "../../job-kinds/all-job-kinds.ts";
@@ -71,7 +71,12 @@ export const createJobRoute = ({
         earlier: isRepeatable ? templateOfJob(ports, job) : noEarlierTemplate,
         check: (filled) => checkRequest(filled, rules),
       });
-      if (!key.valid || !checked.valid) return refuseFaults(faultsIn(key, checked));
+      if (!key.valid || !checked.valid) {
+        // The rules around a request may be others by now than when it was accepted.
+        const earlier = isRepeatable ? await findAccepted(ports.log, job) : null;
+        if (earlier?.created.data.requestSha256 === digestOfRequest(body)) return toCreatedAnswer(base, earlier);
+        return refuseFaults(faultsIn(key, checked));
+      }
 
       const { request, template } = checked.value;
       const draft = draftJob({ job, isRepeatable, body, request, template, maxAttempts, at });

@@ -15,7 +15,7 @@ const atATime = 2;
 
 type Dependencies = Pick<RouteDependencies, "log" | "contentStore" | "seals" | "now">;
 
-/** Files that prove a history offline. They hold addresses, as the logs do. */
+/** Files that prove a history offline. They hold it as the log does, and addresses as the logs do. */
 export function evidenceRoutes(dependencies: Dependencies): readonly Route[] {
   const { log } = dependencies;
   const answer = createAnswer(dependencies);
@@ -31,6 +31,7 @@ export function evidenceRoutes(dependencies: Dependencies): readonly Route[] {
         needs: ["log-writes"],
         problems: ["job-not-found"],
       },
+      scope: "events:read",
       offers: [ndjsonType],
       handle: async ({ context, part }) => {
         const job = toJobRef(context, part("jobId"));
@@ -50,6 +51,7 @@ export function evidenceRoutes(dependencies: Dependencies): readonly Route[] {
         needs: ["log-writes"],
         problems: ["mailing-not-found"],
       },
+      scope: "events:read",
       offers: [ndjsonType],
       handle: async ({ context, part }) => {
         const mailing = toJobRef(context, part("mailingId"));

@@ -53,16 +53,33 @@ export const mailingRecipientsRoute = ({ importer, ownWrites }: RouteDependencie
       ],
     },
     streams: { types: [ndjsonType, csvType], examples, memoryBytes },
-    handle: async ({ context, part, streamed }) => {
+    handle: async ({ context, part, streamed, isStillAdmitted }) => {
       if (streamed === null) throw new Error("This route takes a stream.");
       const mailing = toJobRef(context, part("mailingId"));
       if (mailing === null) return mailingNotFound();
       // The route accepts only these two types.
-      const outcome = await importer.import(mailing, streamed as LineFile, toCause(context));
+      const file = { ...streamed, chunks: asLongAs(isStillAdmitted, streamed.chunks) } as LineFile;
+      const outcome = await importer.import(mailing, file, toCause(context)).catch((failure: unknown) => {
+        if (failure instanceof KeyRevoked) return failure;
+        throw failure;
+      });
+      if (outcome instanceof KeyRevoked) return refuse("key-invalid", outcome.message);
       if (outcome.outcome === "imported") ownWrites.remember(mailing, outcome.sequence);
       return toAnswer(outcome);
     },
   });
+
+class KeyRevoked extends Error {
+  override readonly name = "KeyRevoked";
+}
+
+/** A file may take hours to arrive. What came after its key was revoked is not read. */
+async function* asLongAs(isAdmitted: () => boolean, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    if (!isAdmitted()) throw new KeyRevoked("The API key was revoked meanwhile. What was added before stays.");
+    yield chunk;
+  }
+}
 
 function toAnswer(outcome: ImportOutcome): Answer {
   switch (outcome.outcome) {

@@ -10,7 +10,7 @@ import { mailingIdOfKey } from "../../intake/derived-job-id.ts";
 import { draftJob, refuseDraft } from "../../intake/draft-job.ts";
 import { checkWithTemplate, noEarlierTemplate, templateOfMailing } from "../../intake/use-template.ts";
 import { toLoggable } from "../../logging/logger.ts";
-import { createMailing, type MailingCreation, toMailingDraft } from "../../mailings/create-mailing.ts";
+import { createMailing, findMailingOf, type MailingCreation, toMailingDraft } from "../../mailings/create-mailing.ts";
 import { checkMailingRequest, mailingCreation } from "../../mailings/mailing-request.ts";
 import { faultsIn } from "../../schemas/fault.ts";
 import {
@@ -114,7 +114,11 @@ async function create(dependencies: RouteDependencies, request: ApiRequest): Pro
     earlier: isRepeatable ? templateOfMailing({ log, contentStore }, job) : noEarlierTemplate,
     check: (filled) => checkMailingRequest(filled, rules),
   });
-  if (!key.valid || !checked.valid) return refuseFaults(faultsIn(key, checked));
+  if (!key.valid || !checked.valid) {
+    // The rules around a request may be others by now than when it was accepted.
+    const earlier = isRepeatable ? await findMailingOf(log, job, body) : null;
+    return earlier === null ? refuseFaults(faultsIn(key, checked)) : toCreated(base, earlier);
+  }
   if (checked.value.request.approval === "required" && !canBeToldApart(context.actor)) {
     return refuseMailing({ code: "approval-needs-keys" });
   }
@@ -122,7 +126,10 @@ async function create(dependencies: RouteDependencies, request: ApiRequest): Pro
   const drafted = draftJob({ job, isRepeatable, body, ...checked.value, maxAttempts, at });
   const refusal = await refuseDraft(drafted, checked.value.request, contentStore.maxBytes);
   if (refusal !== null) return refuseCreation(refusal, at);
-  if (!(await room.isLeftForJobs())) return refuseForNoRoom();
+  if (!(await room.isLeftForJobs())) {
+    const earlier = isRepeatable ? await findMailingOf(log, job, body) : null;
+    return earlier === null ? refuseForNoRoom() : toCreated(base, earlier);
+  }
   const draft = toMailingDraft(drafted, checked.value.request);
   const creation = await createMailing(log, contentStore, draft, toCause(context), at);
   if (creation.outcome === "rejected") return refuseMailing(creation.rejection);

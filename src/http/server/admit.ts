@@ -8,7 +8,9 @@ import type { Route } from "./route.ts";
 /** Identifies the caller before anything else of the request is looked at. Null where the caller may go on. */
 export function admit(ctx: Context, access: Access, scope: Route["scope"]): Answer | null {
   if (scope === "open") return null;
-  const admission = access.admit(ctx.req.headers.authorization, scope);
+  const { authorization, host, "sec-fetch-site": site } = ctx.req.headers;
+  const origin = { method: ctx.method, host, site: typeof site === "string" ? site : undefined };
+  const admission = access.admit(authorization, scope, origin);
   if ("caller" in admission) {
     ctx.state["context"] = signedIn(ctx.state["context"], admission.caller);
     if (admission.rate !== null) ctx.set(rateHeaders(admission.rate));
@@ -24,6 +26,13 @@ function refuseAdmission(admission: Exclude<Admission, { outcome: "admitted" }>)
       return refuse("key-missing", "The API key is missing; expected the header Authorization: Bearer <key>.", {
         headers: { "WWW-Authenticate": challenge },
       });
+    case "foreign-page":
+      return refuse(
+        "key-missing",
+        "As long as there is no API key, the service answers programs and pages of this machine alone, by a name such as " +
+          "localhost or the one in PUBLIC_URL. Make a key: waybill keys create --tenant default",
+        { headers: { "WWW-Authenticate": challenge } },
+      );
     case "key-invalid":
       return refuse("key-invalid", "The Authorization header holds no valid API key; expected Bearer <key>.", {
         headers: { "WWW-Authenticate": `${challenge}, error="invalid_token"` },

@@ -18,6 +18,8 @@ export type BodyAccount = {
   held(): number;
   /** Gives back the memory beyond that many bytes. */
   keep(bytes: number): void;
+  /** Sets memory aside for an answer of that many bytes in place of the body; false where none is left. */
+  keepAnswer(bytes: number): boolean;
   /** Gives back all of it; may be called more than once. */
   close(): void;
 };
@@ -87,6 +89,19 @@ export function createBodyBudget(bytes: number): BodyBudget {
         takeValues: (count) => take(count * costOfValue),
         held: () => own,
         keep,
+        keepAnswer: (bytes) => {
+          keep(bytes);
+          const more = bytes - own;
+          // No wait makes room for an answer that is larger than the whole budget.
+          if (more === 0 || bytes > forTenant) return true;
+          if (!isRoom(tenant, bytes, more)) {
+            refused += 1;
+            return false;
+          }
+          own += more;
+          add(tenant, more);
+          return true;
+        },
         close: () => keep(0),
       };
     },

@@ -10,8 +10,11 @@ export type Listening = {
   readonly url: string;
   /** Answers with another application from the next request on. */
   serve(app: Koa): void;
-  /** Accepts no more connections, finishes the requests in progress, and returns when all are closed; may be called twice. */
-  close(): Promise<void>;
+  /**
+   * Accepts no more connections, finishes the requests in progress for up to `graceMs`, then breaks them off, and returns
+   * when all are closed; may be called twice.
+   */
+  close(graceMs?: number): Promise<void>;
 };
 
 /** Long enough for any honest client, short enough that slow ones cannot take up every connection. */
@@ -33,6 +36,7 @@ const timeLimits = new WeakMap<IncomingMessage, () => void>();
 /** From now on the request may take as long as it goes on arriving. */
 export const liftTimeLimit = (request: IncomingMessage): void => timeLimits.get(request)?.();
 
+const usualGraceMs = 5000;
 /** Time for the answer to a broken request to reach its client. */
 const goodbyeMs = 500;
 
@@ -68,7 +72,7 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
   server.on("clientError", answerBrokenRequest);
   server.listen(port, host);
   await once(server, "listening");
-  const close = async (): Promise<void> => {
+  const close = async (graceMs: number): Promise<void> => {
     isClosing = true;
     // Otherwise the server would keep the connection open for a next request after this answer.
     for (const response of open) if (!response.headersSent) response.setHeader("Connection", "close");
@@ -77,7 +81,9 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
     // Node closes connections that are idle between two requests, and waits for those that never sent one.
     const busy = new Set([...open].map(({ req }) => req.socket));
     for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+    const giveUp = setTimeout(() => server.closeAllConnections(), graceMs);
     await closed;
+    clearTimeout(giveUp);
   };
   let closing: Promise<void> | null = null;
   return {
@@ -85,8 +91,8 @@ export async function listen(app: Koa, host: string, port: number, limits = usua
     serve: (next) => {
       handle = next.callback();
     },
-    close: () => {
-      closing ??= close();
+    close: (graceMs = usualGraceMs) => {
+      closing ??= close(graceMs);
       return closing;
     },
   };

@@ -27,7 +27,8 @@ export function mountRoute(router: Router<ApiState>, base: string, route: Route,
     if (refusal !== null) return send(ctx, refusal);
     const account = entrance.bodies.open(ctx.state.context.tenant);
     send(ctx, await whileInHand(ctx, account, () => answerOf(ctx, base, route, entrance.access, account)));
-    keepUntilTaken(ctx, account);
+    // What a command has done is done, and its client has to learn of it.
+    if (!keepUntilTaken(ctx, account) && route.method === "GET") send(ctx, refuseLargeAnswer());
   });
 }
 
@@ -120,8 +121,9 @@ const withRequestId = (ctx: Context, { type, body }: Answer): unknown =>
 
 /** The budget does not count an answer smaller than this. */
 const smallAnswerBytes = 64 * 1024;
-/** The time that a client has to take a larger answer. */
+/** The time that a client has to take a larger answer: this, and as long as a slow line needs. */
 const takeMs = 60_000;
+const bytesInMs = 16;
 
 /** The answer to a request, refused where there is no room for its body. The body is given back before a long wait. */
 async function whileInHand(ctx: Context, account: BodyAccount, ask: () => Promise<Answer>): Promise<Answer> {
@@ -147,16 +149,23 @@ async function refuseForMemory(ctx: Context, { isForGood }: NoRoomForBody): Prom
       );
 }
 
+const refuseLargeAnswer = (): Answer =>
+  refuseForNow("no-room-for-body", "Answers that clients are still taking fill all the memory for them. Try again.", 2);
+
 /**
  * Gives the memory of the body back once the answer is ready. A large answer, such as that of a dry run with attachments,
- * takes the place of its body in the budget until the client has it, for which the client has a minute.
+ * takes the place of its body in the budget until the client has it. False if there is no room for it.
  */
-function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount): void {
-  account.keep(length < smallAnswerBytes || res.closed ? 0 : length);
-  if (account.held() === 0) return;
-  const giveUp = setTimeout(() => req.destroy(), takeMs).unref();
+function keepUntilTaken({ length = 0, req, res }: Context, account: BodyAccount): boolean {
+  if (length < smallAnswerBytes || res.closed) {
+    account.close();
+    return true;
+  }
+  const hasRoom = account.keepAnswer(length);
+  const giveUp = setTimeout(() => req.destroy(), takeMs + length / bytesInMs).unref();
   res.once("close", () => {
     clearTimeout(giveUp);
     account.close();
   });
+  return hasRoom;
 }

@@ -29,7 +29,7 @@ export async function createJetStreamRouteBook(
   const ofDefault = { name: defaultRoute, ...account };
   let routes: readonly MailRoute[] = [];
   let unreadable = new Map<string, string>();
-  const read = (entries: readonly BucketEntry[]): void => {
+  const read = (entries: readonly BucketEntry[]): boolean => {
     const stored: StoredRoute[] = [];
     unreadable = new Map();
     for (const { name, text } of entries) {
@@ -43,6 +43,8 @@ export async function createJetStreamRouteBook(
     }
     routes = routesOf(ofDefault, stored).filter(({ name }) => !unreadable.has(name));
     for (const changed of [...listeners]) changed();
+    // Its key may come a moment after it.
+    return unreadable.size === 0;
   };
   const { refresh, stop } = await followBucket(
     connection,

@@ -24,7 +24,7 @@ export function JobFiles({ job, onChanged }: MoreProps) {
       {job.links.result !== undefined && job.status === "completed" && (
         <SaveButton title="Download the report" path={`${pathOf(job)}/result`} />
       )}
-      <SaveButton title="Download the evidence" path={`${pathOf(job)}/evidence`} />
+      {can("events:read") && <SaveButton title="Download the evidence" path={`${pathOf(job)}/evidence`} />}
       {can("jobs:write") && job.startedAt === null && !hasEnded(job.status) && (
         <button type="button" onClick={() => setAsked("reschedule")}>
           Reschedule
