@@ -149,12 +149,12 @@ function noteRoutes(rows: RowsOfBatch<RoutesRow>): NotedRoutes {
   };
 }
 
-/** By the times of events and not by a clock; once an hour. */
+/** By the times of events and not by a clock, unless that of another host is ahead; once an hour. */
 async function dropOld(transaction: Knex.Transaction, suffix: Suffix, events: readonly Counted[]): Promise<void> {
   const atHour = events.map(({ event }) => Date.parse(event.at)).filter((at) => at % hourMs < minuteMs);
   if (atHour.length === 0) return;
   const { rates, routes } = mailRateTables(suffix);
-  const before = new Date(Math.max(...atHour) - keptMs);
+  const before = new Date(Math.min(Math.max(...atHour), Date.now()) - keptMs);
   await transaction(rates).where("hour", "<", before).delete();
   await transaction(routes).where("last_sent_at", "<", before).delete();
 }

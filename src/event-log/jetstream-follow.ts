@@ -10,7 +10,8 @@ import { type FollowOptions, type LogEvent, usualRestMs } from "./event-log.ts";
 import type { UndecodableEvent } from "./log-failures.ts";
 
 const firstRetryAfterMs = 250;
-const longestRetryAfterMs = 2000;
+/** A log that has a leader again is followed again within this time. */
+const longestRetryAfterMs = 750;
 
 /** Decodes messages into their events, in order; stops before the first message that cannot be decoded and that no operator has passed by. */
 export type Decode = (

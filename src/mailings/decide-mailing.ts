@@ -1,4 +1,3 @@
-import type { QuotaRequest } from "../access/quota.ts";
 import { handleMailingCommand, type MailingOutcome } from "../commands/handle-command.ts";
 import { type MailingVersion, mailings, readNews } from "../commands/read-version.ts";
 import { digestOf } from "../content/encode-content.ts";
@@ -68,7 +67,7 @@ type RefusedStart = Extract<MailingDecided, { outcome: "refused" }>["refusal"];
 
 async function refuseStart(
   { room, quota }: Ports,
-  asked: Omit<QuotaRequest, "perDay">,
+  asked: Omit<Parameters<Ports["quota"]["take"]>[0], "perDay">,
   limit: number | null,
 ): Promise<RefusedStart | null> {
   if (!(await room.isLeftForJobs())) return { code: "event-log-full" };

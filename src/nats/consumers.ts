@@ -27,8 +27,8 @@ export async function ensureDurable(connection: JetStreamConnection, consumer: D
     replay_policy: ReplayPolicy.Instant,
     ack_wait: nanosOf(consumer.ackWaitMs),
     max_deliver: -1,
-    // A worker holds as many messages as it has free slots, so this is a limit for the whole fleet.
-    max_ack_pending: 20_000,
+    // A worker holds as many messages as it has free slots; those that were given back until later count, too.
+    max_ack_pending: 200_000,
     ...(consumer.headersOnly ? { headers_only: true } : {}),
   };
   const manager = await asking(connection, () =>

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { logReport } from "../../projections/jobs/recipients/log-report.ts";
 import { jobReport } from "../../projections/jobs/report.ts";
+import { createTenantStretches } from "../../projections/jobs/tenant-stretches.ts";
 import { createReportSource } from "../../projections/report-source.ts";
 import type { JobType } from "../domain/job/events.ts";
 import type { BreakerState } from "../domain/unavailable.ts";
@@ -86,7 +87,7 @@ function reportsForWork({ log, db, announcements, results }: Parts): WorkPorts["
     sources: {
       jobs: createReportSource(db, positions, jobReport),
       logs: createReportSource(db, positions, logReport),
-      events: createEventSource(log),
+      events: createEventSource(log, createTenantStretches(db)),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
+import type { Instant } from "../domain/message.ts";
 import { suppressionReasons } from "../domain/recipients/events.ts";
 import { LogFull } from "../event-log/log-failures.ts";
 import { streamName, suppressionSecretSubject, suppressionSubjectOf } from "../event-log/subjects.ts";
@@ -23,6 +24,11 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
   /** Overwrites the message with random bytes, rather than only unlinking it. */
   const erase = (sequence: number) => asking(connection, () => removeMessage(connection, stream, sequence));
 
+  /** The process that wrote the record may have died before it erased the one with the address. */
+  const eraseReplaced = async ({ replaces }: Pick<SuppressionRecord, "replaces">): Promise<void> => {
+    if (replaces !== undefined) await erase(replaces);
+  };
+
   /** False if the last message of the subject is not the expected one; 0 expects none. */
   const publish = (subject: string, data: string | Uint8Array, expectedSequence: number): Promise<boolean> =>
     storeIfLast(connection, subject, data, expectedSequence, noRoom);
@@ -39,24 +45,40 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
     },
     find: async (key) => {
       const stored = await last(subjectOf(key));
-      return stored === null ? null : toSuppression(recordIn(stored));
+      const record = stored === null ? null : recordIn(stored);
+      return record === null || record.removedAt !== undefined ? null : toSuppression(record);
     },
     put: async (key, suppression, ofJob) => {
       const record = encodeSuppression(ofJob === undefined ? suppression : { ...suppression, jobId: ofJob });
       for (;;) {
         if (await publish(subjectOf(key), record, 0)) return { isNew: true, suppression };
         const stored = await last(subjectOf(key));
-        if (stored !== null) return { isNew: false, suppression: toSuppression(recordIn(stored)) };
+        if (stored === null) continue;
+        const there = recordIn(stored);
+        if (there.removedAt === undefined) return { isNew: false, suppression: toSuppression(there) };
+        if (suppression.event !== undefined && suppression.createdAt <= there.removedAt) {
+          return { isNew: false, suppression };
+        }
+        if (await publish(subjectOf(key), record, stored.sequence)) {
+          await erase(stored.sequence);
+          return { isNew: true, suppression };
+        }
       }
     },
-    remove: async (key) => {
-      let wasThere = false;
-      // The newest first: the address is suppressed until the last one is gone.
+    remove: async (key, removedAt) => {
       for (;;) {
         const stored = await last(subjectOf(key));
-        if (stored === null) return wasThere;
+        if (stored === null) return false;
+        const { reason, createdAt, ...there } = recordIn(stored);
+        if (there.removedAt !== undefined) {
+          await eraseReplaced(there);
+          return false;
+        }
+        const removed = { email: null, reason, createdAt, removedAt, replaces: stored.sequence };
+        if (!(await publish(subjectOf(key), encodeSuppression(removed), stored.sequence))) continue;
         await erase(stored.sequence);
-        wasThere = true;
+        await eraseReplaced(there);
+        return true;
       }
     },
     forget: async (key, ofJob) => {
@@ -65,9 +87,8 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
         if (stored === null) return false;
         const { replaces, jobId, event: _, ...record } = recordIn(stored);
         if (record.email === null) {
-          // The process that wrote this may have died before the message with the address was erased.
-          if (replaces !== undefined) await erase(replaces);
-          return true;
+          await eraseReplaced({ replaces });
+          return record.removedAt === undefined;
         }
         if (ofJob !== undefined && jobId !== ofJob) return true;
         const forgotten: SuppressionRecord = { ...record, email: null, replaces: stored.sequence };
@@ -83,8 +104,11 @@ export function createJetStreamSuppressionStore(connection: JetStreamConnection,
         const from = at + 1;
         const found = await asking(connection, () => nextMessageOf(connection, stream, wanted, from));
         if (found === null) return { suppressions, next: null };
-        if (suppressions.length === limit) return { suppressions, next: at };
-        suppressions.push(toSuppression(recordIn(found)));
+        const record = recordIn(found);
+        if (record.removedAt === undefined) {
+          if (suppressions.length === limit) return { suppressions, next: at };
+          suppressions.push(toSuppression(record));
+        }
         at = found.sequence;
       }
     },
@@ -98,7 +122,9 @@ export type SuppressionRecord = Suppression & {
   /** The job whose mail caused it; dropped together with the address. */
   readonly jobId?: string;
   /** The sequence of the entry with the address, which this entry without it replaced. */
-  readonly replaces?: number;
+  readonly replaces?: number | undefined;
+  /** When the address was removed from the list: it may be mailed again. */
+  readonly removedAt?: Instant;
 };
 
 const text = Type.String({ description: "a string" });
@@ -112,6 +138,7 @@ const check = checkRequest(
     event: Type.Optional(text),
     jobId: Type.Optional(text),
     replaces: Type.Optional(Type.Integer()),
+    removedAt: Type.Optional(text),
   }),
 );
 

@@ -14,7 +14,7 @@ export interface SuppressionList {
   add(tenant: string, email: string, reason: SuppressionReason, at: Instant): Promise<Suppressing>;
 
   /** Removes an address from the list, so that it may be mailed again. False if it was not there. */
-  remove(tenant: string, email: string): Promise<boolean>;
+  remove(tenant: string, email: string, at: Instant): Promise<boolean>;
 
   /** For the erasure of a person: drops the clear-text address, which stays suppressed. False if it was not there. */
   forgetAddress(tenant: string, email: string): Promise<boolean>;
@@ -50,7 +50,7 @@ export function createSuppressionList(store: SuppressionStore): SuppressionList 
     find: async (tenant, email) => await store.find(await keyOf(tenant, email)),
     add: async (tenant, email, reason, createdAt) =>
       await store.put(await keyOf(tenant, email), { email, reason, createdAt }),
-    remove: async (tenant, email) => await store.remove(await keyOf(tenant, email)),
+    remove: async (tenant, email, at) => await store.remove(await keyOf(tenant, email), at),
     forgetAddress: async (tenant, email) => await store.forget(await keyOf(tenant, email)),
     forgetAddressesOf: async ({ tenant, jobId }, emails) => {
       const left = [...emails];

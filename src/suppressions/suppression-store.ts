@@ -34,7 +34,8 @@ export interface SuppressionStore {
 
   /**
    * Adds the suppression unless the address has one, and returns what is stored then. `ofJob` names the job if a mail of
-   * it was the cause: the mail server refused the address, or the recipient unsubscribed. Throws LogFull.
+   * it was the cause: the mail server refused the address, or the recipient unsubscribed. What an event caused is not added
+   * where the address was removed from the list since: events are acted on again after a crash. Throws LogFull.
    */
   put(
     key: AddressKey,
@@ -42,8 +43,8 @@ export interface SuppressionStore {
     ofJob?: string,
   ): Promise<{ readonly isNew: boolean; readonly suppression: Suppression }>;
 
-  /** False if it was not there. */
-  remove(key: AddressKey): Promise<boolean>;
+  /** Lets the address be mailed again, and keeps since when. False if it was not there. Throws LogFull. */
+  remove(key: AddressKey, at: Instant): Promise<boolean>;
 
   /**
    * Drops the clear-text address, which stays suppressed, and overwrites its old record. With a job, only if a mail of that

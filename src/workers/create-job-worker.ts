@@ -6,6 +6,7 @@ import type { HelpExchange } from "./help.ts";
 import { createHelper } from "./helper.ts";
 import type { JobWork } from "./job-work.ts";
 import type { LeaseProbe } from "./lease.ts";
+import { createPostponing } from "./postponing.ts";
 import { runTurn } from "./run-turn.ts";
 import { createSharing, type SharingPace, usualPace } from "./sharing.ts";
 import { createWorker, type ReportOfWorker, type Worker, type WorkerSettings } from "./worker.ts";
@@ -53,7 +54,17 @@ export function createJobWorker(
             helpBrokeOff: report.helpBrokeOff,
           },
         );
-  const ofTurns = { log, probe, worker: name, type, retrySchedule, unwritten, prepare, sharing };
+  const ofTurns = {
+    log,
+    probe,
+    worker: name,
+    type,
+    retrySchedule,
+    unwritten,
+    prepare,
+    sharing,
+    postpone: createPostponing(),
+  };
   const worker: Worker = createWorker(
     queue,
     probe,

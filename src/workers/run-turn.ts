@@ -30,6 +30,8 @@ export type TurnDependencies = {
   readonly prepare: JobWork["prepare"];
   /** Null for a kind of job whose turns are not shared. */
   readonly sharing: Pick<Sharing, "share"> | null;
+  /** See createPostponing. */
+  readonly postpone: (times: number) => number;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
   /** Aborts when the process stops, whatever is left to record. */
@@ -42,12 +44,6 @@ const askAgainMs = 5000;
 const lookAgainMs = 500;
 /** A job of a kind that this worker does not know waits for another worker: it is offered again after this, and loses nothing. */
 const offerAgainMs = 10_000;
-
-const longestPostponedMs = 15_000;
-
-/** Later each time: thousands of jobs may wait for the same thing. */
-const delayOfPostponed = (times: number): number =>
-  Math.min(longestPostponedMs, 1000 * 2 ** Math.min(times, 10)) * (0.75 + Math.random() / 4);
 
 const now = (): string => new Date().toISOString();
 
@@ -77,7 +73,7 @@ export async function runTurn(delivery: TurnDelivery, dependencies: TurnDependen
   const cause: Cause = { actor: `worker:${worker}`, ...origin, causationId };
   const { settings } = before.state;
   const prepared = await prepareWork(() => dependencies.prepare(job, settings));
-  if (prepared === notNow) return delivery.giveBack(delayOfPostponed(delivery.times));
+  if (prepared === notNow) return delivery.giveBack(dependencies.postpone(delivery.times));
   const { claims, work } = prepared;
   const claimed = isFirst ? claims : [];
   const taker = { log, job, cause, from: before, stopping, claims: claimed };

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { AckPolicy } from "nats";
 import type { ArchivedFile } from "../../src/archive/archive-format.ts";
@@ -12,8 +13,10 @@ import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { Archived, VersionConflict } from "../../src/event-log/log-failures.ts";
+import type { LogMessage } from "../../src/event-log/log-message.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { trustNothing } from "../../src/seals/check.ts";
+import { readSeal, type StoredSeal } from "../../src/seals/seal.ts";
 import type { SealedLog } from "../../src/seals/sealed-log.ts";
 import { verifyLog } from "../../src/seals/verify-log.ts";
 import { readAll } from "../seals/sealing.ts";
@@ -29,6 +32,8 @@ import {
   jobPaused,
   jobRetried,
   jobStarted,
+  recipientSent,
+  recipientsClaimed,
 } from "../support/examples.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { happen, newJob } from "../support/happen.ts";
@@ -73,6 +78,48 @@ describe("Archiving the log", () => {
     expect(failure).to.be.instanceOf(Archived);
     expect((failure as Archived).file).to.match(/^log-0{11}1-\d{12}\.waybill$/);
     expect(await side.reading(null).log.readHistory(newJob())).to.deep.equal([]);
+  });
+
+  it("leaves the whole history of a job of which the cut takes the first half", async () => {
+    const job = newJob();
+    const claimed = recipientsClaimed({ recipients: [0, 1] });
+    const first = [jobCreated({ total: 2 }), jobStarted(), claimed, recipientSent({ recipient: 0 })];
+    await happen(side.log, job, first);
+    await side.newSealer().sealNow();
+    const before = new Date();
+    await pause(5);
+    await happen(side.log, job, [recipientSent({ recipient: 1 }), jobCompleted()]);
+    const whole = await side.log.readHistory(job);
+    await side.archive({ before });
+    expect((await side.log.readHistory(job)).map(({ event }) => event.type)).to.deep.equal([
+      "RecipientSent",
+      "JobCompleted",
+    ]);
+    expect(await side.reading(side.directory).log.readHistory(job)).to.deep.equal(whole);
+  });
+
+  it("lets a sealer go on that was not the first to seal, and needs no file for that", async () => {
+    await side.archive();
+    const slower = side.newSealer({ log: side.reading(null).log });
+    await side.jobHappens();
+    await slower.sealWhatIsDue();
+    await side.newSealer().sealNow();
+    await side.jobHappens();
+    await slower.sealNow();
+    expect((await verifyLog(side.reading(side.directory).sealedLog, trustNothing)).findings).to.deep.equal([]);
+  });
+
+  it("finds a seal that was cut off since a place outside has seen it", async () => {
+    await side.newSealer().sealNow();
+    const [first] = await readAll(side.sealedLog.messages(0, "seals"));
+    const seen = readSeal(first as LogMessage) as StoredSeal;
+    for (let job = 0; job < 6; job += 1) await side.jobHappens();
+    await side.archive();
+    const { sealedLog } = side.reading(side.directory);
+    expect(await side.sealedLog.sealAt(seen.sequence)).to.equal(null);
+    expect(await sealedLog.sealAt(seen.sequence)).to.deep.equal(seen);
+    expect(await sealedLog.sealAt(seen.sequence - 1)).to.equal(null);
+    expect(await failureOf(side.reading(null).sealedLog.sealAt(seen.sequence))).to.be.instanceOf(Archived);
   });
 
   it("leaves one log to verify, of files and stream", async () => {

@@ -62,6 +62,20 @@ describe("A mailing posted with an idempotency key", () => {
     expect((await post(scheduled)).body).to.include({ status: "scheduled", createdAt: earlier });
   });
 
+  it("is answered as at first where the service would not take it any more, and another request is not", async () => {
+    await api.close();
+    let routes = ["default", "second"];
+    api = await startApi({ routesFor: () => routes });
+    const request = { ...mailing, route: "second" };
+    const { body, status } = await post(request);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    routes = ["default"];
+    const again = await post(request);
+    expect([again.status, again.body, again.headers.get("Idempotency-Replayed")]).to.deep.equal([201, body, "true"]);
+    expect((await post({ ...request, subject: "Another" })).body.code).to.equal("validation-failed");
+    expect((await post(request, "order-18")).body.code).to.equal("validation-failed");
+  });
+
   it("is answered as at first after it was cancelled", async () => {
     const { body } = await post();
     await api.ask("DELETE", `/api/jobs/${body.jobId}`);

@@ -71,6 +71,18 @@ describe("A server that listens", () => {
       while (!isSo()) await new Promise(setImmediate);
     };
 
+    it("breaks off an answer that does not end in time", async () => {
+      const answer = fetch(`${server.url}/held`).then(
+        () => "answered",
+        () => "broken off",
+      );
+      await until(() => held.length === 1);
+      const begunAt = performance.now();
+      await server.close(200);
+      expect(performance.now() - begunAt).to.be.within(190, 2000);
+      expect(await answer).to.equal("broken off");
+    });
+
     it("finishes the answer that is on its way, then hangs up", async () => {
       const answer = fetch(`${server.url}/held`);
       await until(() => held.length === 1);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { createAccess } from "../../src/access/access.ts";
 import { defaultScopes } from "../../src/access/key-ring.ts";
@@ -96,6 +97,69 @@ describe("What people decide about a mailing over HTTP", () => {
       await post(`/${id}/start`, asker);
       await post(`/${id}/start`, asker);
       expect(counted.map(([, recipients]) => recipients)).to.deep.equal([2, 3]);
+    });
+  });
+
+  describe("a start", () => {
+    it("takes the daily recipients of those, too, that an import adds at this moment", async () => {
+      await api.close();
+      const counted: number[] = [];
+      let meanwhile: () => Promise<unknown> = async () => {};
+      const quota: ApiDependencies["quota"] = {
+        take: async ({ recipients, perDay }) => {
+          counted.push(recipients);
+          await meanwhile();
+          const used = counted.reduce((sum, one) => sum + one, 0);
+          return used <= perDay ? { granted: true } : { granted: false, left: 0, resetsAt: now };
+        },
+      };
+      await open({ quota }, { ...noRules, dailyRecipients: 4 });
+      const allowed = await draft({});
+      meanwhile = async () => {
+        meanwhile = async () => {};
+        await add(allowed, ["eve"]);
+      };
+      expect((await post(`/${allowed}/start`, asker)).body).to.deep.include({ status: "processing" });
+      expect(counted).to.deep.equal([2, 1]);
+      counted.length = 0;
+      const refused = await draft({});
+      meanwhile = async () => {
+        meanwhile = async () => {};
+        await add(refused, ["eve", "fay", "gus"]);
+      };
+      expect(code(await post(`/${refused}/start`, asker))).to.deep.equal([429, "quota-exceeded"]);
+      expect(counted).to.deep.equal([2, 3]);
+      expect(await find(refused)).to.include({ status: "draft" });
+    });
+  });
+
+  describe("a file of recipients", () => {
+    it("is not read any further once its key is revoked", async () => {
+      await api.close();
+      const keys = [asker.record];
+      api = await startApi({ access: createAccess(ringOf(keys), settings), now: () => now });
+      const { body } = await post("", asker, letter);
+      let isRevoked: () => void = () => {};
+      const revoked = new Promise<void>((resolve) => {
+        isRevoked = resolve;
+      });
+      const lines = async function* () {
+        yield Buffer.from('"ada@example.com"\n');
+        await revoked;
+        yield Buffer.from('"bob@example.com"\n');
+      };
+      const sent = fetch(`${api.url}/api/mailings/${body.mailingId}/recipients`, {
+        method: "PUT",
+        headers: as(asker, ndjson),
+        body: ReadableStream.from(lines()),
+        duplex: "half",
+      } as RequestInit);
+      await pause(100);
+      keys[0] = { ...asker.record, sha256: null, revokedAt: now };
+      isRevoked();
+      const answer = await sent;
+      expect([answer.status, ((await answer.json()) as { code: string }).code]).to.deep.equal([401, "key-invalid"]);
+      expect(await typesOf(body.mailingId)).to.deep.equal(["MailingCreated"]);
     });
   });
 

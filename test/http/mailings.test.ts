@@ -58,6 +58,27 @@ describe("A mailing over HTTP", () => {
     });
   });
 
+  it("is answered as at first where the service would not take it any more, and another is not", async () => {
+    await api.close();
+    let routes = ["default", "second"];
+    let isRoom = true;
+    api = await startApi({ routesFor: () => routes, room: { isLeftForJobs: async () => isRoom } });
+    const request = { ...letter, route: "second" };
+    const { body, status } = await create(request, key);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const isReplayed = async (): Promise<void> => {
+      const again = await create(request, key);
+      expect([again.status, again.body, again.headers.get("Idempotency-Replayed")]).to.deep.equal([201, body, "true"]);
+    };
+    isRoom = false;
+    await isReplayed();
+    expect((await create({ ...request, subject: "Another" }, key)).body.code).to.equal("event-log-full");
+    routes = ["default"];
+    await isReplayed();
+    expect((await create({ ...request, subject: "Another" }, key)).body.code).to.equal("validation-failed");
+    expect((await create(request)).body.code).to.equal("validation-failed");
+  });
+
   it("names every fault of its request at once", async () => {
     const { status, body } = await create({
       subject: "",

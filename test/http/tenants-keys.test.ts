@@ -63,6 +63,16 @@ describe("The API with keys", () => {
     expect((await post(bearer(text))).status).to.equal(201);
   });
 
+  it("shows the log, and the evidence that is made of it, to those alone that may read events", async () => {
+    const [full, plain] = [await made(), await made({ scopes: ["jobs:read", "jobs:write"] })];
+    const { jobId } = (await post(bearer(full.text))).body;
+    for (const path of [`jobs/${jobId}/events`, `jobs/${jobId}/evidence`, `mailings/${jobId}/evidence`]) {
+      const { status, body } = await api.ask("GET", `/api/${path}`, { headers: bearer(plain.text) });
+      expect([status, body.code, body.scope], path).to.deep.equal([403, "scope-missing", "events:read"]);
+    }
+    expect((await api.ask("GET", `/api/jobs/${jobId}`, { headers: bearer(plain.text) })).status).not.to.equal(403);
+  });
+
   it("refuses one within a second of its being revoked", async () => {
     const { text, record } = await made();
     expect((await post(bearer(text))).status).to.equal(201);

@@ -147,7 +147,7 @@ describe("the link to unsubscribe by", () => {
         [new Unavailable("away"), 503],
       ] as const) {
         const { mailed, path } = await create();
-        await list().remove("default", "bob@example.com");
+        await list().remove("default", "bob@example.com", new Date().toISOString());
         appendFails = failure;
         expect((await oneClick(path)).status).to.equal(status);
         appendFails = null;

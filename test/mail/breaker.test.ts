@@ -1,6 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { JobRef } from "../../src/event-log/event-log.ts";
 import { type BrokenMailer, withBreaker } from "../../src/mail/breaker.ts";
+import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -9,6 +11,7 @@ import { startWriteSide, type WriteSide } from "../support/write-side.ts";
 import { mailTo } from "./letters.ts";
 
 const mail = mailTo("ada@example.com");
+const unavailable = { kind: "unavailable", error: { code: "smtp-unavailable", message: "down" } } as const;
 
 describe("a mail server that is down for all mails", () => {
   let server: TestMailServer;
@@ -48,6 +51,53 @@ describe("a mail server that is down for all mails", () => {
     await eventually(() => expect(mailer.state()).to.equal("closed"));
     expect(server.mails).to.deep.equal([]);
     expect((await mailer.send(mail)).kind).to.equal("sent");
+  });
+
+  it("is probed by one connection at a time, however slowly it answers", async () => {
+    let [open, most, probes] = [0, 0, 0];
+    const slow: Mailer = {
+      connections: 1,
+      send: async () => unavailable,
+      probe: async () => {
+        open += 1;
+        most = Math.max(most, open);
+        await pause(700);
+        open -= 1;
+        probes += 1;
+        return probes < 2 ? unavailable : { kind: "ready" };
+      },
+      close: async () => {},
+    };
+    const guarded = withBreaker(slow, { threshold: 1, firstWaitMs: 10, longestWaitMs: 20 });
+    await guarded.send(mail);
+    await eventually(() => expect(guarded.state()).to.equal("closed"));
+    await pause(100);
+    expect([most, probes]).to.deep.equal([1, 2]);
+    await guarded.close();
+  });
+
+  it("is probed no more once its route is gone, though the last probe fails after that", async () => {
+    let probes = 0;
+    let fail: () => void = () => {};
+    const held: Mailer = {
+      connections: 1,
+      send: async () => unavailable,
+      probe: async () => {
+        probes += 1;
+        await new Promise<void>((resolve) => {
+          fail = resolve;
+        });
+        return unavailable;
+      },
+      close: async () => {},
+    };
+    const guarded = withBreaker(held, { threshold: 1, firstWaitMs: 10, longestWaitMs: 20 });
+    await guarded.send(mail);
+    await eventually(() => expect(probes).to.equal(1));
+    await guarded.close();
+    fail();
+    await pause(700);
+    expect(probes).to.equal(1);
   });
 
   it("is still used if it refuses single mails only", async () => {

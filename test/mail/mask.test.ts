@@ -28,6 +28,11 @@ describe("an answer of a mail server, as it is kept", () => {
     );
   });
 
+  it("is of a length that no broken server fills the log with", () => {
+    expect(maskReply(`250 ${"x".repeat(60_000)}`, mail)).to.have.length(2002);
+    expect(maskReply(`250 ${"x".repeat(1990)} ${mail.to}`, mail)).not.to.include("ada");
+  });
+
   it("takes what stands in an address or a subject for text, not for a pattern", () => {
     expect(maskReply("550 a+b(c@example.com [x]", { to: "a+b(c@example.com", subject: "[x" })).not.to.include("a+b");
   });

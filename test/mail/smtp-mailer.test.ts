@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asksForPatience } from "../../src/domain/throttles/asks-for-patience.ts";
 import type { Mailer } from "../../src/mail/mailer.ts";
 import { createSmtpMailer } from "../../src/mail/smtp-mailer.ts";
 import { startMailServer, type TestMailServer } from "../support/mail-server.ts";
@@ -46,6 +47,13 @@ describe("handing a mail to a mail server", () => {
     server.answerMessage("grey@example.com", { code: 451, text: "4.7.1 greylisted" });
     expect(await mailer.send(mailTo("full@example.com"))).to.include({ kind: "deferred" });
     expect(await mailer.send(mailTo("grey@example.com"))).to.include({ kind: "deferred" });
+  });
+
+  it("is deferred, and no refused login, when the server is told too much by 454, as Amazon SES says it", async () => {
+    server.answerMessage("fast@example.com", { code: 454, text: "Throttling failure: Maximum sending rate exceeded." });
+    const outcome = await mailer.send(mailTo("fast@example.com"));
+    expect(outcome).to.have.nested.include({ kind: "deferred", "error.replyCode": 454 });
+    expect(outcome.kind === "deferred" && asksForPatience(outcome.error)).to.equal(true);
   });
 
   it("is unknown when the connection breaks after the message and before the answer", async () => {

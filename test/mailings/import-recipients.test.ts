@@ -84,6 +84,19 @@ describe("recipients of a mailing", () => {
     expect((await addresses()).sort()).to.deep.equal([...people(9000)].sort());
   });
 
+  it("wait where a tenant reads two files in a process, while another tenant's are read", async () => {
+    const importer = importerOf(stored);
+    const mailings = [
+      mailing,
+      await draftMailing(stored),
+      await draftMailing(stored),
+      await draftMailing(stored, "acme"),
+    ];
+    const ends = await Promise.all(mailings.map((one) => importer.import(one, fileOf(people(50)), cause)));
+    expect(ends.map(({ outcome }) => outcome)).to.deep.equal(["imported", "imported", "busy", "imported"]);
+    expect((await importer.import(mailings[2] as JobRef, fileOf(people(50)), cause)).outcome).to.equal("imported");
+  });
+
   it("that were stored and never added are erased, those of a mailing are not", async () => {
     await importInto(stored, mailing, people(10));
     const [part] = (await stateOf(stored, mailing)).parts;

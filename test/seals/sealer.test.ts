@@ -119,6 +119,22 @@ describe("The sealer", () => {
     await isWhole();
   });
 
+  it("seals nothing that a server has lost since it was read, and reads the log again", async () => {
+    let isLost = false;
+    const messageAt: SealedLog["messageAt"] = async (sequence) =>
+      isLost ? null : await side.sealedLog.messageAt(sequence);
+    const sealer = side.newSealer({ sealedLog: { ...side.sealedLog, messageAt } });
+    await side.jobHappens();
+    await sealer.sealWhatIsDue();
+    isLost = true;
+    expect(await failureOf(sealer.sealNow())).to.be.instanceOf(ReadingsDiffer);
+    expect(await ranges()).to.deep.equal([]);
+    isLost = false;
+    await sealer.sealNow();
+    expect(await ranges()).to.deep.equal([[1, 5, 5]]);
+    await isWhole();
+  });
+
   it("goes on after a message on its own subject that is no seal, once that was passed by", async () => {
     const sealer = side.newSealer({ everyMs: 0 });
     await side.jobHappens();

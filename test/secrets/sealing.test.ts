@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { expect } from "chai";
 import { makeKeyFile } from "../../src/secrets/make-key-file.ts";
 import { KeyFileLocked, rotateKeyFile } from "../../src/secrets/rotate-key-file.ts";
@@ -99,6 +100,18 @@ describe("The file with the keys", () => {
     expect(new Set(ids)).to.deep.equal(new Set([...made, first?.id]));
     expect(ids.at(-1)).to.equal(first?.id);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
+  });
+
+  it("can be read after a rotation by who could read it before", async () => {
+    const file = await newFile();
+    await makeKeyFile(file);
+    await chmod(file, 0o640);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) await chown(file, 0, 4242);
+    await rotateKeyFile(file);
+    const { mode, gid } = await stat(file);
+    expect(mode & 0o777).to.equal(0o640);
+    if (isRoot) expect(gid).to.equal(4242);
   });
 
   it("stays as it is while another rotation holds it, or died holding it", async () => {

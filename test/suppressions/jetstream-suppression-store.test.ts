@@ -49,7 +49,7 @@ describe("suppressions in NATS", () => {
     await store.put(other, { email: "removed.person@example.com", reason: "manual", createdAt: now });
     expect(await filesWith(folder, ["forgotten.person"])).not.to.deep.equal([]);
     await store.forget(key);
-    await store.remove(other);
+    await store.remove(other, now);
     expect(await filesWith(folder, ["forgotten.person", "removed.person"])).to.deep.equal([]);
   });
 

@@ -32,7 +32,7 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
     expect(await store.put(keyOf("ada"), suppression)).to.deep.equal({ isNew: true, suppression });
     expect(await store.find(keyOf("ada"))).to.deep.equal(suppression);
     expect(await store.find(keyOf("ada", "shop"))).to.equal(null);
-    expect(await store.remove(keyOf("ada", "shop"))).to.equal(false);
+    expect(await store.remove(keyOf("ada", "shop"), now)).to.equal(false);
     expect(await store.forget(keyOf("ada", "shop"))).to.equal(false);
   });
 
@@ -68,11 +68,26 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
 
   it("lets go what is removed, once, and takes it again", async () => {
     await store.put(keyOf("ada"), suppressionOf("ada"));
-    expect(await store.remove(keyOf("ada"))).to.equal(true);
+    expect(await store.remove(keyOf("ada"), now)).to.equal(true);
     expect(await store.find(keyOf("ada"))).to.equal(null);
-    expect(await store.remove(keyOf("ada"))).to.equal(false);
+    expect(await store.remove(keyOf("ada"), now)).to.equal(false);
     expect((await store.put(keyOf("ada"), suppressionOf("ada", { createdAt: later }))).isNew).to.equal(true);
     expect((await store.find(keyOf("ada")))?.createdAt).to.equal(later);
+  });
+
+  it("takes nothing that an event caused before the removal, however often that is acted on, and takes later ones", async () => {
+    const bounced = suppressionOf("ada", { reason: "hard-bounce", event: "bounce-1" });
+    await store.put(keyOf("ada"), bounced, "job-1");
+    await store.remove(keyOf("ada"), later);
+    expect((await store.put(keyOf("ada"), bounced, "job-1")).isNew).to.equal(false);
+    expect(await store.find(keyOf("ada"))).to.equal(null);
+    expect(await store.forget(keyOf("ada"))).to.equal(false);
+    expect((await store.page("acme", { after: 0, limit: 10 })).suppressions).to.deep.equal([]);
+    const afterwards = { ...bounced, createdAt: "2999-01-01T00:00:00.000Z", event: "bounce-2" };
+    expect((await store.put(keyOf("ada"), afterwards, "job-2")).isNew).to.equal(true);
+    expect(await store.find(keyOf("ada"))).to.deep.equal(afterwards);
+    expect(await store.remove(keyOf("ada"), later)).to.equal(true);
+    expect((await store.put(keyOf("ada"), suppressionOf("ada"))).isNew, "by hand").to.equal(true);
   });
 
   it("forgets an address and keeps that it is suppressed, why and since when", async () => {
@@ -83,7 +98,7 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
     expect(await store.forget(keyOf("ada"))).to.equal(true);
     expect((await store.put(keyOf("ada"), suppressionOf("ada"))).suppression).to.deep.equal(forgotten);
     expect((await store.page("acme", { after: 0, limit: 10 })).suppressions).to.deep.equal([forgotten]);
-    expect(await store.remove(keyOf("ada"))).to.equal(true);
+    expect(await store.remove(keyOf("ada"), now)).to.equal(true);
     expect(await store.find(keyOf("ada"))).to.equal(null);
     expect((await store.page("acme", { after: 0, limit: 10 })).suppressions).to.deep.equal([]);
   });
@@ -94,7 +109,7 @@ export function suppressionStoreContract(open: () => Promise<SuppressionStore>):
       await store.put(keyOf(name), suppressionOf(name));
       await store.put(keyOf(name, "shop"), suppressionOf(`shop-${name}`));
     }
-    await store.remove(keyOf("c"));
+    await store.remove(keyOf("c"), now);
     const seen: (string | null)[] = [];
     let after: number | null = 0;
     while (after !== null) {

@@ -4,7 +4,7 @@ import { queuedAfter } from "../../src/scheduler/scheduler.ts";
 import type { TurnDelivery } from "../../src/turns/work-queue.ts";
 import { createUnwritten } from "../../src/workers/bookkeeper.ts";
 import { runTurn } from "../../src/workers/run-turn.ts";
-import { counts, job, jobCancelled, jobCreated, settings } from "../support/examples.ts";
+import { counts, job, jobCancelled, jobCreated, jobStarted, settings } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";
 import { justWork } from "../support/just-work.ts";
 import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
@@ -54,6 +54,7 @@ describe("A turn of a job that was just created", () => {
       worker: "worker-1",
       retrySchedule: { baseDelayMs: 1, factor: 1, jitter: 0, delaysMs: null },
       unwritten: createUnwritten(1),
+      postpone: () => 1,
       stopping: new AbortController().signal,
       giveUp: new AbortController().signal,
     });
@@ -65,6 +66,13 @@ describe("A turn of a job that was just created", () => {
     expect(said).to.deep.equal(["acknowledged"]);
     expect(reads).to.equal(0);
     expect(await types()).to.deep.equal(["JobCreated", "JobStarted", "JobCompleted"]);
+  });
+
+  it("starts nothing on a lease that the same worker took before, and that broke off: its outcomes were not read", async () => {
+    await happen(log, job, [jobStarted({ worker: "worker-1" })]);
+    await run(1);
+    expect(said).to.deep.equal(["given back"]);
+    expect(await types()).to.deep.equal(["JobCreated", "JobStarted"]);
   });
 
   it("starts nothing where the job was decided about since, and is over once it comes again", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
+import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
 import { askFormerWorkers, outwaitFormerWorkers } from "../../src/workers/former-workers.ts";
 import type { LeaseAnswer } from "../../src/workers/lease.ts";
@@ -131,6 +132,23 @@ describe("a worker that is handed a job which another one held", () => {
     answers = { helper: "running" };
     const { signal } = new AbortController();
     expect(await outwaitFormerWorkers(portsOf("taker"), job, decisions, lease, signal)).to.equal("lease-lost");
+  });
+
+  it("waits on where the log is away meanwhile: a lease left behind would be one more takeover", async () => {
+    await happen(log, job, helped);
+    const decisions = await log.readDecisions(job);
+    const lease = await happen(log, job, [jobStarted({ worker: "taker" })]);
+    let refusals = 2;
+    const readRecipients: EventLog["readRecipients"] = async (...asked) => {
+      if (refusals === 0) return await log.readRecipients(...asked);
+      refusals -= 1;
+      throw new Unavailable("away");
+    };
+    answers = { helper: "over" };
+    const ports = { ...portsOf("taker"), log: { ...log, readRecipients } };
+    const { signal } = new AbortController();
+    expect(await outwaitFormerWorkers(ports, job, decisions, lease, signal)).to.equal("gone");
+    expect(refusals).to.equal(0);
   });
 
   it("does not wait any more when it is to stop", async () => {

@@ -78,6 +78,7 @@ describe("jobs of several kinds", () => {
       type: "email.send",
       retrySchedule: { baseDelayMs: 1, factor: 1, jitter: 0, delaysMs: null },
       unwritten: createUnwritten(1),
+      postpone: () => 1,
       prepare: async () => expect.fail("It was done by a worker that cannot do it."),
       stopping: new AbortController().signal,
       giveUp: new AbortController().signal,

@@ -126,7 +126,7 @@ describe("a mailing to a suppressed recipient", () => {
     await suppress("person0@example.com");
     writeSide.startWorker(mailServer.url);
     expect(progressOf(await ended(await writeSide.createJob(people(1))))).to.include({ suppressed: 1 });
-    expect(await writeSide.suppressions.remove("default", "PERSON0@example.com")).to.equal(true);
+    expect(await writeSide.suppressions.remove("default", "PERSON0@example.com", now)).to.equal(true);
     expect(progressOf(await ended(await writeSide.createJob(people(1))))).to.include({ sent: 1 });
   });
 
@@ -145,7 +145,7 @@ describe("a mailing to a suppressed recipient", () => {
     writeSide.startWorker(mailServer.url);
     const job = await writeSide.createJob(people(5));
     expect(progressOf(await ended(job, "failed"))).to.include({ suppressed: 2, failed: 3 });
-    await writeSide.suppressions.remove("default", "person1@example.com");
+    await writeSide.suppressions.remove("default", "person1@example.com", now);
     for (const email of people(5)) mailServer.answerRecipient(email, null);
     const command = { type: "RetryJob", at: now, scope: "failed", reason: null } as const;
     const cause = { actor: "anonymous", correlationId: null, causationId: null, traceparent: null };

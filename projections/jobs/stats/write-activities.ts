@@ -32,7 +32,8 @@ export async function addActivities(transaction: Knex.Transaction, suffix: Suffi
   // By the times of events and not by a clock, so that a rebuild ends with the same rows.
   const beginnings = minutes.map(({ minute }) => minute.getTime()).filter((at) => at % hourMs === 0);
   if (beginnings.length === 0) return;
-  const latest = Math.max(...beginnings);
+  // An event of a host whose clock is ahead must not take the rows of all others with it.
+  const latest = Math.min(Math.max(...beginnings), Date.now());
   await transaction(tables.minutes)
     .where("minute", "<", new Date(latest - keptMinutesMs))
     .delete();

@@ -66,7 +66,8 @@ export const suppressionRoutes = (dependencies: Dependencies): readonly Route[] 
       problems: ["suppression-not-found"],
     },
     handle: async ({ context, part, inTime }) => {
-      const wasThere = await inTime(dependencies).suppressions.remove(context.tenant, part("email"));
+      const { suppressions, now } = inTime(dependencies);
+      const wasThere = await suppressions.remove(context.tenant, part("email"), now());
       return wasThere ? { status: 204, type: "application/json", headers: {}, body: undefined } : suppressionNotFound();
     },
   }),

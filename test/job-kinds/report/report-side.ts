@@ -1,5 +1,6 @@
 import { logReport } from "../../../projections/jobs/recipients/log-report.ts";
 import { jobReport } from "../../../projections/jobs/report.ts";
+import { createTenantStretches } from "../../../projections/jobs/tenant-stretches.ts";
 import { createReportSource } from "../../../projections/report-source.ts";
 import { digestOf, encodeContent } from "../../../src/content/encode-content.ts";
 import type { ResultChunk, ResultStore } from "../../../src/content/result-store.ts";
@@ -53,7 +54,7 @@ export async function openReportSide(): Promise<ReportSide> {
   const sources = {
     jobs: createReportSource(db, positions, jobReport),
     logs: createReportSource(db, positions, logReport),
-    events: createEventSource(log),
+    events: createEventSource(log, createTenantStretches(db)),
   };
   const chunks = async (job: JobRef, run = 1): Promise<readonly ResultChunk[]> => {
     const found: ResultChunk[] = [];

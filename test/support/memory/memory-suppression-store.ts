@@ -6,6 +6,7 @@ export function createMemorySuppressionStore(): SuppressionStore {
   const secret = randomBytes(32);
   type Stored = AddressKey & { readonly place: number; readonly ofJob: string | undefined; suppression: Suppression };
   const stored = new Map<string, Stored>();
+  const removed = new Map<string, string>();
   const keyOf = ({ tenant, digest }: AddressKey): string => `${tenant}.${digest}`;
   let places = 0;
   return {
@@ -14,11 +15,18 @@ export function createMemorySuppressionStore(): SuppressionStore {
     put: async (key, suppression, ofJob) => {
       const there = stored.get(keyOf(key));
       if (there !== undefined) return { isNew: false, suppression: there.suppression };
+      const removedAt = removed.get(keyOf(key));
+      const isOld = removedAt !== undefined && suppression.event !== undefined && suppression.createdAt <= removedAt;
+      if (isOld) return { isNew: false, suppression };
       places += 1;
       stored.set(keyOf(key), { ...key, place: places, ofJob, suppression });
       return { isNew: true, suppression };
     },
-    remove: async (key) => stored.delete(keyOf(key)),
+    remove: async (key, at) => {
+      const wasThere = stored.delete(keyOf(key));
+      if (wasThere) removed.set(keyOf(key), at);
+      return wasThere;
+    },
     forget: async (key, ofJob) => {
       const there = stored.get(keyOf(key));
       if (there !== undefined && (ofJob === undefined || there.ofJob === ofJob))
