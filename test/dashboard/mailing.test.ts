@@ -87,8 +87,11 @@ describe("The page of a mailing", () => {
     await page.getByRole("progressbar", { name: "Sent of the file" }).waitFor();
     expect(await page.getByRole("button", { name: "Import" }).isDisabled()).to.equal(true);
     expect(await watched.findBarriers()).to.deep.equal([]);
+    // Else the browser may hand the stopped request on to the service once it is not held any more.
+    const isOver = page.waitForEvent("requestfailed");
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("progressbar").waitFor({ state: "detached" });
+    await isOver;
     await page.unroute(path);
     await page.getByRole("button", { name: "Import" }).click();
     await page.getByText("1 line: 1 added, 0 duplicates, 0 faulty.").waitFor();

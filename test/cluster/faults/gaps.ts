@@ -1,7 +1,7 @@
 import type { Excused } from "./fault.ts";
 
-/** The longest time in which something steady did not happen, and how much of it counts. */
-export type Gap = { readonly ms: number; readonly countedMs: number };
+/** The longest time in which something steady did not happen, and the longest that counts, with its end. */
+export type Gap = { readonly ms: number; readonly countedMs: number; readonly to: number };
 
 /** Among moments in order, by the clock of `performance`, from `begin` to `end`. */
 export function longestGap(
@@ -11,13 +11,20 @@ export function longestGap(
   excused: readonly Excused[] = [],
 ): Gap {
   const within = moments.filter((at) => at > begin && at < end);
-  let longest: Gap = { ms: 0, countedMs: 0 };
+  let longest: Gap = { ms: 0, countedMs: 0, to: begin };
   for (const [index, to] of [...within, end].entries()) {
     const from = within[index - 1] ?? begin;
     const countedMs = to - from - excusedIn(from, to, excused);
-    longest = { ms: Math.max(longest.ms, to - from), countedMs: Math.max(longest.countedMs, countedMs) };
+    const counted = countedMs > longest.countedMs ? { countedMs, to } : longest;
+    longest = { ...counted, ms: Math.max(longest.ms, to - from) };
   }
   return longest;
+}
+
+/** How long a gap that counts went on after the last election in it; null where there was none. */
+export function sinceElection({ countedMs, to }: Gap, elections: readonly number[]): number | null {
+  const last = elections.findLast((at) => at <= to);
+  return last === undefined || last < to - countedMs ? null : to - last;
 }
 
 const excusedIn = (from: number, to: number, excused: readonly Excused[]): number =>

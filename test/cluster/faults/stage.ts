@@ -6,6 +6,7 @@ import { startMailServer } from "../../support/mail-server.ts";
 import { startOwnMysql } from "../../support/services.ts";
 import { settingsFor } from "../../support/waybill.ts";
 import { type ClusterOptions, type NatsCluster, startNatsCluster } from "../nats-cluster.ts";
+import { type Elections, watchElections } from "./elections.ts";
 import { type SupervisedProcess, superviseProcess } from "./supervised-process.ts";
 
 /** The processes of a service on several machines, by their names; the number makes the name unique. */
@@ -31,6 +32,7 @@ export type ClusterStage = Observed & {
   readonly cluster: NatsCluster;
   readonly processes: readonly SupervisedProcess[];
   readonly workers: readonly SupervisedProcess[];
+  readonly elections: Elections;
   /** The environment of a command of Waybill. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -75,18 +77,19 @@ export async function openClusterStage(options: ClusterOptions = {}): Promise<Cl
     await processes[0]?.untilReady();
     for (const name of Object.keys(rolesOf) as ProcessName[]) if (name !== "projector-1") await start(name);
     await Promise.all(processes.map((process) => process.untilReady()));
-    const log = await openLogReader(cluster);
+    const [log, elections] = [await openLogReader(cluster), await watchElections(cluster)];
     return {
       cluster,
       processes,
       workers: processes.filter(({ name }) => name.startsWith("worker")),
+      elections,
       apiUrls: () => apiUrls,
       mailServer,
       mysqlUrl,
       log,
       env: { ...settingsFor(surroundings), ...settings },
       close: async () => {
-        await log.close();
+        await Promise.all([log.close(), elections.close()]);
         await close();
       },
     };
