@@ -11,7 +11,7 @@ const answerMs = 150;
  * consumer, and a lost connection, end a request at once; a cluster loses it where the leader of a consumer dies, and says
  * only who leads next.
  */
-const idleMs = 60_000;
+const idleMs = 20_000;
 const idleInClusterMs = 15_000;
 const busyMs = 250;
 /** Releases up to 2.9.15 sometimes do not report that the time is up. */
