@@ -56,14 +56,23 @@ async function findConsumer(
 
 /** Calls back with the name of a consumer of the stream that a cluster has given a new leader, unless that goes unheard. */
 export function onElections(
-  { nats }: JetStreamConnection,
+  connection: JetStreamConnection,
   stream: string,
   elected: (consumer: string) => void,
 ): () => void {
-  const subjects = `$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.${stream}.`;
-  const subscription = nats.subscribe(`${subjects}*`, {
+  const subjects = `CONSUMER.LEADER_ELECTED.${stream}.`;
+  return onAdvisory(connection, `${subjects}*`, (what) => elected(what.slice(subjects.length)));
+}
+
+/** Calls back when the stream was made, perhaps anew, unless that goes unheard. */
+export const onStreamMade = (connection: JetStreamConnection, stream: string, made: () => void): (() => void) =>
+  onAdvisory(connection, `STREAM.CREATED.${stream}`, made);
+
+function onAdvisory({ nats }: JetStreamConnection, about: string, heard: (what: string) => void): () => void {
+  const advisories = "$JS.EVENT.ADVISORY.";
+  const subscription = nats.subscribe(advisories + about, {
     callback: (failure, message) => {
-      if (failure === null) elected(message.subject.slice(subjects.length));
+      if (failure === null) heard(message.subject.slice(advisories.length));
     },
   });
   return () => {

@@ -3,7 +3,7 @@ import type { JobType } from "../domain/job/events.ts";
 import { ensureTurnsStream } from "../event-log/jetstream-streams.ts";
 import { streamName } from "../event-log/subjects.ts";
 import { asking, type JetStreamConnection, nanosOf } from "../nats/connection.ts";
-import { countOf, ensureDurable, onElections } from "../nats/consumers.ts";
+import { countOf, ensureDurable, onElections, onStreamMade } from "../nats/consumers.ts";
 import { isStreamMissing } from "../nats/errors.ts";
 import { sawStored } from "../nats/horizon.ts";
 import { deliveryOf, storedAtOf } from "../nats/message.ts";
@@ -135,10 +135,16 @@ export function createJetStreamWorkQueue(
         const led = lanes.filter(({ consumer }) => consumer.name === elected);
         setTimeout(renew, leadsAfterMs, led).unref();
       });
+      // NATS 2.9 loses a request with its stream, and says nothing to the worker that waits.
+      const stopExpecting = onStreamMade(connection, stream, () => {
+        areThere = false;
+        setTimeout(renew, leadsAfterMs, lanes).unref();
+      });
       return () => {
         arrived = () => {};
         stopListening();
         stopWatching();
+        stopExpecting();
         for (const lane of lanes) lane.close();
       };
     },
