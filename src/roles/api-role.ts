@@ -14,6 +14,7 @@ import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import { createWaitingQueries } from "../../projections/waiting/queries.ts";
 import { type Access, createAccess } from "../access/access.ts";
 import { noKeyYet, whyNotToStart } from "../access/auth-mode.ts";
+import { nameIn } from "../access/foreign-page.ts";
 import { createJetStreamAccessStore } from "../access/jetstream-access-store.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
@@ -40,6 +41,7 @@ import type { CompleteConfig } from "../settings/config.ts";
 import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { createJetStreamMembership } from "../workers/jetstream-membership.ts";
 import { reportsOf } from "./bounces-role.ts";
+import { graceMsOf } from "./grace.ts";
 import { openRouteStore, routesForOf } from "./mail-routes-role.ts";
 import type { Monitoring } from "./monitoring.ts";
 import { type Parts, returnPathsOf, templatesOf } from "./parts.ts";
@@ -58,12 +60,9 @@ async function startAccess({ config, logger, connection, lifecycle, patiently }:
   if (obstacle !== null) throw new CannotStart(obstacle);
   const warning = noKeyYet(mode, ring);
   if (warning !== null) logger.warn(warning);
-  const publicName = publicUrl === null ? null : new URL(publicUrl).hostname;
+  const publicName = publicUrl === null ? null : nameIn(new URL(publicUrl).host);
   return createAccess(ring, { mode, host, rateLimit, mailFrom, publicName });
 }
-
-/** Of SHUTDOWN_TIMEOUT, for the requests in progress. */
-const shareOfShutdown = 0.5;
 
 /** Serves health and metrics without a key, on the operators' network. A process of any role can have it. */
 export function startOperatorsApi(
@@ -72,7 +71,7 @@ export function startOperatorsApi(
   { url, serve, close }: Listening,
 ): string {
   serve(createOperatorsApi(monitoring));
-  lifecycle.started("the operators' API", () => close(config.shutdownTimeoutMs * shareOfShutdown));
+  lifecycle.started("the operators' API", () => close(graceMsOf(config)));
   return url;
 }
 
@@ -187,7 +186,7 @@ export async function startApi(
     natsPrefix: config.natsPrefix,
   });
   serve(app);
-  lifecycle.started("the API", () => close(config.shutdownTimeoutMs * shareOfShutdown));
+  lifecycle.started("the API", () => close(graceMsOf(config)));
   // The streams stop before the API: responses that stay open would delay its stop.
   lifecycle.started("the streams", async () => live.close());
   return url;

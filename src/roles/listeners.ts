@@ -6,6 +6,7 @@ import type { Lifecycle } from "../lifecycle.ts";
 import { createOutageReport } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";
 import type { CompleteConfig } from "../settings/config.ts";
+import { graceMsOf } from "./grace.ts";
 
 type ListenerParts = {
   readonly config: CompleteConfig;
@@ -14,9 +15,6 @@ type ListenerParts = {
   readonly followed: EventLog;
   readonly lifecycle: Lifecycle;
 };
-
-/** Of SHUTDOWN_TIMEOUT. What is still in work by then is done again by the next process. */
-const shareOfShutdown = 0.5;
 
 /** Lets a listener act on the log until the process stops. */
 export function startListener(
@@ -28,5 +26,6 @@ export function startListener(
   const checkpoints = createJetStreamCheckpointStore(connection, { prefix, replicas });
   const listening = createListening({ log: followed, checkpoints, report }, listener);
   listening.start();
-  lifecycle.started(`the listener ${listener.name}`, () => listening.stop(config.shutdownTimeoutMs * shareOfShutdown));
+  // What is still in work by then is done again by the next process.
+  lifecycle.started(`the listener ${listener.name}`, () => listening.stop(graceMsOf(config)));
 }

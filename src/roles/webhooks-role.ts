@@ -29,6 +29,7 @@ import { createRecipientWebhooks, recipientListener } from "../webhooks/recipien
 import { createTenantSecrets } from "../webhooks/tenant-secrets.ts";
 import type { WebhookStore } from "../webhooks/webhook-store.ts";
 import { createWebhooks } from "../webhooks/webhooks.ts";
+import { graceMsOf } from "./grace.ts";
 import { sealingOf } from "./sealing.ts";
 
 type WebhookParts = {
@@ -41,9 +42,6 @@ type WebhookParts = {
   readonly lifecycle: Lifecycle;
   readonly patiently: Patience;
 };
-
-/** Half of SHUTDOWN_TIMEOUT. A delivery still being sent by then is sent again by the next process. */
-const shareOfShutdown = 0.5;
 
 export const openWebhookStore = ({ connection, config, patiently }: WebhookParts): Promise<WebhookStore> =>
   patiently(() =>
@@ -75,7 +73,8 @@ export async function startWebhooks(parts: WebhookParts & { readonly followed: E
     createOutageReport(logger, { part: "webhooks" }).failed,
   );
   webhooks.start();
-  lifecycle.started("the webhooks", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
+  // A delivery still being sent by then is sent again by the next process.
+  lifecycle.started("the webhooks", () => webhooks.stop(graceMsOf(config)));
 }
 
 /** Sends the endpoints that ask for it what happens to each recipient. */
@@ -102,7 +101,7 @@ export async function startRecipientWebhooks(parts: WebhookParts): Promise<void>
     report,
   });
   webhooks.start();
-  lifecycle.started("the webhooks of recipients", () => webhooks.stop(config.shutdownTimeoutMs * shareOfShutdown));
+  lifecycle.started("the webhooks of recipients", () => webhooks.stop(graceMsOf(config)));
 }
 
 /** What the work of webhook jobs needs. */

@@ -49,7 +49,7 @@ describe("handing a mail to a mail server", () => {
     expect(await mailer.send(mailTo("grey@example.com"))).to.include({ kind: "deferred" });
   });
 
-  it("is deferred, and no refused login, when the server is told too much by 454, as Amazon SES says it", async () => {
+  it("is deferred when the server answers it with 454, as Amazon SES does to slow its clients down", async () => {
     server.answerMessage("fast@example.com", { code: 454, text: "Throttling failure: Maximum sending rate exceeded." });
     const outcome = await mailer.send(mailTo("fast@example.com"));
     expect(outcome).to.have.nested.include({ kind: "deferred", "error.replyCode": 454 });
