@@ -210,6 +210,14 @@ describe("An alert about some of the mails", () => {
     ]);
   });
 
+  it("names no group that holds as many mails as all: it is counted by whole hours, or its read model is ahead", () => {
+    const ended = { sent: 80, failed: 2, unknown: 0, bounced: 0, complained: 0, deadLetters: 0 };
+    const ahead = { ...fine, ended, groups: [group("route first", { sent: 60, failed: 60 })] };
+    expect(watched("failure-rate", times(2, ahead)).map((event) => alertInWords(event))).to.deep.equal([
+      "50 % of mails failed in the last hour; the limit is 10 %.",
+    ]);
+  });
+
   it("is not raised for few mails, nor cleared while one of several is over", () => {
     const few = { ...fine, groups: [group("receiver example.com", { sent: 20, failed: 70 })] };
     expect(watched("failure-rate", times(4, few))).to.deep.equal([]);

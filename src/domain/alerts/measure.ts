@@ -84,7 +84,11 @@ export function measure(
     ended &&
     worstOf([
       againstShare(threshold, ended[some], of(ended), enough, null),
-      ...groups.map((group) => againstShare(threshold, group[some], of(group), enough, group.of)),
+      ...groups.map((group) => {
+        // As many as all, by whole hours or by a read model that is ahead: this is no group apart.
+        const about = of(group) >= of(ended) ? null : group.of;
+        return againstShare(threshold, group[some], of(group), enough, about);
+      }),
     ]);
   switch (alert) {
     case "failure-rate":
