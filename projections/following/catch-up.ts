@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, isOfJob, type LogEvent } from "../../src/event-log/event-log.ts";
-import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
+import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
 import { isHandled } from "../projector.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";

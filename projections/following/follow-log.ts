@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type EventLog, type LogEvent, type LogState, maxEventsOfEntry } from "../../src/event-log/event-log.ts";
-import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
+import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { type ProjectionPlace, projectBatch } from "./project-batch.ts";
 

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { LogGauge } from "../../src/following/log-gauge.ts";
+import type { LogGauge } from "../../src/event-log/following/log-gauge.ts";
 import type { Projector } from "../projector.ts";
 import { liveCheckpoint } from "../rebuilding/table-set.ts";
 

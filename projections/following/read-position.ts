@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
-import type { Announcements } from "../../src/following/announcements.ts";
+import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 
 /** The time limit of the last look, after the deadline: a frozen database must not delay the answer. */

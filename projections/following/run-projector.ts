@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { EventLog } from "../../src/event-log/event-log.ts";
+import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { isPassed, UndecodableEvent } from "../../src/event-log/log-failures.ts";
-import type { Announcements } from "../../src/following/announcements.ts";
 import { createOutageReport, describeFailure, type LineLogger } from "../../src/logging/logger.ts";
 import type { Projector, Sources } from "../projector.ts";
 import { dropUnwanted } from "../rebuilding/kept-tables.ts";

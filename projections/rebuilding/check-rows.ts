@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
 import { ask, openConnection } from "../../src/database/database.ts";
-import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
-import { asOne, shareFollowing } from "../../src/following/share-following.ts";
+import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
+import { asOne, shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { catchUp } from "../following/catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";
 import { exclusively } from "../following/projection-lock.ts";

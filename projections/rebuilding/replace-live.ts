@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import type { Announcements } from "../../src/following/announcements.ts";
-import { believedAfterMs, settledState } from "../../src/following/settled-log.ts";
+import type { Announcements } from "../../src/event-log/following/announcements.ts";
+import { believedAfterMs, settledState } from "../../src/event-log/following/settled-log.ts";
 import { describeFailure } from "../../src/logging/logger.ts";
 import { catchUp, type Progress } from "../following/catch-up.ts";
 import { type Checkpoint, isOfLog, readCheckpoint } from "../following/checkpoint.ts";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AlertEvent } from "../domain/alerts/events.ts";
 import { webhookDelayMs } from "../domain/webhooks/schedule.ts";
 import type { StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
-import type { Listener } from "../following/listener.ts";
+import type { Listener } from "../event-log/following/listener.ts";
 
 /** The outcome of one attempt to notify one receiver, in a closed vocabulary. */
 export type AlertOutcome =

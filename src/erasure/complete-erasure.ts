@@ -5,7 +5,7 @@ import type { ResultStore } from "../content/result-store.ts";
 import { eraseContent, eraseResult } from "../content/stored-content.ts";
 import { replacedBy } from "../domain/schedule/events.ts";
 import { type EventLog, isOfSchedule, type JobRef, type StoredEvent } from "../event-log/event-log.ts";
-import type { Listener } from "../following/listener.ts";
+import type { Listener } from "../event-log/following/listener.ts";
 import { findKind } from "../job-kinds/all-job-kinds.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 

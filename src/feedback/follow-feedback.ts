@@ -3,7 +3,7 @@ import { decodeContent } from "../content/encode-content.ts";
 import type { SuppressionReason } from "../domain/recipients/events.ts";
 import { isReturn, type ReturnEvent } from "../domain/recipients/feedback.ts";
 import type { JobRef, StoredEvent } from "../event-log/event-log.ts";
-import type { Listener } from "../following/listener.ts";
+import type { Listener } from "../event-log/following/listener.ts";
 import type { AddressKey, SuppressionStore } from "../suppressions/suppression-store.ts";
 import { createKeyed, type Keyed } from "../suppressions/unsubscribe-links.ts";
 import type { SoftBounceStore } from "./soft-bounces.ts";

@@ -7,9 +7,9 @@ import type { BreakerState } from "../domain/unavailable.ts";
 import type { EventLog } from "../event-log/event-log.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import type { AppendTrouble } from "../event-log/observe-appends.ts";
-import type { LogCanary } from "../health/jetstream-canary.ts";
 import type { LogServer } from "../nats/server-version.ts";
 import type { StandstillOfKind } from "../workers/standstill.ts";
+import type { LogCanary } from "./jetstream-canary.ts";
 import type { Condition, Probe } from "./probe.ts";
 
 /** The state of the workers of a process. */

@@ -1,7 +1,6 @@
 import { connect, type NatsConnection } from "nats";
 import { Unavailable } from "../domain/unavailable.ts";
 import { streamName } from "../event-log/subjects.ts";
-import { createJetStreamCanary } from "../health/jetstream-canary.ts";
 import {
   type ConnectSettings,
   connectJetStream,
@@ -14,6 +13,7 @@ import { isAtLeast, whyNoReplicas } from "../nats/server-version.ts";
 import { examineCopies } from "./examine-copies.ts";
 import { examineClock } from "./examine-surroundings.ts";
 import { type Finding, fine, serious, warning, wordsOf } from "./finding.ts";
+import { createJetStreamCanary } from "./jetstream-canary.ts";
 
 const answerMs = 3000;
 const mebibyte = 1024 * 1024;

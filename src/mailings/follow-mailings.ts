@@ -5,10 +5,10 @@ import { hasMailingEnded, isNotStarted } from "../domain/mailing/state.ts";
 import { type FeedbackEvent, isFeedback } from "../domain/recipients/feedback.ts";
 import type { ErasurePorts } from "../erasure/complete-erasure.ts";
 import { type Cause, type JobRef, keyOf, refOf, type StoredEvent, type WaybillEvent } from "../event-log/event-log.ts";
+import type { Ending, Listener } from "../event-log/following/listener.ts";
+import { createLookAgain, until } from "../event-log/following/look-again.ts";
+import { createSerially } from "../event-log/following/serially.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
-import type { Ending, Listener } from "../following/listener.ts";
-import { createLookAgain, until } from "../following/look-again.ts";
-import { createSerially } from "../following/serially.ts";
 import { howToGather } from "./gather-ends.ts";
 import { makeParts, released } from "./make-parts.ts";
 import {

@@ -5,8 +5,8 @@ import type { ExistingMailing } from "../domain/mailing/state.ts";
 import { nextInWindow } from "../domain/mailing/window.ts";
 import type { Instant } from "../domain/message.ts";
 import type { Cause, EventLog } from "../event-log/event-log.ts";
+import type { Ending } from "../event-log/following/listener.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
-import type { Ending } from "../following/listener.ts";
 import { createPart, type PartPorts } from "./create-part.ts";
 import { findRun, note, type OpenMailing, type Run } from "./open-mailing.ts";
 

@@ -15,7 +15,7 @@ import type { ExistingMailing } from "../domain/mailing/state.ts";
 import type { Instant } from "../domain/message.ts";
 import type { FeedbackEvent } from "../domain/recipients/feedback.ts";
 import type { Cause, EventLog, JobRef, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
-import type { Tended } from "../following/look-again.ts";
+import type { Tended } from "../event-log/following/look-again.ts";
 
 export type PartEnd = Omit<EndedPart, "part">;
 

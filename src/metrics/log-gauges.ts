@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { LogGauge } from "../following/log-gauge.ts";
+import type { LogGauge } from "../event-log/following/log-gauge.ts";
 import type { GaugeSource } from "./refreshed-gauges.ts";
 import { named } from "./registry.ts";
 

@@ -1,5 +1,5 @@
+import type { LogGauge } from "../event-log/following/log-gauge.ts";
 import type { Append } from "../event-log/observe-appends.ts";
-import type { LogGauge } from "../following/log-gauge.ts";
 import type { Condition } from "../health/probe.ts";
 import type { MetricsPage } from "../http/routes/service.ts";
 import type { Served } from "../http/server/middleware.ts";

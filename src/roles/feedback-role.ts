@@ -1,11 +1,11 @@
 import { createReadPositions } from "../../projections/following/read-position.ts";
 import { createJobFinder } from "../../projections/jobs/find-job.ts";
+import { createSerially } from "../event-log/following/serially.ts";
 import { createAttribution } from "../feedback/attribute.ts";
 import { createFeedbackListener } from "../feedback/follow-feedback.ts";
 import type { FeedbackIntake } from "../feedback/intake.ts";
 import { createJetStreamSoftBounces } from "../feedback/jetstream-soft-bounces.ts";
 import { recordFeedback } from "../feedback/record-feedback.ts";
-import { createSerially } from "../following/serially.ts";
 import { startListener } from "./listeners.ts";
 import { mailTokensOf, type Parts } from "./parts.ts";
 

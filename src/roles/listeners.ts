@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { EventLog } from "../event-log/event-log.ts";
-import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
-import { createListening, type Listener } from "../following/listener.ts";
+import { createJetStreamCheckpointStore } from "../event-log/following/jetstream-checkpoint-store.ts";
+import { createListening, type Listener } from "../event-log/following/listener.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { createOutageReport } from "../logging/logger.ts";
 import type { JetStreamConnection } from "../nats/connection.ts";

@@ -4,6 +4,8 @@ import { allProjectors } from "../../projections/all-projectors.ts";
 import { createProjectionLags, type ProjectionLag } from "../../projections/following/projection-lag.ts";
 import { createStatsQueries, type StatsQueries } from "../../projections/jobs/stats/queries.ts";
 import type { EventLog, JobRef, NewEvent, WaybillEvent } from "../event-log/event-log.ts";
+import { createJetStreamLogGauge } from "../event-log/following/jetstream-log-gauge.ts";
+import type { LogGauge } from "../event-log/following/log-gauge.ts";
 import type { LogRoom } from "../event-log/log-room.ts";
 import {
   type Append,
@@ -12,8 +14,6 @@ import {
   createAppendTrouble,
 } from "../event-log/observe-appends.ts";
 import { traceIdOf } from "../event-log/traceparent.ts";
-import { createJetStreamLogGauge } from "../following/jetstream-log-gauge.ts";
-import type { LogGauge } from "../following/log-gauge.ts";
 import { probesFor, type WorkersView } from "../health/health-probes.ts";
 import { createJetStreamCanary } from "../health/jetstream-canary.ts";
 import { type Condition, conditionOf } from "../health/probe.ts";

@@ -1,7 +1,7 @@
 import { createLimits } from "../access/caller-limits.ts";
 import { createJetStreamKeyRing } from "../access/jetstream-key-ring.ts";
 import { createJetStreamQuota } from "../access/jetstream-quota.ts";
-import { until } from "../following/look-again.ts";
+import { until } from "../event-log/following/look-again.ts";
 import { createOutageReport } from "../logging/logger.ts";
 import type { RouteBook } from "../mail/routes/route-book.ts";
 import { createImporter } from "../mailings/import-recipients.ts";

@@ -4,9 +4,9 @@ import { createDueDeliveries } from "../../projections/webhook-deliveries/due-de
 import { createWebhookDeliveryQueries } from "../../projections/webhook-deliveries/queries.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { EventLog } from "../event-log/event-log.ts";
+import { createJetStreamCheckpointStore } from "../event-log/following/jetstream-checkpoint-store.ts";
+import { createJetStreamLogGauge } from "../event-log/following/jetstream-log-gauge.ts";
 import { placeToText } from "../event-log/place.ts";
-import { createJetStreamCheckpointStore } from "../following/jetstream-checkpoint-store.ts";
-import { createJetStreamLogGauge } from "../following/jetstream-log-gauge.ts";
 import { toJobAnswer } from "../http/answers/job.ts";
 import { toMailingAnswer } from "../http/answers/mailing.ts";
 import type { RouteDependencies } from "../http/routes/route-dependencies.ts";

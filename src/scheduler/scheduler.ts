@@ -2,8 +2,8 @@ import type { JobEvent, JobSettings, OpenTurn } from "../domain/job/events.ts";
 import { statusOnceOpen } from "../domain/job/job-view.ts";
 import type { Instant } from "../domain/message.ts";
 import type { StoredEvent } from "../event-log/event-log.ts";
+import type { Companion, Listener } from "../event-log/following/listener.ts";
 import { isDecision } from "../event-log/select-events.ts";
-import type { Companion, Listener } from "../following/listener.ts";
 import type { QueuedTurn, Turns } from "../turns/turns.ts";
 import { createOverflowLanes } from "./overflow-lanes.ts";
 

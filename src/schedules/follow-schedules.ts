@@ -13,10 +13,10 @@ import {
   type StoredEvent,
   type WaybillEvent,
 } from "../event-log/event-log.ts";
+import type { Ending, Listener } from "../event-log/following/listener.ts";
+import { createLookAgain, type LookAgainPorts, type Tended } from "../event-log/following/look-again.ts";
+import { createSerially } from "../event-log/following/serially.ts";
 import { VersionConflict } from "../event-log/log-failures.ts";
-import type { Ending, Listener } from "../following/listener.ts";
-import { createLookAgain, type LookAgainPorts, type Tended } from "../following/look-again.ts";
-import { createSerially } from "../following/serially.ts";
 import { idOfFiring } from "../intake/derived-job-id.ts";
 import { nextAfter, timesOf } from "./due-times.ts";
 import { endOfMade } from "./end-of-made.ts";

@@ -1,5 +1,5 @@
 import type { EventLog } from "../event-log/event-log.ts";
-import { createListening, type ListenerPorts } from "../following/listener.ts";
+import { createListening, type ListenerPorts } from "../event-log/following/listener.ts";
 import { type Breakers, createBreakers } from "../signed-post/breakers.ts";
 import type { DueDeliveries } from "./deliveries.ts";
 import { createPublisher } from "./publisher.ts";

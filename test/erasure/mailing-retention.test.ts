@@ -6,7 +6,7 @@ import { handleMailingCommand } from "../../src/commands/handle-command.ts";
 import { createEraser, type ErasurePorts } from "../../src/erasure/complete-erasure.ts";
 import { createRetention } from "../../src/erasure/retention.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { createListening, type Listening } from "../../src/following/listener.ts";
+import { createListening, type Listening } from "../../src/event-log/following/listener.ts";
 import { mailingFromLog } from "../../src/history/mailing-from-log.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
 import type { PollLoop } from "../../src/poll-loop.ts";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { isTenantName } from "../../src/domain/tenant.ts";
 import { alertsRef } from "../../src/event-log/event-log.ts";
+import { createJetStreamAnnouncements } from "../../src/event-log/following/jetstream-announcements.ts";
 import {
   channelOf,
   contentSubjectOf,
@@ -10,7 +11,6 @@ import {
   subjectOf,
   subjectsOfDecisions,
 } from "../../src/event-log/subjects.ts";
-import { createJetStreamAnnouncements } from "../../src/following/jetstream-announcements.ts";
 import type { JetStreamConnection } from "../../src/nats/connection.ts";
 import { nameWith } from "../../src/nats/names.ts";
 import { createJetStreamLeaseProbe } from "../../src/workers/jetstream-lease-probe.ts";

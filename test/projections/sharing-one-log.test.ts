@@ -5,7 +5,7 @@ import { jobsProjector } from "../../projections/jobs/projector.ts";
 import { createJobQueries } from "../../projections/jobs/queries.ts";
 import { toJobRecord } from "../../src/domain/job/job-record.ts";
 import type { JobRef } from "../../src/event-log/event-log.ts";
-import { shareFollowing } from "../../src/following/share-following.ts";
+import { shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { eventually } from "../support/eventually.ts";
 import { jobStarted } from "../support/examples.ts";
 import { happen } from "../support/happen.ts";

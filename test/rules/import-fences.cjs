@@ -13,33 +13,41 @@ const table = [
   // What a process is made of: here alone the adapters meet the ports.
   [
     "roles",
-    "metrics http health/sending-domain health alerts outbox projections settings schedules mailings erasure job-kinds feedback live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content scheduler turns following event-log signed-post mail nats database logging dashboard api-reference domain lifecycle.ts poll-loop.ts",
+    "metrics http health/sending-domain health alerts outbox projections settings schedules mailings erasure job-kinds feedback live webhooks archive seals workers mail/routes suppressions mail/throttles access secrets content scheduler turns event-log/following event-log signed-post mail nats database logging dashboard api-reference domain lifecycle.ts poll-loop.ts",
     "knex pino",
   ],
-  ["metrics", "http health outbox projections workers turns following event-log mail domain", "prom-client"],
+  ["metrics", "http health outbox projections workers turns event-log/following event-log mail domain", "prom-client"],
   [
     "http",
-    "health projections schedules mailings erasure intake job-kinds feedback live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content following event-log schemas logging domain",
+    "health projections schedules mailings erasure intake job-kinds feedback live webhooks seals explain workers mail/routes history suppressions mail/throttles access commands content event-log/following event-log schemas logging domain",
     "koa @koa/router koa__router koa-body pino typebox uuid",
   ],
   // Whether DNS and servers are as receivers of mail ask.
   ["health/sending-domain", "health mail", "nodemailer"],
   ["health", "projections workers event-log mail nats logging domain", "mysql2 knex pino nats"],
-  ["alerts", "projections following event-log signed-post mail domain"],
+  ["alerts", "projections event-log/following event-log signed-post mail domain"],
   ["outbox", "erasure intake event-log schemas database domain poll-loop.ts", "knex"],
   ["standalone", "settings secrets lifecycle.ts", "mysql2 smtp-server"],
   [
     "projections",
-    "erasure job-kinds webhooks seals content scheduler turns following event-log database logging migrations domain",
+    "erasure job-kinds webhooks seals content scheduler turns event-log/following event-log database logging migrations domain",
     "knex mysql2",
   ],
   [
     "schedules",
-    "mailings intake job-kinds access commands content following event-log schemas domain",
+    "mailings intake job-kinds access commands content event-log/following event-log schemas domain",
     "typebox uuid croner",
   ],
-  ["mailings", "erasure intake job-kinds commands content following event-log schemas domain", "typebox uuid"],
-  ["erasure", "job-kinds suppressions commands content following event-log nats domain poll-loop.ts", "nats uuid"],
+  [
+    "mailings",
+    "erasure intake job-kinds commands content event-log/following event-log schemas domain",
+    "typebox uuid",
+  ],
+  [
+    "erasure",
+    "job-kinds suppressions commands content event-log/following event-log nats domain poll-loop.ts",
+    "nats uuid",
+  ],
   ["intake", "job-kinds access commands content event-log signed-post schemas domain", "typebox uuid"],
   ["settings", "seals access secrets signed-post mail schemas domain"],
   [
@@ -50,17 +58,17 @@ const table = [
   // What comes back about mails that were sent.
   [
     "feedback",
-    "suppressions content following event-log mail nats schemas domain",
+    "suppressions content event-log/following event-log mail nats schemas domain",
     "nats typebox postal-mime smtp-server",
   ],
   ["live", "history content event-log domain"],
   [
     "webhooks",
-    "history secrets content following event-log signed-post nats schemas domain poll-loop.ts",
+    "history secrets content event-log/following event-log signed-post nats schemas domain poll-loop.ts",
     "nats typebox uuid",
   ],
   // The part of the log that was cut off, and how it is.
-  ["archive", "seals following event-log nats domain", "nats"],
+  ["archive", "seals event-log/following event-log nats domain", "nats"],
   ["seals", "secrets content event-log signed-post mail nats schemas domain", "nats typebox"],
   ["explain", "workers mail/throttles content event-log domain"],
   ["workers", "commands turns event-log nats domain poll-loop.ts", "nats"],
@@ -74,10 +82,10 @@ const table = [
   ["secrets", "nats"],
   ["commands", "event-log domain"],
   ["content", "event-log nats schemas domain", "nats typebox"],
-  ["scheduler", "turns following event-log domain poll-loop.ts"],
+  ["scheduler", "turns event-log/following event-log domain poll-loop.ts"],
   ["turns", "event-log nats schemas domain", "nats typebox"],
   // In order, once for all of a process, and from a checkpoint.
-  ["following", "event-log nats domain", "nats"],
+  ["event-log/following", "event-log nats domain", "nats"],
   ["event-log", "nats schemas domain", "nats"],
   ["client", "schemas domain", "csv-parse"],
   // For applications, in Node and in browsers.

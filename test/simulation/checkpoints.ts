@@ -1,4 +1,4 @@
-import type { CheckpointStore, StoredCheckpoint } from "../../src/following/checkpoint-store.ts";
+import type { CheckpointStore, StoredCheckpoint } from "../../src/event-log/following/checkpoint-store.ts";
 import { ask } from "./wire.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 

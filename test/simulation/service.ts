@@ -1,6 +1,6 @@
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import { createSweeper } from "../../src/erasure/sweeper.ts";
-import { createListening } from "../../src/following/listener.ts";
+import { createListening } from "../../src/event-log/following/listener.ts";
 import { createMailWork } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import { createMissingTurns } from "../../src/scheduler/missing-turns.ts";

@@ -12,7 +12,7 @@ import { createNotificationQueries } from "../../projections/notifications/queri
 import { createReadModels } from "../../projections/read-models.ts";
 import { createScheduleQueries } from "../../projections/schedules/queries.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import type { LogGauge } from "../../src/following/log-gauge.ts";
+import type { LogGauge } from "../../src/event-log/following/log-gauge.ts";
 import type { ApiDependencies } from "../../src/http/api.ts";
 import { now } from "./examples.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";

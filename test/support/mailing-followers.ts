@@ -1,7 +1,7 @@
 import { Unavailable } from "../../src/domain/unavailable.ts";
 import type { EventLog } from "../../src/event-log/event-log.ts";
-import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
-import { createListening, type Listening } from "../../src/following/listener.ts";
+import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
+import { createListening, type Listening } from "../../src/event-log/following/listener.ts";
 import { createMailingListener } from "../../src/mailings/follow-mailings.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { emptySuppressions } from "./empty-suppressions.ts";

@@ -16,7 +16,7 @@ import { encodeContent } from "../../src/content/encode-content.ts";
 import { createDatabase } from "../../src/database/database.ts";
 import type { EventOfJob } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
-import type { Announcements } from "../../src/following/announcements.ts";
+import type { Announcements } from "../../src/event-log/following/announcements.ts";
 import { jobCreated, jobFailed, jobStarted, recipientFailed, recipientSent } from "./examples.ts";
 import { happen, newJob } from "./happen.ts";
 import { createMemoryAnnouncements } from "./memory/memory-announcements.ts";

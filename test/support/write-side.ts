@@ -6,12 +6,12 @@ import { createJetStreamContentStore } from "../../src/content/jetstream-content
 import type { JobSettings } from "../../src/domain/job/events.ts";
 import { foldJobView, type JobView } from "../../src/domain/job/job-view.ts";
 import type { EventLog, JobRef } from "../../src/event-log/event-log.ts";
+import type { CheckpointStore } from "../../src/event-log/following/checkpoint-store.ts";
+import { createJetStreamCheckpointStore } from "../../src/event-log/following/jetstream-checkpoint-store.ts";
+import { createListening, type Listener, type Listening } from "../../src/event-log/following/listener.ts";
+import { shareFollowing } from "../../src/event-log/following/share-following.ts";
 import { createJetStreamEventLog } from "../../src/event-log/jetstream-event-log.ts";
 import { ensureStreams } from "../../src/event-log/jetstream-streams.ts";
-import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
-import { createJetStreamCheckpointStore } from "../../src/following/jetstream-checkpoint-store.ts";
-import { createListening, type Listener, type Listening } from "../../src/following/listener.ts";
-import { shareFollowing } from "../../src/following/share-following.ts";
 import { createMailWork, type MailWorkDependencies } from "../../src/job-kinds/email/mail-work.ts";
 import { withBreaker } from "../../src/mail/breaker.ts";
 import type { Pace } from "../../src/mail/pace.ts";

@@ -1,4 +1,4 @@
-import type { Announcements } from "../../../src/following/announcements.ts";
+import type { Announcements } from "../../../src/event-log/following/announcements.ts";
 
 /** For one process, as long as it lives. Like a message on its way, an announcement is heard a moment later. */
 export function createMemoryAnnouncements(): Announcements {

@@ -1,4 +1,4 @@
-import type { CheckpointStore, StoredCheckpoint } from "../../../src/following/checkpoint-store.ts";
+import type { CheckpointStore, StoredCheckpoint } from "../../../src/event-log/following/checkpoint-store.ts";
 
 export function createMemoryCheckpointStore(): CheckpointStore {
   const stored = new Map<string, StoredCheckpoint>();

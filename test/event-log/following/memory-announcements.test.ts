@@ -1,4 +1,4 @@
-import { createMemoryAnnouncements } from "../support/memory/memory-announcements.ts";
+import { createMemoryAnnouncements } from "../../support/memory/memory-announcements.ts";
 import { announcementsContract } from "./announcements-contract.ts";
 
 describe("announcements in memory", () => {

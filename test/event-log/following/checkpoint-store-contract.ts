@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
+import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
 
 export function checkpointStoreContract(open: () => CheckpointStore): void {
   describe("a checkpoint", () => {

@@ -1,5 +1,5 @@
-import type { JetStreamConnection } from "../nats/connection.ts";
-import { startOf } from "../nats/names.ts";
+import type { JetStreamConnection } from "../../nats/connection.ts";
+import { startOf } from "../../nats/names.ts";
 import type { Announcements } from "./announcements.ts";
 
 /** On plain NATS subjects: current subscribers receive it, and nothing is kept. */

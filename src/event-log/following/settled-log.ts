@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog, LogState } from "../event-log/event-log.ts";
+import type { EventLog, LogState } from "../event-log.ts";
 
 /**
  * How long a log that ends before events already read from it is doubted. A server that has just become the leader

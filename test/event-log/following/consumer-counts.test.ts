@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { createJetStreamLogGauge } from "../../src/following/jetstream-log-gauge.ts";
-import { createLogGauges } from "../../src/metrics/log-gauges.ts";
-import type { JetStreamConnection } from "../../src/nats/connection.ts";
-import { countOf } from "../../src/nats/consumers.ts";
+import { createJetStreamLogGauge } from "../../../src/event-log/following/jetstream-log-gauge.ts";
+import { createLogGauges } from "../../../src/metrics/log-gauges.ts";
+import type { JetStreamConnection } from "../../../src/nats/connection.ts";
+import { countOf } from "../../../src/nats/consumers.ts";
 
 /** As 2.9 tells a number that has run below zero, and as JSON is read into a number. */
 const belowZero = JSON.parse("18446744073709551615") as number;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { Announcements } from "../../src/following/announcements.ts";
-import { createJetStreamAnnouncements } from "../../src/following/jetstream-announcements.ts";
-import { connectJetStream, type JetStreamConnection } from "../../src/nats/connection.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnNats, startOwnNats } from "../support/services.ts";
+import type { Announcements } from "../../../src/event-log/following/announcements.ts";
+import { createJetStreamAnnouncements } from "../../../src/event-log/following/jetstream-announcements.ts";
+import { connectJetStream, type JetStreamConnection } from "../../../src/nats/connection.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type OwnNats, startOwnNats } from "../../support/services.ts";
 import { announcementsContract } from "./announcements-contract.ts";
 
 describe("announcements over NATS", () => {

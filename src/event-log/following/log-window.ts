@@ -1,5 +1,5 @@
-import { endOfBatch } from "../event-log/batches.ts";
-import { type EventLog, type LogEvent, usualRestMs } from "../event-log/event-log.ts";
+import { endOfBatch } from "../batches.ts";
+import { type EventLog, type LogEvent, usualRestMs } from "../event-log.ts";
 
 const readAtOnce = 500;
 

@@ -1,4 +1,4 @@
-import { type JobRef, keyOf } from "../event-log/event-log.ts";
+import { type JobRef, keyOf } from "../event-log.ts";
 
 /** Runs the work on a job, mailing or schedule once all that was begun on it before is done. */
 export type Serially = <Result>(of: JobRef, work: () => Promise<Result>) => Promise<Result>;

@@ -1,11 +1,11 @@
 import type { JetStreamManager, StreamInfo } from "nats";
-import { bucketKinds, streamFilter, streamKinds, streamName } from "../event-log/subjects.ts";
-import { readEntries, streamOfBucket } from "../nats/bucket.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { countOf } from "../nats/consumers.ts";
-import { isMessageMissing, isStreamMissing } from "../nats/errors.ts";
-import { lastMessageOf } from "../nats/jetstream-api.ts";
-import { nameWith } from "../nats/names.ts";
+import { readEntries, streamOfBucket } from "../../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../../nats/connection.ts";
+import { countOf } from "../../nats/consumers.ts";
+import { isMessageMissing, isStreamMissing } from "../../nats/errors.ts";
+import { lastMessageOf } from "../../nats/jetstream-api.ts";
+import { nameWith } from "../../nats/names.ts";
+import { bucketKinds, streamFilter, streamKinds, streamName } from "../subjects.ts";
 import { positionIn } from "./hold-checkpoint.ts";
 import type { ConsumerLoad, LogGauge, StreamSize } from "./log-gauge.ts";
 

@@ -1,7 +1,7 @@
 import type { KV } from "nats";
-import { type BucketSettings, openBucket } from "../nats/bucket.ts";
-import { asking, type JetStreamConnection } from "../nats/connection.ts";
-import { isWrongSequence } from "../nats/errors.ts";
+import { type BucketSettings, openBucket } from "../../nats/bucket.ts";
+import { asking, type JetStreamConnection } from "../../nats/connection.ts";
+import { isWrongSequence } from "../../nats/errors.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 
 /** In the bucket CHECKPOINTS, which is made where it is missing, also if it was deleted meanwhile. */

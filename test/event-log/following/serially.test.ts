@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createSerially } from "../../src/following/serially.ts";
+import { createSerially } from "../../../src/event-log/following/serially.ts";
 
 describe("The work on a job", () => {
   it("is done one after the other, that on several jobs at a time, and what fails holds up nothing", async () => {

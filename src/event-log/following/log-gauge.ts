@@ -1,4 +1,4 @@
-import type { Instant } from "../domain/message.ts";
+import type { Instant } from "../../domain/message.ts";
 
 export type LogSize = {
   readonly lastSequence: number;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createLookAgain, type Tended, until } from "../../src/following/look-again.ts";
-import { createSerially } from "../../src/following/serially.ts";
-import { eventually } from "../support/eventually.ts";
+import { createLookAgain, type Tended, until } from "../../../src/event-log/following/look-again.ts";
+import { createSerially } from "../../../src/event-log/following/serially.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const first = "2026-01-01T00:00:00.000Z";
 const later = "2026-01-02T00:00:00.000Z";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Announcements } from "../../src/following/announcements.ts";
-import { eventually } from "../support/eventually.ts";
+import type { Announcements } from "../../../src/event-log/following/announcements.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** What all announcements promise: a hint to every listener of the moment. */
 export function announcementsContract(open: () => Announcements): void {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Instant } from "../domain/message.ts";
-import type { JobRef } from "../event-log/event-log.ts";
+import type { Instant } from "../../domain/message.ts";
+import type { JobRef } from "../event-log.ts";
 import type { Ending } from "./listener.ts";
 import type { Serially } from "./serially.ts";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createJetStreamCheckpointStore } from "../../src/following/jetstream-checkpoint-store.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OpenedLog, openJetStreamLog } from "../support/jetstream-log.ts";
-import { createMemoryCheckpointStore } from "../support/memory/memory-checkpoint-store.ts";
-import { startNats, type TestNats } from "../support/services.ts";
+import { createJetStreamCheckpointStore } from "../../../src/event-log/following/jetstream-checkpoint-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type OpenedLog, openJetStreamLog } from "../../support/jetstream-log.ts";
+import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
+import { startNats, type TestNats } from "../../support/services.ts";
 import { checkpointStoreContract } from "./checkpoint-store-contract.ts";
 
 describe("the checkpoints in memory", () => {

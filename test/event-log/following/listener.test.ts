@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { v7 as uuid } from "uuid";
-import { Unavailable } from "../../src/domain/unavailable.ts";
-import type { EventLog } from "../../src/event-log/event-log.ts";
-import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
-import type { CheckpointStore } from "../../src/following/checkpoint-store.ts";
-import { createListening, type Listener, type Listening } from "../../src/following/listener.ts";
-import { eventually } from "../support/eventually.ts";
-import { caused, jobCreated } from "../support/examples.ts";
-import { createMemoryCheckpointStore } from "../support/memory/memory-checkpoint-store.ts";
-import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
-import { storeFacts } from "../support/store-facts.ts";
+import { Unavailable } from "../../../src/domain/unavailable.ts";
+import type { EventLog } from "../../../src/event-log/event-log.ts";
+import type { CheckpointStore } from "../../../src/event-log/following/checkpoint-store.ts";
+import { createListening, type Listener, type Listening } from "../../../src/event-log/following/listener.ts";
+import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
+import { eventually } from "../../support/eventually.ts";
+import { caused, jobCreated } from "../../support/examples.ts";
+import { createMemoryCheckpointStore } from "../../support/memory/memory-checkpoint-store.ts";
+import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
+import { storeFacts } from "../../support/store-facts.ts";
 
 describe("What acts on the decisions in the log", () => {
   let log: EventLog;

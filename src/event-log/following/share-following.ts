@@ -1,4 +1,4 @@
-import { type EventLog, type FollowOptions, type LogEvent, usualRestMs } from "../event-log/event-log.ts";
+import { type EventLog, type FollowOptions, type LogEvent, usualRestMs } from "../event-log.ts";
 import { type LogWindow, openWindow, type WindowOptions } from "./log-window.ts";
 
 type Together = Pick<WindowOptions, "patienceMs" | "keptEvents">;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventLog, StoredEvent, WaybillEvent } from "../event-log/event-log.ts";
-import { UndecodableEvent } from "../event-log/log-failures.ts";
-import { isOutage } from "../event-log/persistently.ts";
-import { placeOf, positionOf } from "../event-log/place.ts";
+import type { EventLog, StoredEvent, WaybillEvent } from "../event-log.ts";
+import { UndecodableEvent } from "../log-failures.ts";
+import { isOutage } from "../persistently.ts";
+import { placeOf, positionOf } from "../place.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 import { type HeldCheckpoint, holdCheckpoint } from "./hold-checkpoint.ts";
 import { believedAfterMs, settledState } from "./settled-log.ts";

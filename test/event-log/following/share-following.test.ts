@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import type { EventLog, LogEvent } from "../../src/event-log/event-log.ts";
-import { UndecodableEvent } from "../../src/event-log/log-failures.ts";
-import { shareFollowing } from "../../src/following/share-following.ts";
-import { followContract } from "../event-log/follow-contract.ts";
-import { alteredLog } from "../support/altered-log.ts";
-import { eventually } from "../support/eventually.ts";
-import { failureOf } from "../support/failure-of.ts";
-import { followFrom } from "../support/following.ts";
-import { createMemoryEventLog } from "../support/memory/memory-event-log.ts";
-import { storeFacts } from "../support/store-facts.ts";
+import type { EventLog, LogEvent } from "../../../src/event-log/event-log.ts";
+import { shareFollowing } from "../../../src/event-log/following/share-following.ts";
+import { UndecodableEvent } from "../../../src/event-log/log-failures.ts";
+import { alteredLog } from "../../support/altered-log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { followFrom } from "../../support/following.ts";
+import { createMemoryEventLog } from "../../support/memory/memory-event-log.ts";
+import { storeFacts } from "../../support/store-facts.ts";
+import { followContract } from "../follow-contract.ts";
 
 const patienceMs = 50;
 
